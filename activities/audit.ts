@@ -2,9 +2,9 @@ import { Context } from '@temporalio/activity';
 import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
 import type { AuditSummary } from '../src/temporal/contracts.js';
 
-/** What the workflow of the audit has done. A step that was given up writes nothing: the next goes on from the one before. */
+/** The activity of the audit's workflow. An abandoned step writes nothing: the next continues from the one before. */
 export interface AuditActivities {
-  /** Goes on with the audit for a while. */
+  /** Continues the audit for a while. */
   auditSome(): Promise<AuditSummary>;
 }
 

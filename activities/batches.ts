@@ -8,20 +8,25 @@ import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 import { GONE_SAID, goneBatch, orGone } from './gone.js';
 
-/** What the workflow of a batch has done. The rows' states in MySQL are the guard: twice or late does no harm. */
+/**
+ * The activities of a batch's workflow. The rows' states in MySQL are the guard, so running twice or late does no harm.
+ */
 export interface BatchActivities {
   readBatch(batchId: string): Promise<BatchState>;
-  /** Reads the whole file, and makes the errors file; begins from the first row whenever it is called. */
+  /** Reads the whole file, and makes the errors file; each call starts from the first row. */
   validateBatch(batchId: string): Promise<BatchState>;
-  /** Pays for some seconds, then tells how far it came. Behind the last row it makes the result file, however long it takes. */
+  /**
+   * Pays for some seconds, then returns its progress. After the last row it makes the result file, however long that
+   * takes.
+   */
   payBatch(batchId: string): Promise<BatchPayment>;
-  /** Answers why it was refused, or null. */
+  /** Returns why it was refused, or null. */
   actOnBatch(act: BatchAct): Promise<string | null>;
 }
 
-/** So often the UI hears how far a batch is. */
+/** How often the UI gets a batch's progress. */
 const PAY_MS = 5_000;
-/** Also while nothing is counted yet: a workbook's texts are read for seconds before its first row. */
+/** Also before anything is counted: reading a workbook's texts takes seconds before its first row. */
 const BEAT_MS = 2_000;
 
 export function batchActivities(
@@ -59,8 +64,8 @@ const PUT_OFF_EACH_MS = 500;
 const MAX_PUT_OFF_MS = 60_000;
 
 /**
- * It comes again by itself, and until then takes no slot of the worker. Each of a tenant's comes later than the last: all of
- * a hundred together, again and again, would be more work for Temporal than what they wait for.
+ * Retried later, without occupying a slot of the worker meanwhile. Each of a tenant's waits longer than the last: a
+ * hundred retrying at once, again and again, would be more work for Temporal than the batches themselves.
  */
 function putOff({ message, name, before }: ShareTaken): ApplicationFailure {
   const nextRetryDelay = Math.min(MAX_PUT_OFF_MS, PUT_OFF_MS + before * PUT_OFF_EACH_MS);

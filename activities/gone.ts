@@ -3,8 +3,9 @@ import { toRfc3339, systemClock } from '../src/core/instant.js';
 import type { ActResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
 
 /**
- * What a workflow is told of a resource that MySQL does not have: it ends. A workflow begins only after the commit, so this is one
- * that was lost when the database was put back to an earlier moment. (docs/operations.md, Backup and restore)
+ * The state of a resource that MySQL does not have, which ends its workflow. A workflow begins only after the commit,
+ * so the resource was lost when the database was restored to an earlier moment. (docs/operations.md, Backup and
+ * restore)
  */
 const GONE = 'gone';
 /** Why an act on it is refused. */
@@ -23,7 +24,7 @@ export function goneBatch(): BatchState {
   return { ...none, status: GONE, isPaused: false, pauseReason: null, rejection: null };
 }
 
-/** What `work` answers; `gone` where it finds nothing. */
+/** The result of `work`, or `gone` if it finds nothing. */
 export async function orGone<T>(work: Promise<T>, gone: () => T): Promise<T> {
   try {
     return await work;

@@ -29,7 +29,7 @@ export interface ActivityServices {
   readonly batches: BatchWorkflowService;
   readonly webhooks: WebhookDeps;
   readonly webhookWorkflows: WorkflowsKept;
-  /** Says that the process is to stop: long work ends early, and goes on elsewhere. */
+  /** Aborted when the process stops: long work ends early, and continues elsewhere. */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
   readonly turns: RailTurns;
@@ -39,10 +39,10 @@ export interface ActivityServices {
 
 /** The activities of each task queue. */
 export interface Activities {
-  /** Payouts were begun here before they had a queue of their own. */
+  /** Includes payouts, which began here before they had their own queue. */
   readonly approvals: TransferActivities & PayoutActivities & AuditActivities;
   readonly payouts: PayoutActivities;
-  /** Of the queue of each rail. */
+  /** For each rail's queue. */
   readonly rails: RailActivities;
   readonly batches: BatchActivities;
   readonly webhooks: WebhookActivities;

@@ -6,19 +6,19 @@ import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
 
-/** What the workflow of a payout has done in MySQL. The row's state is the guard: twice or late does no harm. */
+/** What a payout's workflow does in MySQL. The row's state is the guard, so running twice or late does no harm. */
 export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
   actOnPayout(act: StaffAct): Promise<ActResult>;
-  /** Settles it if its time is over. */
+  /** Expires it if it is due. */
   expirePayout(payoutId: string): Promise<ApprovalState>;
 }
 
-/** What it has done at the rail. Where the rail gives no answers, nothing is done, and the state says so. */
+/** What it does at the rail. If the rail does not answer, nothing is done, and the state says so. */
 export interface RailActivities {
-  /** Hands an approved one to its rail. */
+  /** Hands an approved payout to its rail. */
   submitPayout(payoutId: string): Promise<ApprovalState>;
-  /** Asks the rail what became of it. */
+  /** Asks the rail for the outcome. */
   askRail(payoutId: string): Promise<ApprovalState>;
 }
 
@@ -49,8 +49,9 @@ export function railActivities(approvals: PayoutApprovals, turns: RailTurns): Ra
 const HELD_MS = 120_000;
 
 /**
- * The same for payouts that were begun on the queue of the approvals, which workers of before still serve: their workflows do
- * not know of rails that hold up, and would ask again at once. So the activity itself comes again, and takes no slot until then.
+ * The same for payouts that began on the approvals' queue, which older workers still serve: their workflows do not know
+ * of held payouts and would ask again at once. So the activity itself is retried later, without occupying a slot
+ * meanwhile.
  */
 export function earlierPayoutActivities(
   approvals: PayoutApprovals,

@@ -3,11 +3,11 @@ import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
 
-/** What the workflow of a transfer has done in MySQL. The row's state there is the guard: twice or late does no harm. */
+/** What a transfer's workflow does in MySQL. The row's state is the guard, so running twice or late does no harm. */
 export interface TransferActivities {
   readTransfer(transferId: string): Promise<ApprovalState>;
   actOnTransfer(act: StaffAct): Promise<ActResult>;
-  /** Settles it if its time is over. */
+  /** Expires it if it is due. */
   expireTransfer(transferId: string): Promise<ApprovalState>;
 }
 

@@ -6,19 +6,22 @@ import { attend, type WorkflowsKept } from '../src/webhooks/attending.js';
 import type { WebhookDeps } from '../src/webhooks/deps.js';
 import { actBySignal } from '../src/webhooks/signals.js';
 
-/** What the workflow of a webhook endpoint has done. One that is given up cannot write, and what it sent unrecorded is sent again. */
+/**
+ * The activities of a webhook endpoint's workflow. An abandoned one cannot write, and what it sent without recording is
+ * sent again.
+ */
 export interface WebhookActivities {
-  /** Sends what waited for its time, and says what the endpoint waits for now. */
+  /** Sends what was due, and says what the endpoint waits for now. */
   attendEndpoint(endpointId: string): Promise<DrainState>;
-  /** The same, by its name of before: for workflows that still send by themselves. */
+  /** The same under its old name, for workflows that still do the sending. */
   drainEndpoint(endpointId: string): Promise<DrainState>;
-  /** Answers why it was refused, or null. */
+  /** Returns why it was refused, or null. */
   actOnEndpoint(act: EndpointAct): Promise<string | null>;
 }
 
 const ATTEND_MS = 30_000;
 
-/** `stopping` ends the sending of a process that is told to stop: no new send begins. */
+/** `stopping` is aborted when the process stops: no new send begins. */
 export function webhookActivities(
   deps: WebhookDeps,
   signals: StaffSignals,

@@ -14,7 +14,7 @@ import type { Grounds } from './service/settings.js';
 import { awayTemporal, BenchTemporal } from './service/temporal.js';
 import { startWorker } from './service/worker-process.js';
 
-/** What a load did, seen from both sides. */
+/** The result of a load, seen from both sides. */
 export interface Run {
   readonly load: LoadResult;
   readonly groups: GroupHistogram;
@@ -25,11 +25,11 @@ export type Load = Omit<LoadJob, 'ports' | 'token' | 'warmUpS' | 'seconds' | 'pe
   readonly perSecond?: number;
 };
 
-/** Both processes of the service at work. */
+/** Both running processes of the service. */
 export interface Service {
   readonly api: ApiProcess;
   readonly worker: ServiceProcess;
-  /** Null where it is away. */
+  /** Null if it is away. */
   readonly temporal: BenchTemporal | null;
 }
 
@@ -38,15 +38,15 @@ export type Apis = readonly [ApiProcess, ...ApiProcess[]];
 const SMALL_ENTRIES = 10_000;
 export const SMALL_LEDGER = evenLedger('small', SMALL_ENTRIES);
 
-/** What the suite was given to measure on. */
+/** The servers that the suite measures on. */
 export interface Servers {
   readonly mysqlAdminUrl: string;
   readonly temporalAddress: string;
 }
 
-/** What rows are measured with: ledgers, the service on one of them, and load. */
+/** The means of measuring rows: ledgers, the service on one of them, and load. */
 export class Bench {
-  /** As the service has them by configuration. */
+  /** As configured for the service. */
   readonly groupsInFlight = VARIABLES.DESK_GROUPS_IN_FLIGHT.parse(process.env.DESK_GROUPS_IN_FLIGHT);
   readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(process.env.MYSQL_READ_CONNECTIONS);
   private readonly serverUrl: string;
@@ -64,7 +64,7 @@ export class Bench {
     this.profileFolder = options.isProfiled ? profileFolder : null;
   }
 
-  /** Made when it is first asked for in a run. */
+  /** Made when first requested in a run. */
   async ledger(shape: LedgerShape): Promise<Ledger> {
     const known = this.ledgers.get(shape.name);
     if (known !== undefined) return known;
@@ -75,13 +75,16 @@ export class Bench {
     return ledger;
   }
 
-  /** One that no other row works on: for rows that leave behind what a worker would go on with. */
+  /** One that no other row uses: for rows that leave behind work that a worker would continue. */
   async newLedger(shape: LedgerShape): Promise<Ledger> {
     say(`  making the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`);
     return makeLedger(this.serverUrl, shape);
   }
 
-  /** Runs the API process on the ledger for as long as `work` lasts. Each row has a new one, so none warms up another. */
+  /**
+   * Runs the API process on the ledger for as long as `work` lasts. Each row has a new process, so none warms up
+   * another.
+   */
   async withApi<T>(ledger: Ledger, work: (api: ApiProcess) => Promise<T>): Promise<T> {
     const temporal = { address: this.temporalAddress, namespace: 'default' };
     const api = await ApiProcess.start({ url: ledger.url, temporal }, this.profileFolder);
@@ -98,7 +101,7 @@ export class Bench {
     return withMore([]);
   }
 
-  /** Runs API and worker, on a namespace of Temporal that nothing was in before, or with Temporal away. */
+  /** Runs API and worker, on an empty Temporal namespace, or with Temporal away. */
   async withService<T>(
     ledger: Ledger,
     work: (service: Service) => Promise<T>,
@@ -113,7 +116,7 @@ export class Bench {
     }
   }
 
-  /** Loads the API for the time of the options and tells what it took. Throws RowFailed. */
+  /** Loads the API for the time in the options and returns what it took. Throws RowFailed. */
   run(api: ApiProcess, ledger: Ledger, load: Load): Promise<Run> {
     return this.runOver([api], ledger, load);
   }
@@ -160,7 +163,7 @@ export class Bench {
   }
 }
 
-/** Ends the process after the work. What the work failed of is more than how the process ended. */
+/** Ends the process after the work. A failure of the work takes precedence over how the process ended. */
 async function whileRunning<T>(running: ServiceProcess, work: () => Promise<T>): Promise<T> {
   let done: T;
   try {
@@ -180,7 +183,7 @@ function added(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
 
-/** What was spent since it was made. */
+/** What has been spent since the timer was made. */
 function timer(spentMs: () => number | null): () => number | null {
   const before = spentMs();
   return () => {

@@ -9,7 +9,7 @@ import { RowFailed } from './row-failed.js';
 import { type Measured, medianOf, type Row } from './row.js';
 import { chooseRows } from './rows/index.js';
 
-/** The benchmark suite: `npm run bench`, which gives it a MySQL and a Temporal server of its own. */
+/** The benchmark suite: `npm run bench`, which gives it its own MySQL and Temporal servers. */
 
 const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url));
 
@@ -49,7 +49,7 @@ function readArgumentsOrExit(): { options: Options; chosen: readonly Row[] } {
   }
 }
 
-/** A row that fails does not keep the others from being measured. */
+/** A failing row does not keep the others from being measured. */
 async function runRow(row: Row, bench: Bench, repeat: number): Promise<RowResult> {
   const { name, title } = row;
   say(`${name}: ${title}`);
@@ -68,7 +68,7 @@ async function runRow(row: Row, bench: Bench, repeat: number): Promise<RowResult
   }
 }
 
-// Ended from outside, it takes along what it has started (service-process.ts).
+// When it is killed, it also ends what it has started (service-process.ts).
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 
 main().then(

@@ -1,18 +1,18 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** Names of rows, or what their names begin with; none: all. */
+  /** Names of rows, or prefixes; none: all. */
   readonly rows: readonly string[];
   /** Measured time of each row, after the warm-up. */
   readonly seconds: number;
   readonly warmUpS: number;
-  /** How often each row is measured; the run with the median ratio is told, and how far the others were from it. */
+  /** How often each row is measured; the run with the median ratio is reported, and how far the others were from it. */
   readonly repeat: number;
   /** Also the ledger of ten million entries. */
   readonly isFull: boolean;
   /** Small ledgers and short runs, to see that everything works: the figures mean little. */
   readonly isQuick: boolean;
-  /** Also writes CPU profiles of API and worker, which then are slower. */
+  /** Also writes CPU profiles of API and worker, which slows them down. */
   readonly isProfiled: boolean;
 }
 

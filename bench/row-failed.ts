@@ -1,4 +1,4 @@
-/** A row could not be measured: its message says why, and what figures there are mean nothing. */
+/** A row could not be measured: the message says why, and any figures are meaningless. */
 export class RowFailed extends Error {
   override name = 'RowFailed';
 }

@@ -1,27 +1,30 @@
 import type { Bench } from './bench.js';
 import { RowFailed } from './row-failed.js';
 
-/** A line of the suite: one workload beside its baseline and its targets. A new one is added to rows/index.ts. */
+/** A row of the suite: one workload with its baseline and targets. A new one is added to rows/index.ts. */
 export interface Row {
   readonly name: string;
   readonly title: string;
-  /** Throws RowFailed when there is nothing that could be compared. */
+  /** Throws RowFailed if there is nothing to compare. */
   run(bench: Bench): Promise<Measured>;
 }
 
 export interface Measured {
   /** The figures in words. */
   readonly figures: string;
-  /** What it is compared with, in words with its figures. */
+  /** What it is compared with, in words and figures. */
   readonly baseline: string;
   /** The measured figure as a share of the baseline's: 1 is as good. */
   readonly ratio: number;
   readonly targets: readonly Target[];
-  /** Everything else that was measured, for the JSON. */
+  /** Everything else measured, for the JSON. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** The run with the median ratio, and the ratios of all of them: what machines and their moments differ in is in both figures of one. */
+/**
+ * The run with the median ratio, and all ratios. Differences between machines and moments affect both figures of a run
+ * alike.
+ */
 export function medianOf(runs: readonly Measured[]): {
   readonly measured: Measured;
   readonly ratios: readonly number[];

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// In a checkout the sources are compiled first, and the database of a running `npm start` is found. A package has neither.
+// In a checkout this first compiles the sources and finds the database of a running `npm start`. A package has neither.
 import { existsSync } from 'node:fs';
 
 const checkout = new URL('../scripts/ops.mjs', import.meta.url);

@@ -5,8 +5,9 @@ import { installRuntime } from '../src/temporal/workers.js';
 import { type Replayed, replayOpen, replayRecorded } from './replaying.js';
 
 /**
- * Replays histories on the workflows of this build, and ends with 1 where one would not go on: those that the repository keeps, and
- * with `--address` a sample of what is open in a running Temporal, which it only reads. (docs/operations.md, Worker versions)
+ * Replays histories on this build's workflows, and exits with 1 if one would not continue: those in the repository, and
+ * with `--address` a sample of the open workflows in a running Temporal, which it only reads. (docs/operations.md,
+ * Worker versions)
  */
 
 const RECORDED = 'test/histories';
@@ -18,7 +19,7 @@ async function main(): Promise<number> {
   });
   const { address, namespace, sample = String(SAMPLE) } = values;
   if (!/^[1-9]\d{0,4}$/.test(sample)) throw new ConfigError('--sample takes a number from 1 to 99999');
-  // It says itself what fails.
+  // The failures are reported below.
   const silent = (): void => undefined;
   installRuntime({ info: silent, warn: silent }, 0);
   const replayed = [await replayRecorded(RECORDED)];

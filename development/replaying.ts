@@ -7,7 +7,7 @@ import { messageOf } from '../src/temporal/client.js';
 import { connectionOptions, type TemporalOptions } from '../src/temporal/connecting.js';
 import { WORKFLOW_TYPES, type WorkflowType } from '../src/temporal/contracts.js';
 
-/** Histories of workflows that ran, or run, on the workflows of this build: would they go on? */
+/** Replays histories of finished or open workflows on this build's workflows: would they continue? */
 
 export interface Replayed {
   /** What was replayed, in words. */
@@ -17,11 +17,11 @@ export interface Replayed {
   readonly failures: readonly string[];
 }
 
-/** Where a namespace has more of a type, the sample is of these. */
+/** If a namespace has more of a type, the sample is taken from these. */
 const MAX_LISTED = 20_000;
 const PAGE = 1_000;
 
-/** The files that the repository keeps. */
+/** The histories in the repository. */
 export function replayRecorded(folder: string): Promise<Replayed> {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const histories = names.map((name) => ({
@@ -31,7 +31,7 @@ export function replayRecorded(folder: string): Promise<Replayed> {
   return replay(`recorded histories in ${folder}`, histories);
 }
 
-/** So many open workflows of each type, spread over all that there are. A terminated one is not open. */
+/** A sample of the open workflows of each type, spread over all of them. A terminated one is not open. */
 export async function replayOpen(options: TemporalOptions, sample: number): Promise<readonly Replayed[]> {
   const connection = await Connection.connect(connectionOptions(options));
   const client = new Client({ connection, namespace: options.namespace });
@@ -63,7 +63,7 @@ async function listOpen(client: Client, type: WorkflowType): Promise<readonly Op
   return found;
 }
 
-/** Every so many-th: the list is in the order of their starts. */
+/** Evenly spaced items: the list is in order of start. */
 function spread<T>(all: readonly T[], count: number): readonly T[] {
   const step = Math.max(1, all.length / count);
   return all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
@@ -74,7 +74,7 @@ async function* historiesOf(client: Client, runs: readonly OpenRun[]): AsyncGene
     const history = await client.workflow
       .getHandle(workflowId, runId)
       .fetchHistory()
-      // It has ended and was removed since it was listed.
+      // It has ended and been removed since it was listed.
       .catch(() => null);
     if (history !== null) yield { workflowId, history };
   }

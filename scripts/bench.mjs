@@ -1,4 +1,4 @@
-/** `npm run bench -- …`: the benchmarks, on a MySQL and a Temporal server of their own. */
+/** `npm run bench -- …`: the benchmarks, on their own MySQL and Temporal servers. */
 import { launch } from './lib/launch.mjs';
 
 await launch({

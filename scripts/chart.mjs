@@ -1,6 +1,7 @@
 /**
- * `npm run chart`: renders the Helm chart, as it is and with everything set, looks whether what is set arrives, and holds each object
- * against the schemas of Kubernetes. Ends with 1 where something is wrong. What is not at hand is left out, and said.
+ * `npm run chart`: renders the Helm chart, unchanged and with everything set, checks that the settings arrive, and
+ * validates each object against Kubernetes' schemas. Exits with 1 if something is wrong. Checks whose tools are missing
+ * are skipped, and reported.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,9 +14,9 @@ import { say, UserError } from './lib/progress.mjs';
 import { run } from './lib/run.mjs';
 
 const CHART = join(ROOT, 'deploy/helm');
-/** The oldest that the chart takes, and the newest that there is a schema for. */
+/** The oldest version that the chart supports, and the newest with a schema. */
 const VERSIONS = ['1.27', '1.37'];
-/** A Helm that was built by Go alone takes Kubernetes 1.20 for its own unless told. */
+/** A Helm built with plain Go assumes Kubernetes 1.20 by default. */
 const AT = ['--kube-version', VERSIONS[0]];
 const FIRST = [...AT, '--set', 'image.tag=1.2.3'];
 const FULL = [
@@ -62,7 +63,10 @@ async function main() {
   }
 }
 
-/** What is set for every program is with each of them, the migrations too, and ports are where the programs listen. */
+/**
+ * Settings for every program must reach each of them, including the migrations, and ports must match what the programs
+ * listen on.
+ */
 function assertArrives(rendered) {
   const objects = parseAllDocuments(rendered).map((one) => one.toJS());
   const pods = objects.flatMap((one) => (one?.spec?.template ? [one.spec.template.spec] : []));

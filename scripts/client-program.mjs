@@ -14,7 +14,7 @@ try {
   process.stderr.write(`${error instanceof UserError ? error.message : error.stack}\n`);
   process.exit(1);
 }
-// Ctrl-C reaches both, and the program ends as it will.
+// Ctrl-C reaches both; the program ends in its own way.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 const child = spawn(process.execPath, [join(ROOT, `dist/packages/client/src/bin/${name}.js`), ...args], {
   stdio: 'inherit',

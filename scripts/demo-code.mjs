@@ -1,4 +1,7 @@
-/** `npm run demo:code -- NAME`: a code of one of the demo world's people, in the world of the `npm start` that runs in this checkout. */
+/**
+ * `npm run demo:code -- NAME`: the code of one of the demo world's people, for the `npm start` running in this
+ * checkout.
+ */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { prepareCode } from './lib/build.mjs';
@@ -8,7 +11,7 @@ import { ROOT, RUN } from './lib/paths.mjs';
 import { isAlive } from './lib/processes.mjs';
 import { beQuiet, UserError } from './lib/progress.mjs';
 
-// What it prints is read by programs.
+// Its output is read by programs.
 beQuiet();
 try {
   const owner = readJson(join(RUN, 'pids.json'))?.owner;

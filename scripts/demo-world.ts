@@ -7,8 +7,8 @@ import { TokenFile } from './demo/token-file.js';
 
 /**
  * Makes the demo world, or adds what an existing one lacks. Standard output gets one line of JSON: `{"tenants": {…}}`.
- * DEMO_TOKENS_FILE and DEMO_STAFF_FILE name the files that keep the tokens and the secrets of the staff's authenticators, since the
- * service shows each once.
+ * DEMO_TOKENS_FILE and DEMO_STAFF_FILE name the files that store the tokens and the secrets of the staff's
+ * authenticators, since the service shows each once.
  */
 const environment = z.object({ DEMO_TOKENS_FILE: z.string().min(1), DEMO_STAFF_FILE: z.string().min(1) });
 

@@ -10,7 +10,7 @@ import { ROOT, RUN } from './lib/paths.mjs';
 import { isAlive } from './lib/processes.mjs';
 import { beQuiet, UserError } from './lib/progress.mjs';
 
-// What the command prints may be read by a program.
+// The command's output may be read by a program.
 beQuiet();
 try {
   await prepareCode();

@@ -1,7 +1,7 @@
 /**
- * `npm run images:pin`: writes the digest of every image that docker-compose.yml and the Dockerfile name behind its version, as
- * the registry tells it, so that the bytes that run are the ones that were looked at. Where a registry does not answer nothing
- * is changed. `-- --check` changes nothing and ends with 1 where a digest is missing or another.
+ * `npm run images:pin`: writes the digest of every image in docker-compose.yml and the Dockerfile after its version, as
+ * given by the registry, so that exactly the examined bytes run. If a registry does not answer, nothing is changed. `--
+ * --check` changes nothing and exits with 1 if a digest is missing or different.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ async function main() {
   const isCheck = process.argv.includes('--check');
   const texts = FILES.map((file) => readFileSync(file, 'utf8'));
   const images = [...new Set(texts.flatMap(imagesIn))];
-  // All of them before the first is written: half a set of pins is none.
+  // Gets all of them before writing any: half a set of pins is useless.
   const digests = new Map();
   for (const image of images) digests.set(image, await digestOf(image));
   const pinned = texts.map((text) => withDigests(text, digests));

@@ -1,4 +1,4 @@
-/** `npm run prove -- …`: the long proofs (faults, races, random histories), on a MySQL server of their own. */
+/** `npm run prove -- …`: the long proofs (faults, races, random histories), on their own MySQL server. */
 import { findGalera } from './lib/galera.mjs';
 import { requireHaproxy } from './lib/haproxy.mjs';
 import { launch } from './lib/launch.mjs';
@@ -9,7 +9,7 @@ import { findRealMysql } from './lib/real-mysql.mjs';
 const names = process.argv.slice(2);
 const isAsked = (...some) => some.some((name) => names.includes(name));
 
-// Only these need MySQL itself, which may have to be fetched.
+// Only these need real MySQL, which may have to be fetched.
 if (isAsked('failover', 'composed')) process.env.TEST_REAL_MYSQL = JSON.stringify(await findRealMysql());
 if (names.length === 0 || isAsked('rolling', 'two-of-each', 'composed', 'upgrade'))
   process.env.TEST_HAPROXY = await requireHaproxy();

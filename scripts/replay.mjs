@@ -1,6 +1,6 @@
 /**
- * `npm run replay`: the recorded histories on the workflows of this checkout; with `-- --address host:7233` those of open workflows of
- * that Temporal too, before this version is deployed there.
+ * `npm run replay`: replays the recorded histories on this checkout's workflows; with `-- --address host:7233` also
+ * those of open workflows in that Temporal, before this version is deployed there.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

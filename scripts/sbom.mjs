@@ -1,6 +1,6 @@
 /**
- * `npm run sbom`: the software bill of materials of what is shipped, as CycloneDX JSON, on standard output. It is what
- * package-lock.json pins, made by npm itself; nothing is asked of a registry. `npm run --silent sbom >sbom.cdx.json` keeps it.
+ * `npm run sbom`: the software bill of materials of what is shipped, as CycloneDX JSON on standard output. npm makes it
+ * from package-lock.json, without asking a registry. `npm run --silent sbom >sbom.cdx.json` stores it.
  */
 import { spawnSync } from 'node:child_process';
 import { ROOT } from './lib/paths.mjs';
@@ -9,7 +9,7 @@ import { findProgram } from './lib/run.mjs';
 const MAX_BYTES = 64 * 1024 * 1024;
 const npm = process.env.npm_execpath;
 const [command, ...first] = npm ? [process.execPath, npm] : [findProgram('npm')];
-// Not --omit=dev: npm then leaves out whatever a tool needs too, though it is shipped.
+// Not --omit=dev: npm would then omit packages that a tool needs too, although they are shipped.
 const args = [...first, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
 const { status, stdout } = spawnSync(command, args, {
   cwd: ROOT,

@@ -1,4 +1,4 @@
-/** `npm start`: the whole service with a small world in it, from a fresh clone. What it is made of is in lib/. */
+/** `npm start`: the whole service with a small demo world, from a fresh clone. Its building blocks are in lib/. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,15 +18,15 @@ import { loadSecrets } from './lib/secrets.mjs';
 import { Supervisor } from './lib/supervise.mjs';
 import { findOrBuildTemporal, temporalPart } from './lib/temporal.mjs';
 
-/** Beyond, one machine has no use for them. */
+/** More are of no use on one machine. */
 const MOST = 8;
-/** Of the second process of a kind on. */
+/** Names from the second process of a kind on. */
 const numbered = (name, count) =>
   Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
-/** Who takes requests stops first, what they stand on last. */
+/** What takes requests stops first, what it depends on last. */
 const STOP_ORDER = ['proxy', ...numbered('api', MOST), 'support', ...numbered('worker', MOST), 'temporal', 'mysql'];
 const RUNTIME = join(RUN, 'runtime.json');
-/** Ctrl-C reaches npm and this process, and npm hands it on: two signals so close are one wish. */
+/** Ctrl-C reaches npm and this process, and npm forwards it: two signals this close count as one. */
 const SAME_WISH_MS = 1_000;
 const PARENT_CHECK_MS = 500;
 
@@ -86,7 +86,7 @@ function takeCheckout() {
   );
 }
 
-/** What a start that was killed has left running. */
+/** Ends what a killed start left running. */
 async function endLeftovers(book) {
   const left = STOP_ORDER.filter((name) => book.parts[name]);
   if (left.length === 0) return;
@@ -98,7 +98,7 @@ async function endLeftovers(book) {
   });
 }
 
-/** Everything of `npm start`; the folders of the tests and benchmarks are not its own. */
+/** Everything that belongs to `npm start`, but not the folders of tests and benchmarks. */
 function wipe() {
   for (const name of readdirSync(RUN)) {
     if (!['pids.json', 'test', 'bench', 'prove'].includes(name)) rmSync(join(RUN, name), { recursive: true });
@@ -113,7 +113,7 @@ async function bringUp(supervisor, port, { apis, workers }) {
     ...numbered('admin', apis),
     ...numbered('workerAdmin', workers),
     ...numbered('sdkMetrics', workers),
-    // Behind a proxy each has a port of its own.
+    // Behind a proxy each has its own port.
     ...(apis === 1 ? [] : numbered('api', apis)),
   ];
   const ports = await choosePorts(names, readJson(RUNTIME)?.ports);
@@ -164,7 +164,7 @@ async function bringUp(supervisor, port, { apis, workers }) {
   say(welcome({ addresses, world }));
 }
 
-/** The database, then the API and, beside it, the demo world. */
+/** Starts the database, then the API together with the demo world. */
 async function startService(supervisor, { port, ports, addresses, secrets, apis }) {
   const urls = await startDatabase(supervisor, ports, secrets);
   const settings = sharedSettings({ addresses, urls, secrets });
@@ -177,7 +177,7 @@ async function startService(supervisor, { port, ports, addresses, secrets, apis 
   return { urls, world, env };
 }
 
-/** One takes the port itself; several stand behind a proxy, which has it. */
+/** A single process takes the port itself; several are behind a proxy, which has it. */
 async function startApis(supervisor, { env, port, ports, apis }) {
   const names = numbered('api', apis);
   const admins = numbered('admin', apis);
@@ -186,7 +186,7 @@ async function startApis(supervisor, { env, port, ports, apis }) {
     port: apis === 1 ? port : ports[name],
     adminPort: ports[admins[index]],
   }));
-  // The proxy hears of a process that stops before that one takes nothing more.
+  // The proxy learns that a process is stopping before that process refuses requests.
   const behind = apis === 1 ? {} : { TRUSTED_PROXIES: '127.0.0.1', STOP_DELAY_MS: '2000' };
   const parts = servers.map((server) => apiPart({ ...server, env: { ...env, ...behind }, log: log(server.name) }));
   const title = apis === 1 ? 'Starting the API' : `Starting ${apis} API processes`;
@@ -199,7 +199,7 @@ async function startApis(supervisor, { env, port, ports, apis }) {
   await step('Starting the proxy', () => supervisor.start(proxy));
 }
 
-/** The database's URLs, when it answers and our own code is ready to use it. */
+/** The database's URLs, once it answers and our code is ready to use it. */
 async function startDatabase(supervisor, ports, secrets) {
   if (process.env.MYSQL_URL) {
     await prepareCode();
@@ -227,7 +227,10 @@ async function startTemporal(supervisor, ports) {
   await step('Starting the Temporal server', () => supervisor.start(part));
 }
 
-/** The demo world's ids and tokens. Tokens, and the staff's authenticators, are shown once, so the world keeps them in files. */
+/**
+ * The demo world's ids and tokens. Tokens and the staff's authenticators are shown once, so the world stores them in
+ * files.
+ */
 async function makeWorld(env) {
   const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
   const output = await step('Making the demo world', () =>
@@ -240,7 +243,7 @@ function runOurs(script, env, failure) {
   return run(process.execPath, ['--enable-source-maps', join(ROOT, script)], { cwd: ROOT, env, failure });
 }
 
-/** Ends everything on Ctrl-C and SIGTERM, gracefully at first; or, by the returned function, because of an error. */
+/** Ends everything on Ctrl-C and SIGTERM, gracefully at first. The returned function does so because of an error. */
 function stopOnSignal(supervisor, book) {
   let begunAt;
   const stop = async (error) => {
@@ -261,7 +264,7 @@ function stopOnSignal(supervisor, book) {
       void stop();
     });
   }
-  // npm that is ended hard takes nobody with it; what it started must not outlive it unseen.
+  // A killed npm takes nothing with it; what it started must not outlive it unnoticed.
   const parent = process.ppid;
   if (process.env.npm_lifecycle_event)
     setInterval(() => process.ppid === parent || void stop(), PARENT_CHECK_MS).unref();

@@ -23,7 +23,7 @@ import { endCommands } from './lib/run.mjs';
 
 const FOLDERS = { machine: join(RUN, 'test', 'machine'), mysql: join(RUN, 'test', 'mysql') };
 const OUR_OPTIONS = ['--fast', '--mysql', '--keep', '--stop'];
-/** Time for mocha to report what it has, when it is interrupted. */
+/** Time for an interrupted mocha to report what it has. */
 const REPORT_MS = 1_000;
 
 async function main() {
@@ -45,7 +45,7 @@ async function main() {
       findOthers(selection),
       prepareCode({ checked: !has('--fast') }),
     ]);
-    // It is made of the server that may just have been installed.
+    // It is based on the server, which may just have been installed.
     const galera = selection.needGalera && (await findGalera());
     if (!run.interrupted) {
       const real = servers && realMysqlAtHand();
@@ -100,7 +100,7 @@ async function stopKept() {
   say(`The kept test servers have ended${busy > 0 ? `; test runs that still go on: ${busy}` : ''}.`);
 }
 
-/** Ctrl-C reaches mocha by itself, and then the servers end as after every run. */
+/** Ctrl-C reaches mocha directly, and then the servers end as after every run. */
 function onInterrupt(run) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {

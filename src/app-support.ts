@@ -27,7 +27,7 @@ export interface SupportServers {
   readonly admin: RunningServer;
 }
 
-/** Opens the desk's port and the admin port. From then on pages are answered, with 503 while MySQL is away. */
+/** Opens the desk's port and the admin port. From then on pages are served, with 503 while MySQL is away. */
 export async function openSupport(
   config: SupportConfig,
   core: Core,
@@ -70,7 +70,7 @@ function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, 
   };
 }
 
-/** The way to every rail, which is asked before money is given back. */
+/** Connects to every rail, which is asked before money is given back. */
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_QUIET_S: quiet } = config;

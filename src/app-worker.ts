@@ -46,16 +46,18 @@ import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps
 
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
-/** What runs in a worker process beside its admin port. */
+/** What runs in a worker process besides its admin port. */
 export interface WorkerDeps {
   readonly admin: RunningServer;
   readonly sweeper: Sweeper;
   readonly workers: TemporalWorkers;
-  /** Begins nothing more; resolves when what ran has ended. */
+  /** Begins nothing more; resolves when running work has ended. */
   readonly stop: () => Promise<void>;
 }
 
-/** Opens the admin port and begins to work: sweeper and senders at once, the Temporal workers when Temporal is there. */
+/**
+ * Opens the admin port and starts work: sweeper and senders at once, the Temporal workers once Temporal is reachable.
+ */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
@@ -100,11 +102,11 @@ export async function openWorker(
   return { admin: server, sweeper, workers, stop };
 }
 
-/** What every feature has done for it: by activities, and by the sweeper. */
+/** The services that activities and the sweeper call. */
 interface WorkerServices {
   readonly services: Omit<ActivityServices, 'stopping'>;
   readonly sweeps: readonly (Sweep | SharedSweep)[];
-  /** Names of the rails. */
+  /** Rail names. */
   readonly rails: ReadonlySet<string>;
 }
 
@@ -118,7 +120,7 @@ function buildWorkerServices(
 ): WorkerServices {
   const { clock, database, desk, desks, failpoints, recipientBudget } = core;
   const { client, outbox, relay, notifier } = bridge;
-  // The rows of batches would stand before everybody's approvals, and what comes of payouts behind them.
+  // On one desk, everybody's approvals and the outcomes of payouts would queue behind the rows of batches.
   const ofPayouts = { ...core, desk: desks.add('payouts') };
   const shares = batchShares(config.WORKER_ACTIVITIES);
   const batches = new BatchWorkflowService({
@@ -180,7 +182,7 @@ function buildWorkerServices(
   };
 }
 
-/** Whoever serves payouts serves the queue of every rail, each with slots of its own. */
+/** A worker that serves payouts serves every rail's queue, each with its own slots. */
 function servedQueues(config: WorkerConfig, activities: Activities, rails: Iterable<string>): readonly ServedQueue[] {
   return config.WORKER_QUEUES.flatMap((name): ServedQueue[] => {
     const maxActivities = name === 'webhooks' ? config.WORKER_DRAINS : config.WORKER_ACTIVITIES;
@@ -196,7 +198,7 @@ function buildSweeper({ database, guard, registry }: Core, sweeps: WorkerService
     logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed');
   const label = `${hostname()}:${process.pid}`;
   const leases = new SweepLeases(database, sweeps.flatMap(leaseNames), label, leaseMetrics(registry, onTrouble));
-  // By a clock that was set, they would remove what is to be kept.
+  // By a wrong clock, they would remove what must be kept.
   return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases, () => guard.settle());
 }
 
@@ -224,7 +226,7 @@ function buildWorkers(
 const EXPIRY_EVERY_MS = 500;
 const EXPIRED_AT_ONCE = 100;
 
-/** What waited too long, ended through the desk, whether Temporal is there or not. */
+/** Expires through the desk what has waited too long, whether Temporal is available or not. */
 function expirySweep(what: string, expireDue: (limit: number) => Promise<number>): Sweep {
   return {
     name: `expired ${what}`,
@@ -237,8 +239,8 @@ const VALIDATED_OF_A_TENANT = 1;
 const PAID_OF_A_TENANT = 4;
 
 /**
- * Of the queue's slots half are for validations and two fifths for payments: the rest is left to what takes no time. More
- * than a few payments of a tenant at once would not be faster either, since they share the groups of the desk.
+ * Half of the queue's slots are for validations and two fifths for payments; the rest is left to quick work. More than
+ * a few simultaneous payments of one tenant would not be faster, since they share the desk's groups.
  */
 function batchShares(slots: number): { readonly validating: Shares; readonly paying: Shares } {
   return {

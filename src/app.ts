@@ -62,7 +62,7 @@ import type { WebhookDeps } from './webhooks/deps.js';
 import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
 import { buildSending, type Sending } from './webhooks/sending.js';
 
-/** The ledger, and where its figures are kept: what every process of the service has. */
+/** The ledger and its metrics: what every process of the service has. */
 export interface Core extends Ledger {
   readonly registry: Registry;
   readonly recipientBudget: RecipientBudget;
@@ -116,7 +116,7 @@ export interface Bridge {
   readonly notifier: OutboxNotifier;
 }
 
-/** Connects to Temporal when there is something to tell it: the process serves while Temporal is away. */
+/** Connects to Temporal only when there is something to tell it, so the process works while Temporal is away. */
 export function buildBridge(
   config: ServiceConfig,
   core: Core,
@@ -135,7 +135,7 @@ export function buildBridge(
   return { client, outbox, relay, notifier };
 }
 
-/** What webhooks stand on. */
+/** The parts that webhooks need. */
 export function buildWebhookParts(
   config: ServiceConfig,
   { clock, database, failpoints }: Core,
@@ -147,13 +147,13 @@ export function buildWebhookParts(
   return { database, runs, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, notifier, observer };
 }
 
-/** What signs, guards addresses and sends, as it is configured. */
+/** Signing, address guard and sending, as configured. */
 export function buildConfiguredSending(config: ServiceConfig): ReturnType<typeof buildSending> {
   const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_TIMEOUT_MS: timeoutMs, WEBHOOK_PROXY_URL: proxy } = config;
   return buildSending({ allowedHosts, timeoutMs, proxyUrl: proxy === undefined ? null : new URL(proxy) });
 }
 
-/** What rails tell: over HTTP to the API, and the simulated rail within the worker. */
+/** Callbacks from rails: over HTTP to the API, and from the simulated rail inside the worker. */
 export function buildCallbacks(
   config: ServiceConfig,
   { database, desk, clock, registry }: Core,
@@ -176,7 +176,7 @@ export function buildCallbacks(
   });
 }
 
-/** The two servers of an API process, and what they remember of requests. */
+/** The two servers of an API process, and their log of requests. */
 export interface ApiServers {
   readonly requests: RequestLog;
   readonly rates: BuiltRates;
@@ -237,12 +237,15 @@ export async function openApiServers(
   };
 }
 
-/** Away, MySQL is so for all; a clock that is not near its own is this process's: nothing can be posted here, elsewhere it can. */
+/**
+ * If MySQL is away, it is away for every process. A clock that differs from MySQL's is this process's own fault:
+ * nothing can be posted here, but elsewhere it can.
+ */
 export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
   if (!database.isPrimaryKnown()) return 'degraded';
   try {
     await guard.compare();
-    // A restored database is not served before it was made good: a process that starts on it never becomes ready.
+    // A process that starts on a restored database does not become ready until the restore is finished.
     const closed = await database.lookup.query(OPEN_RESTORE_SQL);
     if (closed.length > 0) return 'degraded';
   } catch {

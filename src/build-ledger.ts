@@ -10,7 +10,7 @@ import type { DeskObserver } from './ledger/desk/observer.js';
 import { Desks } from './ledger/desk/desks.js';
 import type { Uuid } from './core/ids.js';
 
-/** What of the configuration the ledger needs, by the names that config.ts gives. */
+/** The configuration that the ledger needs, by the names in config.ts. */
 export interface LedgerSettings extends MysqlConfig {
   readonly MYSQL_READ_CONNECTIONS: number;
   readonly MYSQL_TRANSACTION_CONNECTIONS: number;
@@ -26,30 +26,30 @@ export interface LedgerWatchers {
   readonly clock: Clock;
   readonly clockBounds: ClockBounds;
   readonly clockObserver: ClockObserver;
-  /** An account's last instant lies too far ahead to be posted to. */
+  /** An account's last instant is too far ahead for it to be posted to. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
-  /** Of the desk with this name. */
+  /** The observer of the desk with this name. */
   readonly observerOf: (desk: string) => DeskObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
-  /** A command failed by a fault of ours. */
+  /** A command failed through our own fault. */
   readonly onFault: (kind: string, fault: unknown) => void;
 }
 
-/** The ledger as every process has it, the operators' command line too. */
+/** The ledger of any process, including the operators' command line. */
 export interface Ledger {
-  /** The database's, as far as it is known. */
+  /** The database's clock, as far as it is known. */
   readonly clock: Clock;
   readonly guard: ClockGuard;
   readonly database: Database;
-  /** For everything that has no desk of its own. */
+  /** For everything without its own desk. */
   readonly desk: PostingDesk;
-  /** All of the process. */
+  /** All desks of the process. */
   readonly desks: Desks;
   readonly failpoints: Failpoints;
 }
 
-/** Connects when it is first asked. */
+/** Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
   const { clock, clockBounds: bounds, observerOf, onFault, onAccountAhead } = watchers;
   const failpoints = new Failpoints(settings.FAILPOINT ?? null);

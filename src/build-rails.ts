@@ -16,14 +16,14 @@ import { RailTurns } from './payouts/turns.js';
 import type { Outbox } from './temporal/outbox.js';
 import type { Sweep } from './temporal/sweeper.js';
 
-/** What of the configuration a worker's rails need, by the names that config.ts gives. */
+/** The configuration that a worker's rails need, by the names in config.ts. */
 export interface RailSettings extends RailWorkConfig {
   readonly PAYOUT_RAIL_URLS: ReadonlyMap<string, string>;
   readonly PAYOUT_RAIL_KEYS: ReadonlyMap<string, Keyring>;
   readonly ENCRYPTION_KEYS: Keyring;
 }
 
-/** Everything by which a worker reaches rails. */
+/** Everything that a worker needs to reach rails. */
 export interface WorkerRails {
   readonly turns: RailTurns;
   /** Of which the worker serves a queue each. */
@@ -31,7 +31,7 @@ export interface WorkerRails {
   readonly sweeps: readonly Sweep[];
 }
 
-/** The way to every rail that a payout may have, whatever new ones take. */
+/** Every rail that a payout may have, including rails that new payouts no longer use. */
 export function buildWorkerRails(
   settings: RailSettings,
   { database, desk, clock, failpoints, registry }: Ledger & { readonly registry: Registry },

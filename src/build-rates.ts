@@ -5,15 +5,16 @@ import { RateLimiter, type RateLimits, type Rates } from './http/rate-limit.js';
 import { sharedRateMetrics } from './http/rate-metrics.js';
 import { SharedRateLimiter } from './http/shared-rate-limit.js';
 
-/** The rate limits as they are configured, and what ends their connection. */
+/** The configured rate limits, and how to close their connection. */
 export interface BuiltRates {
   readonly limits: RateLimits;
   close(): void;
 }
 
 /**
- * Shared through Redis where there is one, else each process for itself. Starts at once, whether Redis is there or not. Its client is
- * loaded where it is used: it is a fifth of what else a process reads and compiles at its start.
+ * Shared through Redis if there is one, otherwise separate in each process. Starts at once, whether Redis is available
+ * or not. Redis's client is loaded only where it is used: it adds a fifth to what a process reads and compiles when it
+ * starts.
  */
 export async function buildRates(config: RateConfig, registry: Registry, logger: Logger): Promise<BuiltRates> {
   const { API_PROCESSES: processes, REDIS_URL: url } = config;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './temporal/bundle-file.js';
 
-/** A step of the build: the compiled workflows, with what they import, as the one file that workers run. */
+/** A step of the build: bundles the compiled workflows and their imports into the one file that workers run. */
 
 const silent = (): void => undefined;
 const say = (message: string): void => void process.stderr.write(`${message}\n`);
@@ -19,7 +19,7 @@ for (const [file, interceptors] of [
     workflowInterceptorModules: [...interceptors],
     logger: { log: silent, trace: silent, debug: silent, info: silent, warn: say, error: say },
   });
-  // Whoever starts meanwhile finds the old one whole, or the new one whole.
+  // A process that starts meanwhile finds either the old file or the new one, never half of it.
   writeFileSync(`${file}.draft`, code);
   renameSync(`${file}.draft`, file);
 }

@@ -39,7 +39,7 @@ export { ConfigError, type Environment } from './config/reading.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
 
-/** What every process of the service has. */
+/** Variables of every process of the service. */
 const SERVICE_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, for each process'),
@@ -106,7 +106,7 @@ const SERVICE_VARIABLES = {
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
 } as const;
 
-/** What the API has beside it. */
+/** Further variables of the API. */
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...TRACING_VARIABLES,
@@ -119,7 +119,7 @@ export const VARIABLES = {
   ...RATE_VARIABLES,
 } as const;
 
-/** What the worker has beside it. */
+/** Further variables of the worker. */
 export const WORKER_VARIABLES = {
   ...SERVICE_VARIABLES,
   ...DEPLOYMENT_VARIABLES,
@@ -158,7 +158,7 @@ export const WORKER_VARIABLES = {
     .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
 } as const;
 
-/** What the support desk has beside it. */
+/** Further variables of the support desk. */
 export const SUPPORT_VARIABLES = {
   ...SERVICE_VARIABLES,
   SUPPORT_HOST: z.string().default('127.0.0.1').describe('address that the support desk listens on'),
@@ -179,14 +179,14 @@ export const SUPPORT_VARIABLES = {
     ),
 } as const;
 
-/** What `migrate` needs beside the application's user. */
+/** Variables of `migrate` besides the application's user. */
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user who may change the schema and grant rights'),
   MIGRATION_LOCK_WAIT_S,
 } as const;
 
-/** What the operators' command line needs. */
+/** Variables of the operators' command line. */
 export const OPS_VARIABLES = {
   ...MYSQL_VARIABLES,
   COMMAND_TIMEOUT_MS: VARIABLES.COMMAND_TIMEOUT_MS,
@@ -219,7 +219,7 @@ export const OPS_VARIABLES = {
     .describe('secret: for the first `ops staff add` alone, while nobody of the staff may manage'),
 } as const;
 
-/** What the conformance check of a gateway needs, which has no database. */
+/** Variables of a gateway's conformance check, which has no database. */
 export const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
 
 const configSchema = z.object(VARIABLES);
@@ -231,21 +231,21 @@ const migrationSchema = z.object(MIGRATION_VARIABLES);
 export type Config = Readonly<z.infer<typeof configSchema>>;
 export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
 export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
-/** What the processes have in common. */
+/** What the processes share. */
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 /** Reads and checks the whole configuration. Throws ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
   return withWholeRails(read(configSchema, environment));
 }
 
-/** The same of the worker. */
+/** The same for the worker. */
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
   const config = withWholeRails(read(workerSchema, environment));
   refuseFor(deploymentFaults(config));
   return config;
 }
 
-/** The same of the support desk. */
+/** The same for the support desk. */
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
   const config = withWholeRails(read(supportSchema, environment));
   refuseFor(signInFaults(config));
@@ -271,12 +271,17 @@ export function readMigrationConfig(environment: Environment = process.env): z.i
   return config;
 }
 
-/** Where Temporal is, for the replay of what is open there; what is `given` wins over the environment. Throws ConfigError. */
+/**
+ * Where Temporal is, for replaying open workflows; `given` takes precedence over the environment. Throws ConfigError.
+ */
 export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
 }
 
-/** Every gateway that a payout may take has an address and keys, and nobody on the way reads what it is told. */
+/**
+ * Makes sure that every gateway that a payout may use has an address and keys, and that nobody on the way can read the
+ * orders.
+ */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);
@@ -288,7 +293,7 @@ function withWholeRails<C extends ServiceConfig>(config: C): C {
   return config;
 }
 
-/** Orders hold account and document numbers. */
+/** Orders contain account and document numbers. */
 function unguardedRails({
   PAYOUT_RAIL_URLS: urls,
   PAYOUT_RAIL_ALLOWED_HOSTS: allowed,

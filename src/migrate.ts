@@ -6,8 +6,8 @@ import { migrate } from './db/migrate.js';
 import { MigrationUnderWay } from './db/migration-locks.js';
 
 /**
- * The migration step of a deployment: brings the schema up to date and applies the list of grants. `--until NUMBER` leaves the
- * migrations behind that one for later. (docs/operations.md, Upgrade)
+ * The migration step of a deployment: brings the schema up to date and applies the list of grants. `--until NUMBER`
+ * leaves the migrations after that one for later. (docs/operations.md, Upgrade)
  */
 try {
   const config = readMigrationConfig();

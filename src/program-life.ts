@@ -3,12 +3,12 @@ import { ConfigError } from './config.js';
 import type { Readiness } from './http/admin.js';
 import { describeFault, type Logging } from './http/logging.js';
 
-/** How long-running programs begin and end: the API, the worker and the support desk alike. */
+/** How long-running programs start and stop: the API, the worker and the support desk alike. */
 
 /** How long the last line may take. */
 const LAST_LINE_MS = 1_500;
 
-/** The configuration, or the end, with what is wrong in it. */
+/** Returns the configuration, or ends the program with what is wrong in it. */
 export function readOrExit<Config>(read: () => Config): Config {
   try {
     return read();
@@ -19,7 +19,7 @@ export function readOrExit<Config>(read: () => Config): Config {
   }
 }
 
-/** Ends the program: a port in use, an address that is not ours, a database user who may do too much. */
+/** Ends the program: a port in use, an address that is not ours, a database user with too many rights. */
 export function refusalToStart(what: string): (failure: unknown) => never {
   return (failure) => {
     process.stderr.write(`${what} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
@@ -28,8 +28,8 @@ export function refusalToStart(what: string): (failure: unknown) => never {
 }
 
 /**
- * An uncaught error ends the process, as it must, but is not printed in full: a database error quotes the
- * statement, and with it names and descriptions.
+ * An uncaught error ends the process, as it must, but is not printed in full: a database error quotes the statement,
+ * including names and descriptions.
  */
 export function endOnUncaught({ logger, close }: Logging): void {
   process.on('uncaughtException', (fault: unknown) => {
@@ -40,7 +40,7 @@ export function endOnUncaught({ logger, close }: Logging): void {
   });
 }
 
-/** On the first signal it stops, writes the last line and leaves. */
+/** On the first signal it stops, writes the last line and exits. */
 export function endOnSignals({ logger, close }: Logging, stop: () => Promise<void>): void {
   let isStopping = false;
   const end = async (signal: string): Promise<void> => {
@@ -53,13 +53,13 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
   };
   process.on('SIGTERM', () => void end('SIGTERM'));
   process.on('SIGINT', () => void end('SIGINT'));
-  // Nothing is expected to end here; the process goes on, since others' work is in its hands.
+  // Nothing should get here. The process continues, since it is handling other people's work.
   process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
 }
 
 /**
- * Says on /readyz that the process stops, and resolves when the load balancer has had time to notice: until then requests that
- * still arrive are served.
+ * Reports on /readyz that the process is stopping, and resolves once the load balancer has had time to notice. Requests
+ * that arrive until then are served.
  */
 export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
   readiness.stop();

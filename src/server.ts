@@ -7,7 +7,10 @@ import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart 
 import { openTracing } from './tracing.js';
 import { TestDeliveries } from './webhooks/testing.js';
 
-/** The API process: configuration → parts → listen → on a signal leave the balancer, finish what was accepted, answer it, then leave. */
+/**
+ * The API process: configuration → parts → listen → on a signal leave the load balancer, finish and answer what was
+ * accepted, then exit.
+ */
 
 const config = readOrExit(readConfig);
 const refuseToStart = refusalToStart('the service');

@@ -5,7 +5,10 @@ import { assertLeastRights } from './db/least-rights.js';
 import { createLogging } from './http/logging.js';
 import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart } from './program-life.js';
 
-/** The support desk's process: configuration → parts → listen → on a signal leave the balancer, finish what was accepted, answer it, then leave. */
+/**
+ * The support desk's process: configuration → parts → listen → on a signal leave the load balancer, finish and answer
+ * what was accepted, then exit.
+ */
 
 const config = readOrExit(readSupportConfig);
 const refuseToStart = refusalToStart('the support desk');

@@ -20,7 +20,7 @@ import { currentTraceparent } from './core/trace.js';
 import { packageVersion } from './http/build-info.js';
 import type { TemporalTracing } from './temporal/tracing.js';
 
-/** The tracing of a process that has somewhere to send traces to. */
+/** Tracing in a process with an endpoint for traces. */
 export interface Tracing {
   readonly temporal: TemporalTracing;
   /** Sends what is left, for at most two seconds. */
@@ -28,7 +28,7 @@ export interface Tracing {
 }
 
 export interface TracingOptions {
-  /** Of the collector: `http://collector:4318` */
+  /** The collector: `http://collector:4318` */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   /** From 0 to 1. */
@@ -40,10 +40,10 @@ export interface TracingOptions {
 const EXPORT_MS = 5_000;
 const EXPORT_EVERY_MS = 1_000;
 const LAST_EXPORT_MS = 2_000;
-/** Parts that wait to be sent; beyond, they are dropped: a collector that is away costs traces and nothing else. */
+/** Spans waiting to be sent; beyond this they are dropped, so a collector that is away costs only traces. */
 const MAX_WAITING = 8_192;
 
-/** From here on whatever begins a trace is kept, sent in the background and taken along to others. Once for each process. */
+/** From here on traces are recorded, sent in the background and propagated. Once per process. */
 export function startTracing({ endpoint, headers, share, service }: TracingOptions): Tracing {
   const resource = new Resource({
     'service.name': 'money-movement',
@@ -59,7 +59,7 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   });
   const waiting = { maxQueueSize: MAX_WAITING, scheduledDelayMillis: EXPORT_EVERY_MS };
   const processor = new BatchSpanProcessor(exporter, waiting);
-  // Whoever sends a traceparent could have everything kept: which share is kept is decided here, by the id of the trace.
+  // A client's traceparent could have everything kept, so the trace's id alone decides what is sampled.
   const byId = new TraceIdRatioBasedSampler(share);
   const sampler = new ParentBasedSampler({
     root: byId,
@@ -86,10 +86,10 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   };
 }
 
-/** What the SDK's interceptors look for the trace in. */
+/** Where the SDK's interceptors look for the trace. */
 const HEADER = '_tracer-data';
 
-/** What is told to Temporal outside a trace begins none: the SDK's own would begin one of each call. */
+/** Calls to Temporal outside a trace begin none: the SDK's own interceptor would begin one for each call. */
 function clientInTraces(): WorkflowClientInterceptor {
   const traced = new OpenTelemetryWorkflowClientInterceptor();
   const isInside = (): boolean => currentTraceparent() !== null;
@@ -99,7 +99,7 @@ function clientInTraces(): WorkflowClientInterceptor {
   };
 }
 
-/** The same of an activity. */
+/** The same for an activity. */
 function activityInTraces(traced: OpenTelemetryActivityInboundInterceptor): ActivityInboundCallsInterceptor {
   return { execute: (input, next) => (HEADER in input.headers ? traced.execute(input, next) : next(input)) };
 }

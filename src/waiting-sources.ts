@@ -15,5 +15,5 @@ const SOURCES: Readonly<Record<WaitingType, WaitingSource>> = {
 /** Every feature whose resources wait in workflows. */
 export const WAITING_SOURCES: readonly WaitingSource[] = Object.values(SOURCES);
 
-/** Those whose lost workflows nobody else looks for: webhooks do so themselves (src/webhooks/sweeping.ts). */
+/** Those whose lost workflows nothing else finds: webhooks have their own sweep (src/webhooks/sweeping.ts). */
 export const UNATTENDED_SOURCES = WAITING_SOURCES.filter((source) => source !== webhookWaiting);

@@ -11,10 +11,11 @@ import { activityOfLine } from './temporal/tracing.js';
 import { installRuntime } from './temporal/workers.js';
 import { openTracing } from './tracing.js';
 
-/** The worker process: configuration → parts → work → on a signal begin nothing more, end what runs, then leave. */
+/** The worker process: configuration → parts → work → on a signal begin nothing more, finish what runs, then exit. */
 
 giveWay('worker');
-// In MB, of each thread made after: the SDK's own take three times this for objects that are mostly gone at once.
+// In MB, for every thread created later: by default the SDK's threads take three times this for objects that are mostly
+// short-lived.
 setFlagsFromString('--max-semi-space-size=4');
 const config = readOrExit(readWorkerConfig);
 const refuseToStart = refusalToStart('the worker');

@@ -19,30 +19,30 @@ import {
 } from '../src/temporal/contracts.js';
 import { BUSINESS_STATUS, clockTime, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
-/** What everything that waits for approval has in common. */
+/** What all workflows that wait for approval share. */
 
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const changedSignal = defineSignal(SIGNALS.changed);
 const stateQuery = defineQuery<WaitingState | null>(QUERIES.state);
 const PENDING = 'pending_approval';
 
-/** The sweeper expires what is due within a second; this timer is for what it could not. */
+/** The sweeper expires what is due within a second; this timer is the fallback. */
 const AFTER_THE_SWEEPER_MS = 5_000;
 
-/** What came and was not looked at yet. */
+/** What has arrived and not been handled yet. */
 interface Inbox {
   readonly acts: StaffAct[];
   isChanged: boolean;
 }
 
-/** The side of a workflow that people see: the signals that it takes, its state in words, and the search attribute. */
+/** The side of a workflow that people see: the signals it accepts, its state in words, and the search attribute. */
 export class Front {
   state: WaitingState | null = null;
   private readonly inbox: Inbox = { acts: [], isChanged: true };
   private readonly waitsFor: (state: ApprovalState) => string | null;
   private readonly notice: Notice;
 
-  /** `waitsFor` says in words what a state that is no end and waits for no approval waits for. */
+  /** `waitsFor` says in words what the resource waits for in a state that is neither final nor waiting for approval. */
   constructor(
     private readonly what: string,
     input: ApprovalWorkflowInput,
@@ -64,7 +64,7 @@ export class Front {
     setHandler(stateQuery, () => this.state, { description: 'Where it stands, and what it waits for.' });
   }
 
-  /** What was asked and not looked at yet would be lost with the run. */
+  /** Signals not handled yet would be lost with the run. */
   get hasActs(): boolean {
     return this.inbox.acts.length > 0;
   }
@@ -91,7 +91,7 @@ export class Front {
     return this.state;
   }
 
-  /** What the workflow goes on with as new. */
+  /** The input with which the workflow continues as new. */
   handOn<Input extends ApprovalWorkflowInput>(input: Input): Input {
     return this.notice.handOn(input);
   }
@@ -103,8 +103,8 @@ export class Front {
 }
 
 /**
- * Waits until the resource no longer waits for approval, because of signals from the staff, a decision made elsewhere, or its expiry. The
- * activities decide, in MySQL; if it has already ended they only say so. `again` continues as new.
+ * Waits until the resource no longer waits for approval, because of signals from the staff, a decision made elsewhere,
+ * or its expiry. The activities decide, in MySQL; if it has already ended, they only say so. `again` continues as new.
  */
 export async function waitForApproval(
   front: Front,
@@ -119,7 +119,7 @@ export async function waitForApproval(
     if (front.hasMail) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
-    // Never for longer than that: nobody tells a workflow of what happened after the moment to which its server was restored.
+    // Bounded, because after Temporal is restored to an earlier moment nobody repeats what happened later.
     await condition(() => front.hasMail, Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)));
   }
 }

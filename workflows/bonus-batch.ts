@@ -22,7 +22,10 @@ import {
 } from '../src/temporal/contracts.js';
 import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
-/** They beat every 2 s; one that is silent for 10 s is lost with its worker, and begun again where the rows stand. */
+/**
+ * They heartbeat every 2 s; one that is silent for 10 s is lost with its worker, and restarted from the rows' current
+ * state.
+ */
 const LONG_WORK = {
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '10 seconds',
@@ -32,7 +35,7 @@ const LONG_WORK = {
 const { validateBatch, payBatch } = proxyActivities<BatchActivities>(LONG_WORK);
 const { readBatch, actOnBatch } = proxyActivities<BatchActivities>(ATTEMPT);
 
-/** Known without asking: every file begins so, and most are never heard of again once they are read. */
+/** Known without asking: every file begins like this, and most need no further look once they are read. */
 const UPLOADED: BatchState = {
   status: 'validating',
   rows: 0,
@@ -44,13 +47,13 @@ const UPLOADED: BatchState = {
   rejection: null,
 };
 
-/** MySQL told nothing of the rows that are left: a little later each time. */
+/** The pause when MySQL does not say what is left; it grows each time. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * A batch of bonuses, from its upload to its end: validated, executed when somebody says so, paid row after row in file
- * order. Its id: `bonus-batch/{id}`. What happened stands in MySQL; this only goes on with it.
+ * A batch of bonuses, from its upload to its end: validated, executed on request, paid row by row in file order. Its
+ * id: `bonus-batch/{id}`. MySQL records what happened; this only continues from there.
  */
 export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
   const { status: startedAs, ...lasting } = input;
@@ -79,11 +82,11 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
 
   let pauseMs = FIRST_PAUSE_MS;
   const isUploaded = startedAs === UPLOADED.status && patched('a-file-is-validated-at-once');
-  // A run of before waits for ever; the sweeper tells it again for as long as its batch is not over.
+  // An older run waits forever; the sweeper keeps telling it as long as its batch has not ended.
   const looksAgain = patched('waits-are-bounded');
   for (let state = isUploaded ? UPLOADED : await readBatch(batchId); ;) {
     view.found(state);
-    // Forgotten only before the row is read: what changes after is looked at again.
+    // Cleared before the row is read, so that a later change is noticed.
     if (state.status === 'validating') {
       inbox.isChanged = false;
       state = await validateBatch(batchId);

@@ -2,32 +2,35 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, uuid4 } from '@temporalio/workflow';
 import { type HandedOn, SEARCH_ATTRIBUTES, type SignedAct } from '../src/temporal/contracts.js';
 
-/** What several workflows have in common. */
+/** Shared by several workflows. */
 
 export const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 
 /**
- * An attempt that takes 15 s is lost: a command has 4 s in MySQL. Attempts are repeated for as long as it takes, at most a minute
- * apart, since their work must be done.
+ * An attempt that takes 15 s is lost: a command has 4 s in MySQL. Attempts are repeated for as long as necessary, at
+ * most a minute apart, since the work must be done.
  */
 export const ATTEMPT = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** No name and no reason is longer; what is, is not worth keeping in the history of an activity. */
+/** No valid name or reason is longer; anything that is has no place in an activity's history. */
 const MAX_TEXT = 300;
 
-/** Said with every signal of the staff, where Temporal's UI lets people send it. */
+/** The description of every staff signal, shown where Temporal's UI lets people send it. */
 export const SIGNED_INPUT =
   'Input: {"actor": "<your name as staff>", "reason": "<why>", "code": "<six digits of your authenticator>"}';
 
-/** The signals of the staff that one run has got. */
+/** The staff's signals to one run. */
 export class StaffMail {
   private readonly counts = new Map<string, number>();
   private total = 0;
 
-  /** Who acts, why, and how they prove it, from whatever the next signal of this name brought; what is no text, or too long, is null. */
+  /**
+   * Who acts, why, and their proof, from the next signal of this name; anything that is not text, or is too long, is
+   * null.
+   */
   read(name: string, given: unknown): Omit<SignedAct, 'action'> {
     const number = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, number);
@@ -41,7 +44,7 @@ export class StaffMail {
   }
 }
 
-/** As newId makes them: the audit log is read in the order of its ids. Those of one moment are ordered by their number. */
+/** Like newId's: the audit log is read in order of id. Ids of the same moment are ordered by their number. */
 function newActId(number: number): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const place = (number & 0xfff).toString(16).padStart(3, '0');
@@ -56,13 +59,13 @@ export function clockTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** What people read of a workflow in the UI: what it waits for, and the last signal that changed nothing. */
+/** What people see of a workflow in the UI: what it waits for, and the last signal that changed nothing. */
 export class Notice {
   private readonly summary: string | undefined;
   private refusal: string | null;
 
   constructor({ summary, lastRefusal }: HandedOn) {
-    // The UI shows the summary of a first run by itself.
+    // The UI itself shows the summary of a first run.
     this.summary = lastRefusal === undefined ? undefined : summary;
     this.refusal = lastRefusal ?? null;
   }
@@ -79,7 +82,7 @@ export class Notice {
     setCurrentDetails([this.summary, waitingFor, this.refusal].filter((text) => text).join('\n\n'));
   }
 
-  /** What the workflow goes on with as new. */
+  /** The input with which the workflow continues as new. */
   handOn<Input extends HandedOn>(input: Input): Input {
     return { ...input, lastRefusal: this.refusal };
   }

@@ -1,4 +1,4 @@
-/** Every workflow: what is exported here is registered under its name. */
+/** Every workflow: each export is registered under its name. */
 export { bonusBatch } from './bonus-batch.js';
 export { ledgerAudit } from './ledger-audit.js';
 export { payout } from './payout.js';

@@ -3,8 +3,8 @@ import type { AuditActivities } from '../activities/audit.js';
 import type { AuditSummary } from '../src/temporal/contracts.js';
 
 /**
- * A step takes about a minute, and behind the last row perhaps many; it beats every 5 s. What fails is tried twice more, and then left
- * to the next start: the schedule makes it within minutes.
+ * A step takes about a minute, and after the last row perhaps many; it heartbeats every 5 s. A failure is retried
+ * twice, then left to the schedule's next start, within minutes.
  */
 const { auditSome } = proxyActivities<AuditActivities>({
   startToCloseTimeout: '2 hours',
@@ -12,7 +12,7 @@ const { auditSome } = proxyActivities<AuditActivities>({
   retry: { initialInterval: '5 seconds', maximumAttempts: 3 },
 });
 
-/** One step of the audit that runs by itself. Its id begins with `ledger-audit`; a schedule of that name starts it. */
+/** One step of the scheduled audit. Its id begins with `ledger-audit`; a schedule of that name starts it. */
 export async function ledgerAudit(): Promise<AuditSummary> {
   const step = await auditSome();
   setCurrentDetails(`${step.ended}: ${step.rows} rows looked at, ${step.findings} contradiction(s).`);

@@ -1,8 +1,8 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 
 /**
- * Whoever may signal a workflow may send it any bytes. What cannot be decoded would fail each of its tasks for ever; so it
- * comes as undefined, and is refused like a signal that says nothing. The name is the SDK's.
+ * Anybody who may signal a workflow may send it any bytes. Undecodable ones would make every task fail forever, so they
+ * arrive as undefined, and are refused like an empty signal. The name is the SDK's.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (...value) => defaultPayloadConverter.toPayload(...value),

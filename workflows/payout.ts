@@ -14,15 +14,18 @@ import { ATTEMPT, clockTime } from './common.js';
 const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActivities>(ATTEMPT);
 /** A rail has 10 s for each answer, and may be asked twice; a command has 4 s in MySQL before and after. */
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
-/** By then a rail that hangs has been found out: nobody serves the queue. */
+/** By then a hanging rail has been noticed, so the queue must be unserved. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
-/** What a rail that gives no answers holds up is told when it does. What was handed over before looks as if it had asked so often. */
+/**
+ * Payouts that an unresponsive rail holds up are told when it answers. One that was already handed over looks as rarely
+ * as if it had asked this many more times.
+ */
 const HELD_STEPS = 8;
 
 /**
- * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits for its outcome: from a callback
- * of the rail, from the rail's answer to a question, or from an operator. While the outcome is unknown the rail is asked for ever, but
- * ever more rarely; a rail that does not answer is left alone until it does. Its id: `payout/{id}`.
+ * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits for its outcome,
+ * from a callback of the rail, its answer to a question, or an operator. While the outcome is unknown the rail is asked
+ * indefinitely, at growing intervals; a rail that does not answer is left alone until it does. Its id: `payout/{id}`.
  */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId } = input;
@@ -51,7 +54,7 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
   }
 }
 
-/** Its turn at the rail: in the rail's own queue, where there is one. */
+/** Calls the rail, through the rail's own queue if there is one. */
 async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
   const apart = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
   const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...RAIL_ATTEMPT, ...apart });
@@ -59,7 +62,7 @@ async function turnOf(resourceId: string, { status, rail }: ApprovalState): Prom
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
     if (!wasNotServed(failure)) throw failure;
-    // The rail may have been removed from the configuration in the meantime: then its state says so.
+    // The rail may have been removed from the configuration meanwhile: then the state says so.
     return { ...(await readPayout(resourceId)), isHeld: true, isServed: false };
   }
 }
@@ -78,7 +81,7 @@ function pauseOf(
   asked: number,
   { polling: { firstMs, longestMs }, lookAgainMs = LOOK_AGAIN_MS }: PayoutWorkflowInput,
 ): number {
-  // In case the word was lost.
+  // In case it was not told.
   if (isHeld === true && isServed && status === 'approved') return lookAgainMs;
   const steps = isHeld === true ? asked + HELD_STEPS : asked;
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));

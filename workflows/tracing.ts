@@ -16,13 +16,13 @@ import type {
   WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow';
 
-/** What the SDK's interceptors look for the trace in. */
+/** Where the SDK's interceptors look for the trace. */
 const HEADER = '_tracer-data';
 
 type Inbound = WorkflowInboundCallsInterceptor;
 type Outbound = WorkflowOutboundCallsInterceptor;
 
-/** A workflow, or a signal, that came without a trace begins none. */
+/** A workflow or signal without a trace begins none. */
 class InTraces extends OpenTelemetryInboundInterceptor {
   override execute(input: WorkflowExecuteInput, next: Next<Inbound, 'execute'>): Promise<unknown> {
     return HEADER in input.headers ? super.execute(input, next) : next(input);
@@ -37,7 +37,7 @@ class InTraces extends OpenTelemetryInboundInterceptor {
   }
 }
 
-/** Nor does what it asks for. */
+/** Neither do its own calls. */
 class OutOfTraces extends OpenTelemetryOutboundInterceptor {
   override scheduleActivity(input: ActivityInput, next: Next<Outbound, 'scheduleActivity'>): Promise<unknown> {
     return trace.getActiveSpan() === undefined ? next(input) : super.scheduleActivity(input, next);
@@ -48,7 +48,7 @@ class OutOfTraces extends OpenTelemetryOutboundInterceptor {
   }
 }
 
-/** Every part of the trace of the workflows: the bundle of workers that trace has it, the other has not. */
+/** All tracing of workflows: only in the bundle for workers that trace. */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [new InTraces()],
   outbound: [new OutOfTraces()],

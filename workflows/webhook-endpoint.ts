@@ -25,8 +25,8 @@ import {
 import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
 /**
- * A look that sends has a heartbeat every second; one that is silent for 5 s is lost, and another takes over what it had not recorded. A
- * canceled one is waited for: what it has on its way is recorded before anybody else sends.
+ * A look that sends heartbeats every second; one that is silent for 5 s is lost, and another takes over what it had not
+ * recorded. A canceled one is awaited: what it has in flight is recorded before anybody else sends.
  */
 const { attendEndpoint, drainEndpoint } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '2 minutes',
@@ -36,18 +36,21 @@ const { attendEndpoint, drainEndpoint } = proxyActivities<WebhookActivities>({
 });
 const { actOnEndpoint } = proxyActivities<WebhookActivities>(ATTEMPT);
 
-/** Of runs of before: another drain holds the endpoint. */
+/** For older runs: another drain holds the endpoint. */
 const TAKEN_OVER_PAUSE = '10 seconds';
 const PAUSED_LOOK = '1 day';
 
-/** Since when events are sent without it, and since when a run of before goes on as one of today. */
+/**
+ * The patch from which on events are sent without the workflow, and the one from which on an older run continues as a
+ * new one.
+ */
 const SENT_FROM_THE_LOG = 'sent-from-the-log';
 const GONE_OVER = 'gone-over';
 
 /**
- * The state of a webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The workers' senders send the
- * events; this workflow waits for retries, and lets people look, pause and resume. It is told only what changes that, so while its endpoint
- * is well it sleeps.
+ * A webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The workers' senders send
+ * the events; this workflow waits for retries, and lets people look, pause and resume. It is told only of changes to
+ * that, so while its endpoint is healthy it sleeps.
  */
 export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<DrainState> {
   const { endpointId } = input;
@@ -84,14 +87,15 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
     const state = await scope
       .run(() => (isOfToday ? attendEndpoint(endpointId) : drainEndpoint(endpointId)))
       .catch((failure: unknown) => {
-        // A look that a pause has ended says nothing. Who cancels the whole workflow ends it; what it is told next begins it again.
+        // A look ended by a pause has no result. Canceling the whole workflow ends it; the next announcement starts it
+        // again.
         if (whole.consideredCancelled || !scope.consideredCancelled) throw failure;
         return null;
       });
     draining = null;
     if (state === null) continue;
     view.found(state);
-    // A run of before goes on as one of today as soon as it has looked.
+    // An older run continues as a new one as soon as it has looked.
     if (workflowInfo().continueAsNewSuggested || (!isOfToday && patched(GONE_OVER))) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof webhookEndpoint>(notice.handOn(input));

@@ -21,7 +21,7 @@ export interface RecordedGroup {
   readonly commands: number;
   /** Sent at the same time, before the transaction. */
   readonly reads: readonly string[];
-  /** The round trips of the transaction; COMMIT goes with the last. */
+  /** The transaction's round trips; COMMIT goes with the last. */
   readonly steps: readonly string[];
 }
 
@@ -32,8 +32,8 @@ const UNWATCHED: ClockObserver = { compared: () => undefined, strayed: () => und
 export type NextTransfer = () => { readonly source: Uuid; readonly destination: Uuid; readonly key?: string };
 
 /**
- * Has the desk post groups of these sizes, writes down every statement, and rolls all of it back: the same statements can
- * then be sent by the bare driver, to the same ledger. Groups of used keys are read and not posted, as the desk does it.
+ * Has the desk post groups of these sizes, records every statement, and rolls everything back, so that the bare driver
+ * can send the same statements to the same ledger. Groups of used keys are only read, as the desk does.
  */
 export async function recordGroups(
   ledger: Ledger,
@@ -67,7 +67,7 @@ export async function recordGroups(
   return groups;
 }
 
-/** What PostingDesk does with a group when nothing fails. */
+/** What PostingDesk does with a group if nothing fails. */
 async function recordGroup(
   database: RecordingDatabase,
   guard: ClockGuard,
@@ -106,7 +106,7 @@ function pending({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer
     tenantId,
     memberId,
     key: wanted.key ?? randomUUID(),
-    // As long as the service's; a used key must not be asked for by it.
+    // As long as the service's; a used key must not be looked up by it.
     fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), compare: () => 'same' },
     transferId: newId(),
     sourceAccountId,
@@ -116,7 +116,7 @@ function pending({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer
     outboxId: newId(),
   };
   return {
-    // As in PostingDesk.submit: each kind meets only its own commands again.
+    // As in PostingDesk.submit: each kind only gets back its own commands.
     kind: createTransfer,
     command,
     deadline: Deadline.afterMs(RECORDING_MS),

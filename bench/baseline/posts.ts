@@ -11,7 +11,7 @@ export interface BarePosts {
 const WARM_UP_SHARE = 0.2;
 const BODY_LETTERS = 700;
 
-/** Posts bodies of the size of an event to the addresses, as many at a time as said, and does nothing else. */
+/** Posts bodies the size of an event to the addresses, `atOnce` at a time, and does nothing else. */
 export async function postBare(urls: readonly string[], atOnce: number, seconds: number): Promise<BarePosts> {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   const began = performance.now();

@@ -9,7 +9,7 @@ export interface BareReads {
 
 const WARM_UP_SHARE = 0.2;
 
-/** Sends single reads by the bare driver over as many connections as the service has, each waiting for its answer. */
+/** Sends single reads by the bare driver, over as many connections as the service has, each waiting for its answer. */
 export async function replayReads(
   url: string,
   statements: readonly string[],

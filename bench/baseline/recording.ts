@@ -3,10 +3,10 @@ import { Database, type Reader, type StoredRow, type Transaction } from '../../s
 import { selectSql } from '../../src/db/statements.js';
 import { parseRow } from '../../src/db/table.js';
 
-/** Round trips in their order, each as the text that goes over the wire. */
+/** Round trips in order, each as the text sent over the wire. */
 export type Recorded = string[];
 
-/** A reader over one connection that writes down what it sends. */
+/** A reader over one connection that records what it sends. */
 export function recordingReader(connection: Connection, recorded: Recorded): Reader {
   const query = async (sql: string): Promise<readonly StoredRow[]> => {
     recorded.push(sql);
@@ -20,8 +20,8 @@ export function recordingReader(connection: Connection, recorded: Recorded): Rea
 }
 
 /**
- * A database whose transactions all run within one transaction of `connection` and never commit: each sees what the ones
- * before it did, all is written down, and a rollback at the end leaves no trace.
+ * A database whose transactions all run within one transaction of `connection` and never commit: each sees what the
+ * earlier ones did, everything is recorded, and a rollback at the end leaves no trace.
  */
 export class RecordingDatabase extends Database {
   override readonly reader: Reader;

@@ -10,11 +10,11 @@ export interface Replayed {
   readonly latency: Latency;
 }
 
-/** The first groups are sent and not counted, as the first seconds of the load are not. */
+/** The first groups are sent but not counted, like the first seconds of the load. */
 const WARM_UP_SHARE = 0.2;
 const READS_AT_ONCE = 2;
 
-/** Sends what was recorded by the bare driver, so many groups at a time, and commits each. */
+/** Replays the recorded groups by the bare driver, this many at a time, and commits each. */
 export async function replayGroups(
   url: string,
   groups: readonly RecordedGroup[],
@@ -29,7 +29,7 @@ export async function replayGroups(
         replay.runLane(writer, readers.slice(lane * READS_AT_ONCE, (lane + 1) * READS_AT_ONCE)),
       ),
     );
-    // It writes the last state of the event counter, whatever order the others overtook one another in.
+    // It writes the final state of the event counter, in whatever order the others finished.
     const [writer] = writers;
     if (writer !== undefined) await replay.runLast(writer, readers);
     return replay.result();
@@ -44,7 +44,7 @@ class Replay {
   private endedAt = 0;
   private commands = 0;
   private readonly samples: number[] = [];
-  /** Resolves when the group before has its locks: in another order the rows would not end as they were recorded. */
+  /** Resolves when the previous group has its locks: in another order the rows would not end as recorded. */
   private locked: Promise<void> = Promise.resolve();
 
   constructor(

@@ -11,14 +11,14 @@ import { entryRows, eventRows, keyRows, monthRows, payInRows, transactionRows, t
 import type { LedgerShape } from './shape.js';
 import { EndState } from './state.js';
 
-/** Two tables at a time: one core makes rows while the other stores them. */
+/** Two tables at a time: one core generates rows while the other stores them. */
 const LANES = 2;
 
 type Load = (loader: Loader) => Promise<void>;
 
 /**
- * Fills a migrated, empty database with a ledger of this shape: every row that the service would have written, so that
- * the auditor finds nothing.
+ * Fills a migrated, empty database with a ledger of this shape, with every row that the service would have written, so
+ * that the auditor finds nothing.
  */
 export async function fillLedger(adminUrl: string, shape: LedgerShape): Promise<void> {
   const history = new History(shape, systemClock());
@@ -47,7 +47,7 @@ function load<Row>(table: Table<Row>, rows: () => Iterable<Row>): Load {
   return (loader) => loadTable(loader, table, rows());
 }
 
-/** Takes the next table as long as there is one. */
+/** Takes the next table until there are none. */
 async function runLane(adminUrl: string, work: Load[]): Promise<void> {
   const loader = await openLoader(adminUrl);
   try {

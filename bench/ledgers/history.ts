@@ -4,33 +4,33 @@ import { instant, type Instant } from '../../src/core/instant.js';
 import { Random } from './random.js';
 import { FUNDINGS_OF_AN_ACCOUNT, type LedgerShape } from './shape.js';
 
-/** What an id is of: its place among those of the same instant, as the bits of a UUID v7 that follow the time. */
+/** What an id belongs to, which orders it among those of the same instant: the bits of a UUID v7 after the time. */
 export type IdOf = 'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
 const PLACES: readonly IdOf[] = ['tenant', 'member', 'account', 'operation', 'transaction', 'debit', 'credit', 'event'];
 
 /** The tenant's system accounts come first. */
 export const PAY_IN = 0;
 export const SYSTEM_ACCOUNTS = 3;
-/** The first account of a person or business; the busy one where there is one. */
+/** The first account of a person or business; the busy one, if there is one. */
 export const FIRST_ACCOUNT = SYSTEM_ACCOUNTS;
 
-/** The smallest amount of a transfer, of which all amounts are multiples. */
+/** The smallest amount of a transfer; all amounts are multiples of it. */
 export const UNIT_RAW = 100_000n;
 /** Enough to send a month's whole allowance. */
 const FUNDING_UNITS = 10_000_000;
 const MAX_UNITS = 9;
 const DAYS = 180;
 const DAY_MS = 86_400_000;
-/** In a busy account's history, one operation of so many is a pay-in. */
+/** In a busy account's history, one operation in this many is a pay-in. */
 const PAY_IN_EVERY = 25;
 
 /**
- * Everything that happened in a ledger, oldest first, in a few bytes an operation: ten million entries are made from it
- * table by table, each in the order of its primary key.
+ * Everything that happened in a ledger, oldest first, in a few bytes per operation. Ten million entries are generated
+ * from it table by table, each in primary-key order.
  */
 export class History {
   readonly beganAt: Instant;
-  /** Who pays and who receives, by number; PAY_IN pays when money comes from outside. */
+  /** Payers and receivers, by number; PAY_IN pays if money comes from outside. */
   readonly sources: Uint32Array;
   readonly destinations: Uint32Array;
   private readonly units: Uint32Array;
@@ -57,7 +57,7 @@ export class History {
     return this.shape.operations;
   }
 
-  /** System accounts included. */
+  /** Includes system accounts. */
   get accountCount(): number {
     return this.shape.accounts + SYSTEM_ACCOUNTS;
   }
@@ -124,7 +124,7 @@ export class History {
   }
 }
 
-/** A UUID v7 whose order is that of time, then kind, then number. */
+/** A UUID v7, ordered by time, then kind, then number. */
 export function idAt(at: Instant, of: IdOf, number: number): Uuid {
   const time = at.toString(16).padStart(12, '0');
   const place = PLACES.indexOf(of).toString(16).padStart(3, '0');

@@ -14,7 +14,7 @@ import { fillLedger } from './fill.js';
 import { settle } from './settle.js';
 import { ENTRIES_OF_AN_OPERATION, type LedgerShape } from './shape.js';
 
-/** A ledger that is ready to be worked on. */
+/** A ledger that is ready for use. */
 export interface Ledger {
   readonly shape: LedgerShape;
   /** The application's user. */
@@ -22,27 +22,27 @@ export interface Ledger {
   readonly adminUrl: string;
   readonly tenantId: Uuid;
   readonly memberId: Uuid;
-  /** Of a member who owns every account, with every scope. */
+  /** The token of a member who owns every account, with every scope. */
   readonly token: string;
   /** The accounts that may send, the busy one first. */
   readonly accountIds: readonly Uuid[];
-  /** Those of every account, when it was opened. */
+  /** The entries of all accounts when the ledger was opened. */
   readonly entries: number;
-  /** How long it took to make; null when an earlier run had made it. */
+  /** How long it took to make; null if an earlier run made it. */
   readonly madeInS: number | null;
 }
 
 const APP_PASSWORD = 'bench-only';
-/** A ledger that grew beyond this share of its size by earlier runs is made anew. */
+/** A ledger that earlier runs have grown beyond this share of its size is made again. */
 const MAX_GROWTH = 1.1;
 const DIST = new URL('../..', import.meta.url);
 
-/** The ledger of this shape: that of an earlier run where it is still right, else made now. */
+/** The ledger of this shape: an earlier run's if still valid, otherwise made now. */
 export async function openLedger(serverUrl: string, shape: LedgerShape): Promise<Ledger> {
   return open(serverUrl, shape, await isUsable(serverUrl, shape));
 }
 
-/** A ledger of this shape on which nobody has worked. */
+/** An unused ledger of this shape. */
 export async function makeLedger(serverUrl: string, shape: LedgerShape): Promise<Ledger> {
   return open(serverUrl, shape, false);
 }
@@ -50,7 +50,7 @@ export async function makeLedger(serverUrl: string, shape: LedgerShape): Promise
 async function open(serverUrl: string, shape: LedgerShape, isThere: boolean): Promise<Ledger> {
   const adminUrl = withPath(serverUrl, databaseOf(shape));
   const url = new URL(adminUrl);
-  // One for each ledger: a user of two would have more rights than the service starts with.
+  // One user per ledger: with two ledgers it would have more rights than the service accepts.
   url.username = databaseOf(shape);
   url.password = APP_PASSWORD;
   let madeInS: number | null = null;
@@ -70,7 +70,7 @@ function databaseOf({ name }: LedgerShape): string {
   return `bench_${name}`;
 }
 
-/** Everything that decides what is in the ledger: the shape, the schema and the code that fills it. */
+/** Everything that determines the ledger's content: the shape, the schema and the code that fills it. */
 function fingerprintOf(shape: LedgerShape): string {
   const hash = createHash('sha256').update(JSON.stringify(shape));
   for (const folder of ['migrations/', 'bench/ledgers/'])
@@ -100,7 +100,7 @@ async function makeEmpty(serverUrl: string, name: string): Promise<void> {
     `DROP DATABASE IF EXISTS ${name}`,
     `CREATE DATABASE ${name} CHARACTER SET utf8mb4`,
     `CREATE USER IF NOT EXISTS '${name}'@'%' IDENTIFIED BY '${APP_PASSWORD}'`,
-    // MySQL refuses LOAD DATA LOCAL unless it is told otherwise.
+    // MySQL refuses LOAD DATA LOCAL by default.
     'SET GLOBAL local_infile=1',
   ])
     await run(serverUrl, statement);

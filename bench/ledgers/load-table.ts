@@ -8,7 +8,9 @@ import type { Table } from '../../src/db/table.js';
 const CHUNK_LETTERS = 1 << 16;
 const MAX_UNSENT_BYTES = 1 << 20;
 
-/** An administrator's connection whose socket is known: the driver sends a file without asking whether the server follows. */
+/**
+ * An administrator's connection with its socket: the driver sends a file without checking whether the server keeps up.
+ */
 export interface Loader {
   readonly admin: Connection;
   readonly socket: Socket;
@@ -23,8 +25,8 @@ export async function openLoader(adminUrl: string): Promise<Loader> {
 }
 
 /**
- * Fills an empty table by LOAD DATA. Without the checks of uniqueness InnoDB sorts and builds each index once, which is
- * the faster the more rows there are; the rows must come without duplicates.
+ * Fills an empty table by LOAD DATA. Without uniqueness checks InnoDB sorts and builds each index once, which pays off
+ * the more rows there are; the rows must have no duplicates.
  */
 export async function loadTable<Row>({ admin, socket }: Loader, table: Table<Row>, rows: Iterable<Row>): Promise<void> {
   const binary = await binaryColumns(admin, table.name);
@@ -36,7 +38,7 @@ export async function loadTable<Row>({ admin, socket }: Loader, table: Table<Row
       ${decoded.length === 0 ? '' : `SET ${decoded.join(',')}`}`,
     infileStreamFactory: () => Readable.from(paced(socket, chunks(table, rows))),
   });
-  // With LOCAL the server leaves out or changes what does not fit, and only warns.
+  // With LOCAL the server drops or changes what does not fit, and only warns.
   if (stored.warningStatus > 0) throw new Error(`the rows of ${table.name} do not fit: ${stored.info}`);
   await admin.query('COMMIT');
   await admin.query(`ANALYZE TABLE ${table.name}`);
@@ -51,7 +53,7 @@ async function binaryColumns(admin: Connection, table: string): Promise<Readonly
   return new Set((rows as { name: string }[]).map(({ name }) => name));
 }
 
-/** No faster than the server takes it, and other tables get their turn after each chunk: a starved one times out. */
+/** No faster than the server accepts it, and other tables get a turn after each chunk: a starved one times out. */
 async function* paced(socket: Socket, all: Iterable<Buffer>): AsyncGenerator<Buffer> {
   for (const chunk of all) {
     yield chunk;
@@ -72,7 +74,7 @@ function* chunks<Row>(table: Table<Row>, rows: Iterable<Row>): Generator<Buffer>
   yield Buffer.from(text);
 }
 
-/** A literal of SQL as LOAD DATA wants it: bytes as hex, text without quotes (its escapes are the same), NULL as \N. */
+/** A SQL literal in LOAD DATA's form: bytes as hex, text without quotes (its escapes are the same), NULL as \N. */
 function field(literal: string): string {
   if (literal === 'NULL') return '\\N';
   if (literal.startsWith("X'")) return literal.slice(2, -1);

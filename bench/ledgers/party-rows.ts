@@ -7,7 +7,7 @@ import { SYSTEM_ROLES } from '../../src/db/entities/parties.js';
 import { FIRST_ACCOUNT, type History, SYSTEM_ACCOUNTS } from './history.js';
 import { type EndState, TIME_ZONE } from './state.js';
 
-/** Rows about who there is, in the order of their primary keys. */
+/** Rows of tenants, accounts, members and tokens, in primary-key order. */
 
 export function* tenantRows(history: History): Generator<Tenant> {
   yield {
@@ -39,7 +39,7 @@ export function* accountRows(history: History, end: EndState): Generator<Account
   for (let number = 0; number < history.accountCount; number += 1) {
     const isSystem = number < SYSTEM_ACCOUNTS;
     const digits = number.toString().padStart(7, '0');
-    // The busy account and every second one are of a business, whose limits are wider.
+    // The busy account and every second one belong to a business, which has wider limits.
     const type = isSystem ? 'system' : (number - FIRST_ACCOUNT) % 2 === 0 ? 'business' : 'person';
     yield {
       id: history.accountId(number),
@@ -84,7 +84,7 @@ export function* counterRows(history: History, transfers: number): Generator<Eve
   };
 }
 
-/** All events of a history are of one type. */
+/** All events of a history have the same type. */
 export function* headRows(history: History, transfers: number): Generator<EventHead> {
   yield { tenantId: history.id('tenant', 0), type: 'transfer.completed', lastSequence: BigInt(transfers) };
 }

@@ -6,7 +6,7 @@ import type { PayIn, Transfer } from '../../src/db/entities/operations.js';
 import { type History, PAY_IN } from './history.js';
 import { type EndState, monthName } from './state.js';
 
-/** Rows about what moved, each table's in the order of its primary key. */
+/** Rows of postings, each table's in primary-key order. */
 
 const DESCRIPTION = 'Pago de la factura del mes';
 
@@ -56,7 +56,10 @@ export function* entryRows(history: History): Generator<Entry> {
   }
 }
 
-/** Each leg is twice its operation's number, plus one for the credit; sorted by account (counting sort, so in order). */
+/**
+ * Each leg is twice its operation's number, plus one for the credit; sorted by account with a counting sort, which is
+ * stable.
+ */
 function legsByAccount({ sources, destinations, accountCount, length }: History): {
   legs: Uint32Array;
   starts: Uint32Array;
@@ -145,11 +148,14 @@ export function* eventRows(history: History): Generator<EventRow> {
   }
 }
 
-/** Coprime to any number of operations that we use, and far from its parts: neighbours in key are strangers in time. */
+/**
+ * Coprime to any number of operations that we use, and far from its fractions, so that neighbouring keys are far apart
+ * in time.
+ */
 const STRIDE = 2_654_435_761;
 const KEY_SPACE = 2 ** 48;
 
-/** Clients' keys are random, so the operations' order is nothing to theirs: those of transfers first, then `ops/…`. */
+/** Clients' keys are random, so unrelated to the operations' order: those of transfers first, then `ops/…`. */
 export function* keyRows(history: History): Generator<IdempotencyKey> {
   const { length } = history;
   const spacing = Math.floor(KEY_SPACE / length);
@@ -168,14 +174,14 @@ function keyRow(history: History, operation: number, idempotencyKey: string): Id
   return {
     tenantId: history.id('tenant', 0),
     idempotencyKey,
-    // Of the length of a real one; nobody asks with these keys again.
+    // As long as a real one; these keys are never used again.
     fingerprint: Buffer.from(resourceId.slice(0, 32), 'latin1'),
     fingerprintKeyId: 'bench',
     resourceType: history.sources[operation] === PAY_IN ? 'payin' : 'transfer',
     resourceId,
     refusal: null,
     createdAt: history.at(operation),
-    // Of the length of a real one.
+    // As long as a real one.
     commitId: Buffer.from(resourceId.slice(0, 8), 'latin1'),
   };
 }

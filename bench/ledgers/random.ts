@@ -1,4 +1,4 @@
-/** A small generator with a seed (mulberry32), so that the same benchmark does the same again. */
+/** A small seeded generator (mulberry32), so that a benchmark is repeatable. */
 export class Random {
   private state: number;
 

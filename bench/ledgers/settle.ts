@@ -3,13 +3,13 @@ import { type Connection, createConnection } from 'mysql2/promise';
 
 const MAX_MS = 180_000;
 const POLL_MS = 200;
-/** Of 16 KiB. Few enough that writing them is nothing beside what is measured. */
+/** Of 16 KiB. Few enough that writing them is negligible. */
 const FEW_PAGES = 500;
 const FEW_UNDONE = 2_000;
 
 /**
- * Waits until the server has written and purged what was done before, so that the next measurement does not pay for it.
- * Answers the seconds that it took.
+ * Waits until the server has written and purged earlier work, so that the next measurement does not pay for it. Returns
+ * the seconds that it took.
  */
 export async function settle(adminUrl: string): Promise<number> {
   const began = performance.now();

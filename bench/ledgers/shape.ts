@@ -1,11 +1,11 @@
-/** How a ledger of the benchmarks looks. The same shape always gives the same history, save for its dates. */
+/** The shape of a benchmark's ledger. The same shape always gives the same history, except for its dates. */
 export interface LedgerShape {
   /** Names its database. */
   readonly name: string;
   readonly accounts: number;
   /** Pay-ins and transfers; each is one ledger transaction of two entries. */
   readonly operations: number;
-  /** Whether the first account has a part in every transfer, or is one among many. */
+  /** Whether the first account takes part in every transfer, or is one among many. */
   readonly hasBusyAccount: boolean;
 }
 
@@ -28,7 +28,7 @@ const COUNTERPARTIES = 5_000;
 /** One account has this many entries; every one is with another account or from outside. */
 export function busyLedger(name: string, entriesOfTheBusyAccount: number): LedgerShape {
   const accounts = COUNTERPARTIES + 1;
-  // The fundings of the others are beside them.
+  // The fundings of the others come on top.
   const operations = entriesOfTheBusyAccount + COUNTERPARTIES * FUNDINGS_OF_AN_ACCOUNT;
   return { name, accounts, operations, hasBusyAccount: true };
 }

@@ -5,10 +5,10 @@ import { type History, PAY_IN } from './history.js';
 
 export const TIME_ZONE = 'America/Bogota';
 
-/** What a history leaves behind: where each account stands at its end. */
+/** The state of each account at the end of a history. */
 export class EndState {
   readonly lastAt: Float64Array;
-  /** Entries of each account. */
+  /** The number of entries of each account. */
   readonly seqs: Uint32Array;
   readonly months: readonly string[];
   private readonly totals: BigInt64Array;
@@ -28,7 +28,7 @@ export class EndState {
     return this.totals[place(account, asset)] ?? 0n;
   }
 
-  /** What left the account in a month, by the month's place in `months`. */
+  /** What left the account in a month, by the month's index in `months`. */
   monthUsed(account: number, asset: Asset, month: number): bigint {
     return this.used[place(account, asset) * this.months.length + month] ?? 0n;
   }

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface Answer {
   readonly status: number;
-  /** The first part of the answer as it came, for messages. */
+  /** The beginning of the answer, for messages. */
   readonly text: string;
 }
 
@@ -14,12 +14,12 @@ const CONTENT_LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
 const SHOWN_LETTERS = 4_000;
 
 /**
- * One kept HTTP/1.1 connection, one request at a time, that looks at nothing but the status and the length. A general
- * client costs several times as much CPU time a request, which would be taken from what is measured.
+ * One persistent HTTP/1.1 connection with one request at a time, which looks only at the status and the length. A
+ * general client costs several times as much CPU per request, at the expense of what is measured.
  */
 export class Connection {
   private onAnswer: OnAnswer | null = null;
-  /** What has come of an answer whose head is not complete. */
+  /** What has arrived of an answer whose head is incomplete. */
   private head: Buffer | null = null;
   private answer: Answer | null = null;
   private bodyBytesLeft = 0;
@@ -50,7 +50,7 @@ export class Connection {
     });
   }
 
-  /** The answer to the request before must have come. */
+  /** The previous request must have been answered. */
   send(request: string | Buffer, onAnswer: OnAnswer): void {
     this.onAnswer = onAnswer;
     if (typeof request === 'string') this.socket.write(request, 'latin1');

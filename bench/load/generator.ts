@@ -3,7 +3,7 @@ import type { LoadJob, LoadResult } from './job.js';
 import { latencyOf } from './latency.js';
 import { type NextRequest, requestSource, type RequestSource } from './request-source.js';
 
-/** Sends what the job says and measures. Throws when a connection breaks. */
+/** Sends the job's requests and measures. Throws if a connection breaks. */
 export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   let fail: (reason: Error) => void = () => undefined;
   const broken = new Promise<never>((_, reject) => (fail = reject));
@@ -23,7 +23,7 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   return measured.result();
 }
 
-/** Sends the request and what follows from its answer. */
+/** Sends the request, and any request that follows from its answer. */
 function ask(
   connection: Connection,
   request: NextRequest,
@@ -39,7 +39,7 @@ function ask(
   });
 }
 
-/** Each connection sends its next request when the last one was answered. */
+/** Each connection sends its next request when the last one is answered. */
 async function waitForAnswers(
   connections: readonly Connection[],
   source: RequestSource,
@@ -61,8 +61,8 @@ async function waitForAnswers(
 }
 
 /**
- * Sends at a steady rate. A request that finds every connection busy waits, and the wait counts: a slow service does not
- * slow the clients of this row down.
+ * Sends at a steady rate. A request that finds every connection busy waits, and the wait counts: a slow service does
+ * not slow down this row's clients.
  */
 async function keepPace(
   everyMs: number,
@@ -76,7 +76,7 @@ async function keepPace(
   let due = 0;
   const dispatch = (): void => {
     while (idle.length > 0 && waiting.length > 0) {
-      // In turns: the service closes a connection on which nothing is sent for long.
+      // Round robin: the service closes a connection that is idle for long.
       const connection = idle.shift();
       const first = waiting.shift();
       if (connection === undefined || first === undefined) return;
@@ -101,7 +101,7 @@ async function keepPace(
   });
 }
 
-/** What came back, from the end of the warm-up to the end of the time. */
+/** The answers from the end of the warm-up to the end of the time. */
 class Measurement {
   private readonly beginsAt: number;
   private readonly endsAt: number;

@@ -1,12 +1,12 @@
 import type { Asset } from '../../src/core/amount.js';
 
-/** What the load generator is told and what it tells, as they travel between the processes. */
+/** The messages between the suite and the load generator's process. */
 
-/** One request as the generator sends it; JSON bodies have an idempotency key. */
+/** One request for the generator; JSON bodies have an idempotency key. */
 export interface ListedRequest {
-  /** With its query. */
+  /** Including its query. */
   readonly path: string;
-  /** Latencies are also told for each of these. */
+  /** Latencies are also reported for each of these. */
   readonly labels?: readonly string[];
   readonly post?: { readonly key: string; readonly body: string };
 }
@@ -21,8 +21,8 @@ export type Requests =
       readonly asset: Asset;
     }
   /**
-   * Transfers that wait for approval (202), each approved (200) by another member as soon as it was answered, over the same
-   * connection. The labels are create and approve.
+   * Transfers that wait for approval (202), each approved (200) by another member as soon as it is answered, over the
+   * same connection. The labels are create and approve.
    */
   | {
       readonly kind: 'approved transfers';
@@ -32,11 +32,11 @@ export type Requests =
       readonly asset: Asset;
       readonly approverToken: string;
     }
-  /** Each once in this order, or any of them at random until the time is over. */
+  /** Each once in this order, or random ones until time is up. */
   | { readonly kind: 'listed'; readonly list: readonly ListedRequest[]; readonly order: 'once' | 'random' };
 
 export interface LoadJob {
-  /** Of the API processes, which the connections are spread over. */
+  /** The API processes' ports, over which the connections are spread. */
   readonly ports: readonly [number, ...number[]];
   readonly token: string;
   readonly connections: number;
@@ -44,7 +44,7 @@ export interface LoadJob {
   readonly perSecond: number | null;
   readonly warmUpS: number;
   readonly seconds: number;
-  /** Any other status is a failure of the row, where a kind of request does not say its own. */
+  /** Any other status fails the row, unless a kind of request has its own. */
   readonly expectedStatus: number;
   readonly requests: Requests;
 }
@@ -59,13 +59,13 @@ export interface Latency {
 }
 
 export interface LoadResult {
-  /** Of the measured time, without the warm-up. */
+  /** In the measured time, without the warm-up. */
   readonly perSecond: number;
-  /** All that was answered, in the warm-up too. */
+  /** All answers, including the warm-up. */
   readonly answered: number;
   readonly latency: Latency;
   readonly byLabel: Readonly<Record<string, Latency>>;
-  /** Answers with another status, in the warm-up too, and the first of them. */
+  /** Answers with another status, including the warm-up, and the first of them. */
   readonly unexpected: number;
   readonly firstUnexpected: string | null;
   /** What the generator itself used, in microseconds of CPU time. */

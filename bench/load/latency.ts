@@ -1,6 +1,6 @@
 import type { Latency } from './job.js';
 
-/** The figures of latencies in milliseconds. Percentiles are nearest-rank. */
+/** Latency statistics in milliseconds. Percentiles are nearest-rank. */
 export function latencyOf(samples: readonly number[]): Latency {
   const sorted = Float64Array.from(samples).sort();
   const rank = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

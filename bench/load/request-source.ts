@@ -5,15 +5,15 @@ import type { ListedRequest, LoadJob, Requests } from './job.js';
 export interface NextRequest {
   readonly wire: string | Buffer;
   readonly labels: readonly string[];
-  /** Where it is not that of the job. */
+  /** If it differs from the job's. */
   readonly expectedStatus?: number;
-  /** What the same client asks then, before anything else; null: nothing. */
+  /** The same client's next request, before any other; null: none. */
   readonly following?: (answer: Answer) => NextRequest | null;
 }
 
 const NO_LABELS: readonly string[] = [];
 
-/** Makes the requests one after the other; null when there are no more. */
+/** Makes the requests one after the other; null once there are no more. */
 export type RequestSource = () => NextRequest | null;
 
 export function requestSource(job: LoadJob): RequestSource {
@@ -30,7 +30,7 @@ export function requestSource(job: LoadJob): RequestSource {
 
 type TransferFacts = Omit<Extract<Requests, { kind: 'transfers' }>, 'kind'>;
 
-/** The ids have one length, so each request differs from the others only in them. */
+/** Ids have a fixed length, so the requests differ only in them. */
 function transferSource(job: LoadJob, requests: TransferFacts): RequestSource {
   const { sources, destinations, raw, asset } = requests;
   const body = (source: string, destination: string): string => transferBody(source, destination, raw, asset);

@@ -7,7 +7,7 @@ const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 
 type Told = { readonly result: LoadResult } | { readonly fault: string };
 
-/** Runs the load in a process of its own. Throws RowFailed for any unexpected status and for broken connections. */
+/** Runs the load in a separate process. Throws RowFailed for any unexpected status and for broken connections. */
 export async function runLoad(job: LoadJob): Promise<LoadResult> {
   const child = fork(MAIN, { execArgv: [] });
   const told = await new Promise<Told>((resolve) => {

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { latencyOf } from '../load/latency.js';
 import type { Asked, Report, Told } from './protocol.js';
 
-/** The webhook receiver's process: answers every delivery at once and keeps when which event came. Each path is an endpoint. */
+/**
+ * The webhook receiver's process: answers every delivery at once and records when each event arrived. Each path is an
+ * endpoint.
+ */
 
 interface Delivered {
   readonly id: string;
@@ -31,7 +34,7 @@ const server = createServer((request, response) => {
     note(request.url ?? '', JSON.parse(body) as Delivered, arrivedAt);
   });
 });
-// As an endpoint behind a proxy would: a connection that rests for a while stays open.
+// Like an endpoint behind a proxy: an idle connection stays open for a while.
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
 

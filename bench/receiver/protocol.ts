@@ -1,16 +1,19 @@
 import type { Latency } from '../load/job.js';
 
-/** What the bench and the receiver's process tell each other. */
+/** The messages between the bench and the receiver's process. */
 
-/** `count`: how many different deliveries came. `report`: its latencies are of events made at `since` or later (ms). */
+/**
+ * `count`: how many different deliveries arrived. `report`: with the latencies of events created at `since` or later
+ * (ms).
+ */
 export type Asked = { readonly ask: 'count' } | { readonly ask: 'report'; readonly since: number };
 
 export interface Report {
-  /** Deliveries, repeated ones included. */
+  /** Deliveries, including repeated ones. */
   readonly arrivals: number;
   /** Different pairs of endpoint and event. */
   readonly distinct: number;
-  /** Of these, from the event's created_at to the arrival of its first attempt, events before `since` left out. */
+  /** For these, from the event's created_at to the arrival of its first attempt, without events before `since`. */
   readonly latency: Latency;
   /** From the first arrival to the last. */
   readonly seconds: number;

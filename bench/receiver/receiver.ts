@@ -7,7 +7,7 @@ import type { Asked, Report, Told } from './protocol.js';
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 const POLL_MS = 100;
 
-/** A webhook receiver on this machine, in a process of its own: what the suite does meanwhile does not make it late. */
+/** A webhook receiver on this machine, in a separate process, so that the suite's own work does not delay it. */
 export class Receiver {
   private constructor(
     private readonly child: ChildProcess,
@@ -27,8 +27,8 @@ export class Receiver {
   }
 
   /**
-   * Waits until so many different deliveries have come. Throws RowFailed when none came for `stillMs`, which it also does
-   * when more came than were to come.
+   * Waits until this many different deliveries have arrived. Throws RowFailed if none arrive for `stillMs`, or if more
+   * arrive than expected.
    */
   async untilArrived(deliveries: number, stillMs: number): Promise<void> {
     let seen = -1;
@@ -43,7 +43,7 @@ export class Receiver {
     }
   }
 
-  /** Latencies of events that were made at `since` (ms) or later. */
+  /** Latencies of events created at `since` (ms) or later. */
   async report(since: number): Promise<Report> {
     const told = await this.ask({ ask: 'report', since });
     if (!('arrivals' in told)) throw new Error('the receiver told no report');

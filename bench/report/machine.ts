@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { createConnection } from 'mysql2/promise';
 
-/** What the figures were measured on. */
+/** The machine that the figures were measured on. */
 export interface Machine {
   readonly cpus: number;
   readonly cpuModel: string;
@@ -10,9 +10,9 @@ export interface Machine {
   readonly system: string;
   readonly node: string;
   readonly database: string;
-  /** The settings of the database on which durable figures hang. */
+  /** The database settings that durable figures depend on. */
   readonly databaseSettings: Readonly<Record<string, string>>;
-  /** What else the machine had to do in the minute before the suite began. */
+  /** The machine's load in the minute before the suite began. */
   readonly loadBefore: number;
   readonly commit: string;
 }
@@ -49,7 +49,7 @@ export async function describeMachine(serverUrl: string): Promise<Machine> {
   }
 }
 
-/** Marked when there are changes that it does not name. */
+/** Marked if there are uncommitted changes. */
 function commit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12'], { encoding: 'utf8' }).trim();

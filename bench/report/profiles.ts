@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What V8 writes with --cpu-prof, as far as it is read here. */
+/** The part of V8's --cpu-prof output that is read here. */
 interface Profile {
   readonly nodes: readonly {
     readonly id: number;
@@ -21,7 +21,7 @@ interface Frame {
 const SHOWN = 30;
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Prints for each profile of the folder the functions that took most of the time themselves. */
+/** Prints, for each profile in the folder, the functions with the most self time. */
 export function printProfiles(folder: string): void {
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith('.cpuprofile'))
@@ -75,7 +75,7 @@ function placeOf({ functionName, url, lineNumber }: Frame): string {
   return `${name}  ${file}:${lineNumber + 1}`;
 }
 
-/** The package, or the folder of ours; what has no file is V8's or the system's. */
+/** The package, or our own folder; frames without a file belong to V8 or the system. */
 function packageOf(frame: Frame): string {
   const { url, functionName } = frame;
   if (url === '') return functionName === '(garbage collector)' ? functionName : 'native code and system calls';

@@ -21,8 +21,8 @@ export function isAllMet({ rows }: Results): boolean {
 }
 
 /**
- * Writes the results under their date as JSON, and the table as latest.md, which docs/performance.md takes. Answers the
- * JSON's path.
+ * Writes the results under their date as JSON, and the table as latest.md, which goes into docs/performance.md. Returns
+ * the JSON's path.
  */
 export function writeResults(folder: string, results: Results): string {
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** Says how far the suite is. Results alone go to stdout. */
+/** Reports the suite's progress. Only results go to stdout. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

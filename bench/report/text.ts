@@ -14,7 +14,7 @@ export function latencyText({ p50Ms, p99Ms }: Latency): string {
   return `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
 }
 
-/** Of 10^6 bytes; null where the system does not tell. */
+/** Of 10^6 bytes; null if the system does not say. */
 export function megabytes(value: number | null): string {
   return value === null ? 'unknown' : `${value.toFixed(0)} MB`;
 }

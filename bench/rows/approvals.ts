@@ -16,7 +16,7 @@ const LEDGER = evenLedger('approvals', 10_000);
 const CATCH_UP_S = 120;
 const POLL_MS = 250;
 
-/** Each client creates a transfer, has another member approve it, and begins anew. */
+/** Each client creates a transfer, has another member approve it, and starts over. */
 export const approvalsRow: Row = {
   name: 'approvals',
   title: 'Approvals: create, approve by another member, settled event; 64 clients',
@@ -59,7 +59,7 @@ async function measure(bench: Bench, ledger: Ledger, { api, temporal }: Service)
   };
 }
 
-/** Every approval that was answered has its event. Throws RowFailed where it has not. */
+/** Every approval that was answered must have its event. Throws RowFailed otherwise. */
 async function eventsPerSecond(ledger: Ledger, head: bigint, { load }: Run): Promise<number> {
   const { count, firstAt, lastAt } = await loggedAfter(ledger, 'transfer.completed', head);
   if (count !== load.answered / 2)
@@ -67,7 +67,7 @@ async function eventsPerSecond(ledger: Ledger, head: bigint, { load }: Run): Pro
   return firstAt === null || lastAt === null ? 0 : (count * 1000) / (lastAt - firstAt);
 }
 
-/** What Temporal and the worker had still to do when the load ended, and how long that took. */
+/** What Temporal and the worker still had to do when the load ended, and how long that took. */
 async function untilCaughtUp(
   { url }: Ledger,
   temporal: Service['temporal'],

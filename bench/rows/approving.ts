@@ -15,7 +15,7 @@ import type { ListedRequest } from '../load/job.js';
 import { transferBody } from '../load/request-source.js';
 import type { Parties } from './transfers.js';
 
-/** What rows about approvals need in a ledger beside what is in every one. */
+/** What rows about approvals additionally need in a ledger. */
 
 const SOURCES = 100;
 
@@ -24,7 +24,9 @@ export function approvalParties({ accountIds }: Ledger): Parties {
   return { sources: accountIds.slice(0, SOURCES), destinations: accountIds.slice(SOURCES) };
 }
 
-/** Every transfer of the smallest amount from these accounts needs one approval, within so many seconds. */
+/**
+ * Makes every transfer from these accounts, from the smallest amount on, need one approval within this many seconds.
+ */
 export async function setPolicies({ url }: Ledger, sources: readonly Uuid[], expiresInS: number): Promise<void> {
   const rows = sources.map((accountId) => ({
     accountId,
@@ -52,7 +54,7 @@ export function approverToken({ url, tenantId }: Ledger): Promise<string> {
   });
 }
 
-/** Requests for so many transfers, each source in its turn, to the destination behind its place. */
+/** Requests for this many transfers, sources taking turns, each to the destination at its index. */
 export function transferList({ sources, destinations }: Parties, count: number): ListedRequest[] {
   return Array.from({ length: count }, (_, index): ListedRequest => {
     const source = sources[index % sources.length] ?? '';

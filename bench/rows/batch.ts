@@ -20,7 +20,7 @@ import { randomParties, runTransfers } from './transfers.js';
 
 const ROWS = 100_000;
 const QUICK_ROWS = 2_000;
-/** Enough to be paid for as long as the short load lasts. */
+/** Enough that payment lasts as long as the short load. */
 const QUICK_ROWS_BESIDE = 20_000;
 const READY_WITHIN_S = 180;
 const PAID_WITHIN_S = 600;
@@ -77,7 +77,7 @@ async function measureBatch(bench: Bench): Promise<Measured> {
   };
 }
 
-/** Memory is each process's own high-water mark, from its start to the end of the downloads. */
+/** Memory is each process's high-water mark, from its start to the end of the downloads. */
 async function payOne(ledger: Ledger, { api, worker }: Service, file: Buffer, rows: number) {
   const client = new Client(api, ledger);
   const began = performance.now();
@@ -112,7 +112,7 @@ async function measureBeside(bench: Bench): Promise<Measured> {
     targets: [
       atLeast('answered per second', loaded.load.perSecond, PER_SECOND * KEPT_SHARE),
       atMost('p99 ms', latency.p99Ms, 50),
-      // Else part of the load met no batch.
+      // Otherwise part of the load ran without the batch.
       atLeast('% of the time with the batch being paid', paidShare * 100, MIN_PAID_SHARE * 100),
     ],
     details: { ...loaded.details, quiet: quiet.details, paidShare, paidMeanwhile: paid },
@@ -140,7 +140,7 @@ async function loadBeside(bench: Bench, ledger: Ledger, { api }: Service, file: 
   const quiet = await load();
   await client.post(`/v1/bonus_batches/${id}/execute`, 202);
   const began = performance.now();
-  // Begun beside the load, so that a batch that fails is not a promise that nobody waits for.
+  // Started together with the load, so that the promise of a failing batch is always awaited.
   const [completedAt, { run, endedAt, paid }] = await Promise.all([
     untilStatus(client, id, 'completed', PAID_WITHIN_S).then(() => performance.now()),
     load().then(async (loaded) => ({ run: loaded, endedAt: performance.now(), paid: await paidRows(client, id) })),

@@ -7,13 +7,13 @@ import { runTransfers } from './transfers.js';
 
 const CLIENTS = 64;
 const ENTRIES = 10_000;
-/** Few, so that each gets enough entries for its last pages, which are half empty, to be nothing beside the others. */
+/** Few, so that each has enough entries for its half-empty last pages to be negligible. */
 const ACCOUNTS = 20;
 const MAX_BYTES = 1_300;
 /** Written by every transfer. */
 const TABLES = ['entries', 'events', 'transfers', 'idempotency_keys', 'ledger_transactions'] as const;
 
-/** What a transfer leaves on the disk, rows and indexes, in tables that grew by transfers and not in the order of their keys. */
+/** What a transfer leaves on disk, rows and indexes, in tables that grew by transfers rather than in key order. */
 export const bytesRow: Row = {
   name: 'bytes',
   title: 'Bytes on disk for each transfer, tables and indexes',

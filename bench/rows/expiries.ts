@@ -23,15 +23,15 @@ const DAY_MS = 86_400_000;
 const LEDGER = evenLedger('expiries', 10_000);
 
 interface Size {
-  /** That wait for much longer. */
+  /** Transfers that wait much longer. */
   readonly pending: number;
-  /** That are due at one moment. */
+  /** Transfers that are due at the same moment. */
   readonly together: number;
 }
 const SIZE: Size = { pending: 10_000, together: 1_000 };
 const QUICK_SIZE: Size = { pending: 500, together: 100 };
 
-/** From when all of them wait until one is due alone, and from then until the many are. */
+/** From when all are waiting until one is due alone, and from then until the others are due. */
 const ALONE_IN_MS = 2_000;
 const APART_MS = 3_000;
 const TOLD_WITHIN_S = 600;
@@ -40,15 +40,15 @@ const POLL_MS = 100;
 const MAX_LATE_MS = 2_000;
 
 interface Lateness {
-  /** Of the one that was due alone. */
+  /** For the one that was due alone. */
   readonly aloneMs: number;
-  /** Of those that were due together. */
+  /** For those that were due together. */
   readonly together: Latency;
-  /** Workflows that waited at that time; null: Temporal was away. */
+  /** Workflows waiting at that time; null: Temporal was away. */
   readonly workflows: number | null;
 }
 
-/** How late what nobody approved in time is settled, by the clock of the event log. */
+/** How late expired transfers are settled, by the event log's clock. */
 export const expiriesRow: Row = {
   name: 'expiries',
   title: 'Expiries, alone and many together, beside many that wait; with Temporal and without',
@@ -101,7 +101,7 @@ async function create(bench: Bench, ledger: Ledger, { api }: Service, parties: P
   if (load.answered !== count) throw new RowFailed(`only ${load.answered} of ${count} transfers were created in time`);
 }
 
-/** Until every one that waits has its workflow; while Temporal is away nobody is told. */
+/** Waits until every waiting transfer has its workflow; while Temporal is away there are none. */
 async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> {
   if (temporal === null) return;
   await withDatabase(url, async ({ reader }) => {
@@ -113,7 +113,9 @@ async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> 
   });
 }
 
-/** Has one due alone and the others at one moment, waits until they are settled, and compares that with their events. */
+/**
+ * Makes one due alone and the others at one moment, waits until they are settled, and compares that with their events.
+ */
 function watch({ url }: Ledger, size: Size): Promise<Omit<Lateness, 'workflows'>> {
   return withDatabase(url, async (database) => {
     const dueAt = await bringForward(database);
@@ -126,12 +128,12 @@ function watch({ url }: Ledger, size: Size): Promise<Omit<Lateness, 'workflows'>
   });
 }
 
-/** Waiting, and not for long. */
+/** SQL: waiting, but not for long. */
 function soonDue(): string {
   return `status='pending_approval' AND approval_expires_at<${column.time.literal(instant(systemClock() + DAY_MS))}`;
 }
 
-/** No policy makes them due within seconds, or many at one moment. Answers when that moment is. */
+/** No policy makes them due within seconds, or many at one moment, so this does. Returns that moment. */
 async function bringForward(database: Database): Promise<Instant> {
   const aloneAt = instant(systemClock() + ALONE_IN_MS);
   const togetherAt = instant(aloneAt + APART_MS);

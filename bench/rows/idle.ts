@@ -13,22 +13,22 @@ const ENDPOINTS_OF_A_TENANT = 16;
 const QUICK_SHARE = 0.01;
 const EVENTS_OF_A_TENANT = 100;
 const ROWS_A_STATEMENT = 1_000;
-/** What a process does once when it begins: sweeps that are done rarely, and compiling. */
+/** For what a process does once at its start: rare sweeps, and compiling. */
 const SETTLING_MS = 20_000;
 const MEASURED_MS = 60_000;
 const QUICK_MEASURED_MS = 5_000;
 const MAX_SHARE_PERCENT = 3;
 
 interface Idle {
-  /** Of one processor, in percent. */
+  /** Percent of one processor. */
   readonly workerPercent: number;
   readonly databasePercent: number | null;
   readonly statementsPerSecond: number;
-  /** As the server's handlers count them. */
+  /** As counted by the server's handler statistics. */
   readonly rowsReadPerSecond: number;
 }
 
-/** A worker that has nothing to do looks whether it has: that must not cost more, the more there is that needs nothing. */
+/** An idle worker keeps looking for work: that must not cost more when there is more that needs nothing. */
 export const idleRow: Row = {
   name: 'idle',
   title: 'A worker with nothing to do, beside 100,000 webhook endpoints and 1,000,000 settled transfers',
@@ -106,7 +106,7 @@ async function countsOf(admin: Connection): Promise<Counts> {
   return { statements, rowsRead: [...values.values()].reduce((sum, value) => sum + value, 0) - statements };
 }
 
-/** Tenants whose endpoints have been told of everything that they want. */
+/** Tenants whose endpoints have received everything that they want. */
 async function addEndpoints(admin: Connection, { memberId }: Ledger, tenants: number): Promise<void> {
   const member = `X'${memberId.replaceAll('-', '')}'`;
   const numbers = Array.from({ length: tenants }, (_, number) => number);

@@ -34,7 +34,7 @@ export const ROWS: readonly Row[] = [
   startRow,
 ];
 
-/** The rows that the words name: by their names or the first words of them. No words: all. Throws for an unknown one. */
+/** The rows that the words name, in full or by their first words. No words: all. Throws for an unknown one. */
 export function chooseRows(words: readonly string[]): readonly Row[] {
   const names = (word: string) => (row: Row) => row.name === word || row.name.startsWith(`${word}-`);
   const unknown = words.find((word) => !ROWS.some(names(word)));

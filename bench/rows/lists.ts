@@ -24,7 +24,7 @@ const PATH = '/v1/transfers';
 
 /** How far down the list a page begins, as a share of it. */
 const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
-/** Different pages at each depth, so that no page is asked for again and again. */
+/** Different pages at each depth, so that no page is requested over and over. */
 const PAGES_OF_A_DEPTH = 20;
 
 interface ListPage {
@@ -34,7 +34,7 @@ interface ListPage {
   readonly labels: readonly string[];
 }
 
-/** A filter as the service understands it and as it is sent. */
+/** A filter as the service parses it and as it is sent. */
 type Filter = readonly [OperationFilter, Readonly<Record<string, string | undefined>>];
 
 export const listsRow: Row = {
@@ -107,7 +107,7 @@ async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
   });
 }
 
-/** The last finds so few that a page looks at as many rows as it may. */
+/** The last one matches so few that a page examines as many rows as it may. */
 function filtersOf({ accountIds: [busy, other] }: Ledger, { createdAt: from }: TimePosition): readonly Filter[] {
   const least = UNIT_RAW * 3n;
   return [
@@ -125,7 +125,7 @@ function filtersOf({ accountIds: [busy, other] }: Ledger, { createdAt: from }: T
 
 /** The cursor of any depth is made as the service makes it, with the key that the bench gave it. */
 function pageAt(ledger: Ledger, [filter, sent]: Filter, before: TimePosition | null, depth: string): ListPage {
-  // As the service binds it: a time as it is understood.
+  // As the service binds it: a time in parsed form.
   const understood = { ...sent, ...(filter.from === undefined ? {} : { 'created_at[gte]': filter.from }) };
   const binding = cursorBinding({ caller: ledger, path: PATH, query: understood });
   const query = new URLSearchParams({ limit: `${LIMIT}` });

@@ -17,7 +17,7 @@ export interface Logged {
   readonly lastAt: Instant | null;
 }
 
-/** The events of a type behind a sequence. */
+/** The events of a type after a sequence. */
 export function loggedAfter({ url, tenantId }: Ledger, type: EventType, sequence: bigint): Promise<Logged> {
   return withDatabase(url, async ({ reader }) => {
     const [row] = await reader.query(
@@ -34,7 +34,7 @@ export function loggedAfter({ url, tenantId }: Ledger, type: EventType, sequence
   });
 }
 
-/** What Temporal has not been told of. */
+/** Entries that have not been relayed to Temporal. */
 export async function outboxEntries(reader: Reader): Promise<number> {
   const [row] = await reader.query('SELECT COUNT(*) AS count FROM outbox');
   return column.integer.parse(row?.count);

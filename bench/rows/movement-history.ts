@@ -5,10 +5,10 @@ import type { Bench } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { busyLedger } from '../ledgers/shape.js';
 
-/** What must be known of the busy account to ask for pages of it. */
+/** What must be known about the busy account to request its pages. */
 export interface HistoryFacts {
   readonly entries: number;
-  /** Time bounds within the history, and the entries that they are the times of. */
+  /** Time bounds within the history, and the entries dated at them. */
   readonly from: Instant;
   readonly fromSeq: number;
   readonly to: Instant;
@@ -20,7 +20,7 @@ const QUICK_ENTRIES = 200_000;
 const FROM_SHARE = 0.3;
 const TO_SHARE = 0.7;
 
-/** The ledger with one busy account, and how many entries that was given. */
+/** The ledger with one busy account, and that account's number of entries. */
 export async function busyLedgerOf(bench: Bench): Promise<{ readonly ledger: Ledger; readonly entries: number }> {
   const [name, entries] = bench.options.isQuick
     ? (['busy_quick', QUICK_ENTRIES] as const)
@@ -36,7 +36,7 @@ export function readHistory(ledger: Ledger): Promise<HistoryFacts> {
   });
 }
 
-/** `work` is told how many entries the busy account has, and asks when one was made. */
+/** `work` gets the busy account's number of entries, and can ask when one was made. */
 export async function withBusyAccount<T>(
   { url, accountIds: [busy] }: Ledger,
   work: (entries: number, at: (seq: number) => Promise<Instant>) => Promise<T>,

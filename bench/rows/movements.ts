@@ -24,14 +24,14 @@ const PAGE = 100;
 
 /** How far down its list a page begins, as a share of the list. */
 const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
-/** Different pages near each depth, so that no page is asked for again and again. */
+/** Different pages near each depth, so that no page is requested over and over. */
 const PAGES_OF_A_DEPTH = 20;
 const SPREAD_SHARE = 0.02;
 
-/** A page of the busy account's movements: which list, and from where on. */
+/** A page of the busy account's movements: which list, and from where. */
 interface Page {
   readonly filter: MovementFilter;
-  /** The position of the page before; null: from the newest. */
+  /** The previous page's position; null: from the newest. */
   readonly before: bigint | null;
   readonly path: string;
   readonly labels: readonly [depth: string, filter: string];
@@ -67,7 +67,7 @@ async function measure(bench: Bench): Promise<Measured> {
     baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyText(times.roundTrips)}`,
     ratio: times.roundTrips.p50Ms / latency.p50Ms,
     targets: [
-      // Short of it the requests only wait for one another, and the depths look alike whatever they cost.
+      // Below this rate requests only wait for each other, and all depths look alike whatever they cost.
       atLeast('answered per second', run.load.perSecond, PER_SECOND * KEPT_SHARE),
       atMost('p99 ms', latency.p99Ms, 8),
       atMost('spread of the depths %', spread * 100, 15),
@@ -77,14 +77,14 @@ async function measure(bench: Bench): Promise<Measured> {
   };
 }
 
-/** What the service does for the page, its check of the caller's role included. */
+/** What the service does for the page, including its check of the caller's role. */
 async function readPage(reader: Reader, ledger: Ledger, { filter, before }: Page): Promise<void> {
   const [accountId = ledger.memberId] = ledger.accountIds;
   await assertAccountAllowed(reader, 'readAccount', callerOf(ledger), accountId);
   await readMovements(reader, accountId, filter, before, PAGE);
 }
 
-/** By how much the slowest depth is slower than the fastest, in the middle. */
+/** How much slower the slowest depth is than the fastest, by medians. */
 function spreadOf(depths: readonly Latency[]): number {
   const middles = depths.map(({ p50Ms }) => p50Ms);
   return Math.max(...middles) / Math.min(...middles) - 1;
@@ -94,7 +94,7 @@ function depthLabel(depth: number): string {
   return `depth ${depth * 100} %`;
 }
 
-/** Each filter alone and each pair of them, and none. */
+/** No filter, each filter alone, and each pair. */
 function filtersOf({ from, to }: HistoryFacts): readonly MovementFilter[] {
   const asset: Asset = 'DUSD';
   return [
@@ -160,7 +160,7 @@ interface Shown {
   readonly next_cursor: string | null;
 }
 
-/** Before anything is measured: a page of each kind is full and holds what it should. Throws RowFailed. */
+/** Checks, before anything is measured, that a page of each kind is full and correct. Throws RowFailed. */
 async function checkPages(api: ApiProcess, ledger: Ledger, pages: readonly Page[]): Promise<void> {
   for (const { path, filter } of pages.filter((_, index) => index % PAGES_OF_A_DEPTH === 0)) {
     const headers = { Authorization: `Bearer ${ledger.token}` };

@@ -11,11 +11,11 @@ import { latencyOf } from '../load/latency.js';
 export interface PageTimes {
   /** The sum of the server's own durations of a page's statements (SHOW PROFILES). */
   readonly server: Latency;
-  /** The same statements, one after another, sent and answered by the bare driver. */
+  /** The same statements, one after another, by the bare driver. */
   readonly roundTrips: Latency;
 }
 
-/** Few enough to be no load beside the one that is measured. */
+/** Few enough to add no noticeable load. */
 const PAUSE_MS = 50;
 
 /** Pages, and how the service reads one. */
@@ -25,8 +25,8 @@ export interface Sampled<Page> {
 }
 
 /**
- * How long MySQL itself takes for a page: as long as `work` lasts, the statements of random pages are also sent over a
- * connection of its own on which the server keeps the duration of each. They are those that the service's functions send.
+ * How long MySQL itself takes for a page: while `work` runs, the statements of random pages, as the service's functions
+ * send them, are also sent over a separate connection on which the server records each one's duration.
  */
 export async function withPageTimes<T, Page>(
   ledger: Ledger,

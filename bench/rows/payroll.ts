@@ -10,7 +10,7 @@ import type { LedgerShape } from '../ledgers/shape.js';
 import { RowFailed } from '../row-failed.js';
 import type { Client } from '../service/client.js';
 
-/** A payroll: its file, and the way of a batch through the API. */
+/** A payroll: its file, and a batch's path through the API. */
 
 /** Two accounts send; each of the others is paid once. */
 const SENDERS = 2;
@@ -19,19 +19,22 @@ const TRANSFERS = 1_000;
 const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'];
 const POLL_MS = 50;
 
-/** A ledger in which a payroll of so many rows pays somebody else in each. */
+/** A ledger in which a payroll of this many rows pays a different person in each. */
 export function payrollLedger(name: string, rows: number): LedgerShape {
   const accounts = rows + SENDERS;
   return { name, accounts, operations: accounts * FUNDINGS + TRANSFERS, hasBusyAccount: false };
 }
 
-/** Who pays the batch, and who pays others meanwhile. */
+/** The account that pays the batch, and the one that pays others meanwhile. */
 export function sendersOf({ accountIds }: Ledger): { payroll: string; other: string; recipients: readonly string[] } {
   const [payroll = '', other = '', ...recipients] = accountIds;
   return { payroll, other, recipients };
 }
 
-/** As a spreadsheet program saves it: with shared strings. A third of the recipients each by alias, phone and account id. */
+/**
+ * As saved by a spreadsheet program, with shared strings. A third of the recipients each by alias, phone and account
+ * id.
+ */
 export async function payrollFile(ledger: Ledger, rows: number): Promise<Buffer> {
   const out = new PassThrough();
   const written = buffer(out);
@@ -79,7 +82,7 @@ export interface ShownBatch {
   readonly progress: { readonly paid: number; readonly failed: number; readonly pending: number } | null;
 }
 
-/** Uploads the file. Answers the batch's id. */
+/** Uploads the file. Returns the batch's id. */
 export async function uploadPayroll(client: Client, sourceAccount: string, file: Buffer): Promise<string> {
   const form = new FormData();
   form.set('source_account', sourceAccount);
@@ -92,7 +95,7 @@ export async function readBatch(client: Client, id: string): Promise<ShownBatch>
   return bodyOf(await client.get(`/v1/bonus_batches/${id}`));
 }
 
-/** Polls as a client would. Throws RowFailed when it ends otherwise, or not within the time. */
+/** Polls like a client. Throws RowFailed if the batch ends differently or takes too long. */
 export async function untilStatus(client: Client, id: string, wanted: string, withinS: number): Promise<ShownBatch> {
   const passing = ['validating', 'executing'];
   const end = performance.now() + withinS * 1000;
@@ -105,14 +108,14 @@ export async function untilStatus(client: Client, id: string, wanted: string, wi
   }
 }
 
-/** Downloads the result and counts its bytes and seconds. */
+/** Downloads the result, and measures its bytes and seconds. */
 export function downloadResult(client: Client, id: string, format: 'csv' | 'xlsx'): ReturnType<Client['download']> {
   return client.download(`/v1/bonus_batches/${id}/files/result?format=${format}`);
 }
 
 export interface Crowd {
   readonly seconds: number;
-  /** Of somebody else's reads, before and meanwhile. */
+  /** Somebody else's reads, before and meanwhile. */
   readonly quietP99Ms: number;
   readonly besideP99Ms: number;
 }
@@ -120,7 +123,7 @@ export interface Crowd {
 const QUIET_MS = 3_000;
 const READ_EVERY_MS = 10;
 
-/** The same by many at a time, while somebody else reads the balances of an account. */
+/** The same with many downloads at a time, while somebody else reads an account's balances. */
 export async function downloadByMany(client: Client, id: string, account: string, many: number): Promise<Crowd> {
   const quietP99Ms = await readsP99Ms(client, account, sleep(QUIET_MS));
   const began = performance.now();

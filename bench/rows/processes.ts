@@ -9,7 +9,9 @@ const CLIENTS = 64;
 const MIN_SHARE = 0.9;
 const MAX_P99_MS = 80;
 
-/** The same clients over several API processes, whose groups meet at the accounts and at the tenant's event counter. */
+/**
+ * The same clients over several API processes, whose groups contend for the accounts and the tenant's event counter.
+ */
 export const processRows: readonly Row[] = [
   {
     name: 'processes-hot',

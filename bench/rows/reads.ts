@@ -17,7 +17,7 @@ import { randomParties } from './transfers.js';
 
 const CLIENTS = 64;
 
-/** A GET about one account: another read of the API is another one of these. */
+/** A GET about one account. Add another of these to measure another read. */
 interface Read {
   readonly name: string;
   readonly title: string;

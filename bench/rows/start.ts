@@ -7,7 +7,7 @@ import { atMost, type Row } from '../row.js';
 const STARTS = 5;
 const NPM_START_MS = 15_000;
 
-/** From the start of the process to its first answer; `npm start` also starts the servers, the worker and the demo world. */
+/** From the process's start to its first answer; `npm start` also starts the servers, the worker and the demo world. */
 export const startRow: Row = {
   name: 'start',
   title: 'Start of the API process to its first answer (a part of npm start)',

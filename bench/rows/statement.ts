@@ -11,7 +11,7 @@ import { atMost, type Measured, type Row } from '../row.js';
 import { Client } from '../service/client.js';
 import { busyLedgerOf, withBusyAccount } from './movement-history.js';
 
-/** A period begins and ends at a moment, which may have several entries: so it stays a little below the limit. */
+/** A period begins and ends at a moment that may have several entries, so this stays slightly below the limit. */
 const SHARE_OF_THE_LONGEST = 0.99;
 const READY_WITHIN_S = 600;
 const MAX_READY_S = 120;
@@ -60,7 +60,7 @@ async function measure(bench: Bench): Promise<Measured> {
   };
 }
 
-/** So many of the account's newest entries, and the times between which they lie. */
+/** This many of the account's newest entries, and the times that enclose them. */
 function lastStretch(ledger: Ledger, count: number): Promise<Stretch> {
   return withBusyAccount(ledger, async (lastSeq, at) => {
     const firstSeq = lastSeq - Math.floor(count) + 1;
@@ -68,7 +68,7 @@ function lastStretch(ledger: Ledger, count: number): Promise<Stretch> {
   });
 }
 
-/** Memory is each process's own high-water mark. */
+/** Memory is each process's high-water mark. */
 async function makeOne(ledger: Ledger, { api, worker }: Service, { from, to }: Stretch) {
   const client = new Client(api, ledger);
   const began = performance.now();

@@ -11,10 +11,10 @@ import { sizesOf } from '../service/group-sizes.js';
 
 const CLIENTS = 64;
 const ACCOUNTS = 1_000;
-/** Enough for a steady figure; each of them is recorded and rolled back first. */
+/** Enough for a steady figure; each one is first recorded and rolled back. */
 const MAX_REPLAYED = 30_000;
 
-/** Which accounts a workload sends from and to. */
+/** The accounts that a workload sends from and to. */
 export interface Parties {
   readonly sources: Ledger['accountIds'];
   readonly destinations: Ledger['accountIds'];
@@ -81,7 +81,7 @@ export function hotParties({ accountIds: [first, ...others] }: Ledger): Parties 
   return { sources: first === undefined ? [] : [first], destinations: others };
 }
 
-/** A thousand accounts spread over all of the ledger. */
+/** A thousand accounts spread over the whole ledger. */
 export function randomParties({ accountIds }: Ledger): Parties {
   const step = Math.floor(accountIds.length / ACCOUNTS);
   const chosen = accountIds.filter((_, index) => index % step === 0).slice(0, ACCOUNTS);
@@ -101,7 +101,7 @@ export function loadOf(parties: Parties, connections: number): Load {
   };
 }
 
-/** What the desk's groups of the run cost the database, by the bare driver and as many of them at a time. */
+/** What the run's groups cost the database, by the bare driver with as many groups at a time. */
 export async function replaySame(bench: Bench, ledger: Ledger, run: Run, next: NextTransfer): Promise<Replayed> {
   let commands = 0;
   const sizes = sizesOf(run.groups).filter((size) => (commands += size) <= MAX_REPLAYED);

@@ -14,14 +14,14 @@ import { headOf, loggedAfter } from './logged.js';
 import { randomParties } from './transfers.js';
 
 const LEDGER = evenLedger('webhooks', 10_000);
-/** When nothing has come for so long, nothing more will: a retry is due after 5 s. */
+/** If nothing has arrived for this long, nothing more will: a retry is due after 5 s. */
 const STILL_MS = 30_000;
 
 const RATE_ENDPOINTS = 4;
 const BACKLOG = 5_000;
 const QUICK_BACKLOG = 500;
 const CLIENTS = 64;
-/** As many as a drain has under way for each endpoint. */
+/** As many as a drain has in flight for each endpoint. */
 const SENDS_OF_AN_ENDPOINT = 8;
 
 const LATENCY_ENDPOINTS = 10;
@@ -43,7 +43,7 @@ const latency: Row = {
 
 export const webhookRows: readonly Row[] = [rate, latency];
 
-/** The backlog is made while there is no worker. */
+/** The backlog is created while there is no worker. */
 async function measureRate(bench: Bench, receiver: Receiver): Promise<Measured> {
   const ledger = await bench.newLedger(LEDGER);
   const events = bench.options.isQuick ? QUICK_BACKLOG : BACKLOG;

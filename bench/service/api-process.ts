@@ -17,7 +17,7 @@ export class ApiProcess extends ServiceProcess {
     const started = await startProgram({
       name: 'api',
       file: 'server.js',
-      // As scripts/lib/api.mjs starts it.
+      // As in scripts/lib/api.mjs.
       nodeOptions: ['--max-semi-space-size=64'],
       settings: { ...sharedSettings(grounds), ...apiSettings(port) },
       adminPort,
@@ -27,7 +27,7 @@ export class ApiProcess extends ServiceProcess {
     return new ApiProcess(started, port);
   }
 
-  /** Of everything since it started. */
+  /** Since its start. */
   async groupSizes(): Promise<GroupHistogram> {
     return parseGroupSizes(await this.metrics());
   }

@@ -5,7 +5,7 @@ import type { ApiProcess } from './api-process.js';
 
 const SHOWN_LETTERS = 1_000;
 
-/** Single requests to the API, where what they answer matters and not how many there are. */
+/** Single requests to the API, for when the answers matter rather than the rate. */
 export class Client {
   private readonly base: string;
   private readonly token: string;
@@ -15,12 +15,12 @@ export class Client {
     this.token = token;
   }
 
-  /** Throws RowFailed for another status than the expected one. */
+  /** Throws RowFailed for an unexpected status. */
   get(path: string): Promise<Response> {
     return this.send(200, path, {});
   }
 
-  /** The same, under a new key. A form is sent as multipart, all else as JSON, nothing without a body. */
+  /** The same with a new key. A form is sent as multipart, anything else as JSON; the body may be absent. */
   post(path: string, expectedStatus: number, body?: FormData | object): Promise<Response> {
     const headers = { 'Idempotency-Key': randomUUID() };
     if (body === undefined) return this.send(expectedStatus, path, { method: 'POST', headers });
@@ -29,7 +29,7 @@ export class Client {
     return this.send(expectedStatus, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
   }
 
-  /** Reads the whole of a file, and counts its bytes and seconds. */
+  /** Reads a whole file, and measures its bytes and seconds. */
   async download(path: string): Promise<{ readonly seconds: number; readonly bytes: number }> {
     const began = performance.now();
     const answer = await this.get(path);

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below those that systems give to outgoing connections, of which one could take the port before it is listened on. */
+/** Below the ports that systems use for outgoing connections, one of which could take the port first. */
 const FROM = 10_000;
 const UNTIL = 30_000;
 
-/** A port of the loopback address on which nothing listens now. */
+/** An unused port of the loopback address. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FROM, UNTIL);

@@ -1,8 +1,8 @@
 import { Random } from '../ledgers/random.js';
 
-/** The sizes of the desk's groups, as its histogram tells them (`desk_group_commands`). */
+/** The sizes of the desk's groups, from its histogram (`desk_group_commands`). */
 export interface GroupHistogram {
-  /** Groups of at most `upTo` commands that are in no smaller bucket. */
+  /** Groups of at most `upTo` commands that are not in a smaller bucket. */
   readonly buckets: readonly { readonly upTo: number; readonly groups: number }[];
   readonly commands: number;
   readonly groups: number;
@@ -28,7 +28,7 @@ export function parseGroupSizes(metrics: string): GroupHistogram {
   return { buckets, commands, groups };
 }
 
-/** What came between the two. */
+/** The difference between the two. */
 export function groupsBetween(before: GroupHistogram, after: GroupHistogram): GroupHistogram {
   return {
     buckets: after.buckets.map(({ upTo, groups }, index) => ({
@@ -41,8 +41,8 @@ export function groupsBetween(before: GroupHistogram, after: GroupHistogram): Gr
 }
 
 /**
- * A size for each group, in random order. A histogram does not tell the sizes within a bucket: they are spread evenly over
- * it and then moved until they sum to the number of commands, which it does tell.
+ * A size for each group, in random order. A histogram does not show the sizes within a bucket, so they are spread
+ * evenly and then shifted until they sum to the number of commands, which it does show.
  */
 export function sizesOf({ buckets, commands }: GroupHistogram): number[] {
   const ranges = buckets.flatMap(({ upTo, groups }, index) => {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 
-/** The CPU time that a process has used, in milliseconds; null where the system does not tell (other than Linux). */
+/** The CPU time that a process has used, in milliseconds; null except on Linux. */
 export function cpuMsOf(pid: number | undefined): number | null {
   try {
-    // Fields 14 and 15, in hundredths of a second; the second field may hold spaces.
+    // Fields 14 and 15, in hundredths of a second; the second field may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {
@@ -13,7 +13,7 @@ export function cpuMsOf(pid: number | undefined): number | null {
   }
 }
 
-/** The most memory that a process ever had in RAM, in MB (10^6 bytes); null where the system does not tell (other than Linux). */
+/** A process's peak resident memory, in MB (10^6 bytes); null except on Linux. */
 export function peakMbOf(pid: number | undefined): number | null {
   try {
     const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
@@ -23,7 +23,7 @@ export function peakMbOf(pid: number | undefined): number | null {
   }
 }
 
-/** The process of a database server on this machine; undefined for one that is elsewhere. */
+/** The process of a database server on this machine; undefined for one elsewhere. */
 export async function databasePid(adminUrl: string): Promise<number | undefined> {
   const connection = await createConnection({ uri: adminUrl });
   try {

@@ -11,16 +11,16 @@ const START_MS = 30_000;
 const STOP_MS = 45_000;
 const POLL_MS = 5;
 
-/** A program of the service and how it is started. */
+/** A program of the service, and how to start it. */
 export interface Program {
-  /** For messages, and the name of its log. */
+  /** Used in messages and for its log. */
   readonly name: string;
   /** Its file under dist/src. */
   readonly file: string;
   readonly nodeOptions: readonly string[];
   readonly settings: Readonly<Record<string, string>>;
   readonly adminPort: number;
-  /** A page of the admin port that answers 200 when work can begin. */
+  /** A page of the admin port that answers 200 once work can begin. */
   readonly readyPage: '/readyz' | '/livez';
   /** Where to write a CPU profile of the whole life of the process; null: none. */
   readonly profileFolder: string | null;
@@ -60,9 +60,9 @@ export async function startProgram(program: Program): Promise<Started> {
   return { program, child, readyMs: performance.now() - began };
 }
 
-/** A process of the service as it is run in production: its own program, configured by its environment. */
+/** A process of the service as in production: its own program, configured by its environment. */
 export class ServiceProcess {
-  /** From the start of the process to its first answer that what it needs stood behind. */
+  /** From the process's start to its first answer as ready. */
   readonly readyMs: number;
   private readonly program: Program;
   private readonly child: ChildProcess;
@@ -73,22 +73,22 @@ export class ServiceProcess {
     this.readyMs = readyMs;
   }
 
-  /** What its admin port tells to Prometheus. */
+  /** The metrics on its admin port. */
   async metrics(): Promise<string> {
     return (await fetch(`http://127.0.0.1:${this.program.adminPort}/metrics`)).text();
   }
 
-  /** The CPU time that it has used; null where the system does not tell. */
+  /** The CPU time that it has used; null if the system does not say. */
   cpuMs(): number | null {
     return cpuMsOf(this.child.pid);
   }
 
-  /** The most memory that it ever had, in MB; null where the system does not tell. */
+  /** Its peak memory, in MB; null if the system does not say. */
   peakMb(): number | null {
     return peakMbOf(this.child.pid);
   }
 
-  /** Gracefully; throws RowFailed when it has died before, or does not end by itself. */
+  /** Stops it gracefully; throws RowFailed if it died before, or does not end by itself. */
   async stop(): Promise<void> {
     const { child, program } = this;
     if (child.exitCode !== null || child.signalCode !== null)

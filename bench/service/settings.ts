@@ -1,20 +1,22 @@
 /** How the bench configures the processes of the service. */
 
-/** The keys that the bench gives to the service, so that it can make cursors of any depth itself. */
+/** The keys that the bench gives the service, so that it can itself make cursors of any depth. */
 export const CURSOR_KEY = { id: 'bench', secret: Buffer.from('the cursors of the benchmarks, 32') };
 export const FINGERPRINT_KEY = { id: 'bench', secret: Buffer.from('the fingerprints of benchmarks, 32') };
 const ENCRYPTION_KEY = { id: 'bench', secret: Buffer.alloc(32, 'what the benchmarks seal') };
 
 const NO_LIMIT = '1000000';
 
-/** What the processes work on. */
+/** The database and the Temporal namespace of the processes. */
 export interface Grounds {
   /** The application's user of a ledger's database. */
   readonly url: string;
   readonly temporal: { readonly address: string; readonly namespace: string };
 }
 
-/** What API and worker share: the defaults, but that receivers may be on this machine and recipients be any. */
+/**
+ * Settings of API and worker: the defaults, except that receivers may be on this machine and recipients are unlimited.
+ */
 export function sharedSettings({ url, temporal }: Grounds): Record<string, string> {
   return {
     MYSQL_URL: url,
@@ -28,7 +30,7 @@ export function sharedSettings({ url, temporal }: Grounds): Record<string, strin
   };
 }
 
-/** The API's own: no rate limits, since the tenant of the benchmarks has none. */
+/** The API's own: no rate limits, since the benchmark's tenant has none. */
 export function apiSettings(port: number): Record<string, string> {
   return {
     HOST: '127.0.0.1',

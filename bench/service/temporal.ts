@@ -10,7 +10,7 @@ import type { Grounds } from './settings.js';
 const LIMIT_MS = 60_000;
 const POLL_MS = 50;
 
-/** A namespace of the suite's Temporal server that nobody has used: what other measurements left waiting is not in it. */
+/** An unused namespace of the suite's Temporal server, without anything that other measurements left waiting. */
 export class BenchTemporal {
   readonly namespace = `bench_${randomUUID().slice(0, 8)}`;
   private readonly client: Client;
@@ -19,14 +19,14 @@ export class BenchTemporal {
     this.client = new Client({ connection: Connection.lazy({ address }), namespace: this.namespace });
   }
 
-  /** Resolves when it can be used. Throws RowFailed. */
+  /** Resolves once it is usable. Throws RowFailed. */
   static async open(address: string): Promise<BenchTemporal> {
     const temporal = new BenchTemporal(address);
     await temporal.register();
     return temporal;
   }
 
-  /** How many workflows of a type run, as far as visibility has caught up. */
+  /** How many workflows of a type are running, as far as visibility has caught up. */
   async running(type: WorkflowType): Promise<number> {
     return (await this.client.workflow.count(`WorkflowType="${type}" AND ExecutionStatus="Running"`)).count;
   }
@@ -54,7 +54,7 @@ export class BenchTemporal {
   }
 }
 
-/** Where no Temporal answers. */
+/** An address at which no Temporal answers. */
 export async function awayTemporal(): Promise<Grounds['temporal']> {
   return { address: `127.0.0.1:${await freePort()}`, namespace: 'default' };
 }

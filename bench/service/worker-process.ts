@@ -2,7 +2,7 @@ import { freePort } from './free-port.js';
 import { ServiceProcess, startProgram } from './service-process.js';
 import { type Grounds, sharedSettings } from './settings.js';
 
-/** Starts the service's worker process. While Temporal is away it never is ready, but sweeps. */
+/** Starts the service's worker process. While Temporal is away it is never ready, but sweeps. */
 export async function startWorker(
   grounds: Grounds,
   isTemporalThere: boolean,

@@ -14,7 +14,7 @@ const DEFAULTS = {
   asset: 'COPM',
   country: 'CO',
   bankCode: '0007',
-  // As the reference takes them: paid at once, and accepted first and paid after 2 s.
+  // For the reference gateway: paid at once; accepted first and paid after 2 s.
   accountNumber: '4567891234099',
   laterAccountNumber: '4567891234006',
   wait: '60s',

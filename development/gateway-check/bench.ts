@@ -5,26 +5,26 @@ import type { KeyedStatement } from '../../src/payouts/rails/wire.js';
 import type { CallbackListener } from './callbacks.js';
 import { mustBeUnknown, type Probe, statement, Violation } from './probe.js';
 
-/** What every rule works with: the gateway, where it calls back, and what it was given so far. */
+/** The means of every rule: the gateway, its callbacks, and what it was given so far. */
 
 export interface CheckedOrders {
   readonly amount: RailOrder['amount'];
   readonly country: string;
   readonly bankCode: string;
-  /** Of an account that the gateway pays. */
+  /** An account that the gateway pays. */
   readonly accountNumber: string;
-  /** Of one that it pays a while after it accepted the order. */
+  /** One that it pays a while after it has accepted the order. */
   readonly laterAccountNumber: string;
 }
 
 const POLL_MS = 200;
 
 export class Bench {
-  /** What was paid, each with its reference. */
+  /** Payments made, each with its reference. */
   readonly paid = new Map<Uuid, string | null>();
   readonly voided = new Set<Uuid>();
 
-  /** `waitMs`: how long the gateway may take for what comes later. */
+  /** `waitMs`: how long the gateway may take for later reports. */
   constructor(
     readonly probe: Probe,
     readonly callbacks: CallbackListener,
@@ -49,7 +49,7 @@ export class Bench {
     return { key, amount, destination, description: null };
   }
 
-  /** Gives a new order, which has to be taken. Throws Violation. */
+  /** Gives a new order, which must be accepted. Throws Violation. */
   async give(order: RailOrder): Promise<KeyedStatement> {
     const said = statement(await this.probe.order(order), order.key);
     if (said.status !== 'accepted' && said.status !== 'completed')
@@ -61,7 +61,7 @@ export class Bench {
     return statement(await this.probe.get(key), key);
   }
 
-  /** Waits until it was paid, which is remembered. Throws Violation where it takes too long or comes to another end. */
+  /** Waits until it is paid, and remembers that. Throws Violation if it takes too long or ends differently. */
   async completed(key: Uuid): Promise<KeyedStatement> {
     const said = await this.until(`${key} to be paid`, async () => {
       const now = await this.ask(key);
@@ -72,7 +72,7 @@ export class Bench {
     return said;
   }
 
-  /** Nothing was done with the key. Throws Violation. */
+  /** Checks that nothing was done with the key. Throws Violation. */
   async isUntouched(key: Uuid): Promise<void> {
     mustBeUnknown(await this.probe.get(key), key);
   }
@@ -88,7 +88,7 @@ export class Bench {
   }
 }
 
-/** Whatever is said of a key names the payment alike. Throws Violation. */
+/** Every answer about a key must name the same payment. Throws Violation. */
 export function mustBeSame(first: KeyedStatement, again: KeyedStatement): void {
   if (first.reference !== again.reference)
     throw new Violation(

@@ -11,14 +11,16 @@ import { type RailCallback, readCallback } from '../../src/payouts/rails/wire.js
 export interface Arrival {
   readonly path: string;
   readonly verdict: Verdict;
-  /** Null where it is none. */
+  /** Null if it is not a callback. */
   readonly callback: RailCallback | null;
   readonly answered: number;
 }
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Where the gateway under test tells what it did. It takes each callback at its second arrival: the first is answered 503. */
+/**
+ * Receives the callbacks of the gateway under test. It accepts each on its second arrival: the first is answered 503.
+ */
 export class CallbackListener {
   readonly arrivals: Arrival[] = [];
   readonly path: string;
@@ -31,12 +33,12 @@ export class CallbackListener {
   ) {
     this.path = `/rails/${name}/callbacks`;
     this.server = createServer((request, response) => {
-      // What a gateway breaks off has not arrived.
+      // An interrupted request has not arrived.
       this.receive(request, response).catch(() => response.destroy());
     });
   }
 
-  /** Rejects as Node does when the port cannot be had. */
+  /** Rejects with Node's error if the port is not available. */
   async listen(port: number): Promise<void> {
     this.server.listen(port, '127.0.0.1');
     await once(this.server, 'listening');
@@ -48,7 +50,7 @@ export class CallbackListener {
     await once(this.server, 'close');
   }
 
-  /** Those about a payment, oldest first, believed or not. */
+  /** Callbacks about a payment, oldest first, genuine or not. */
   about(key: Uuid): readonly Arrival[] {
     return this.arrivals.filter(({ callback }) => callback?.key === key);
   }
@@ -56,7 +58,7 @@ export class CallbackListener {
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await getRawBody(request, { limit: MAX_BODY_BYTES });
     const path = request.url ?? '';
-    // A proxy may put something before it; what is signed is the path as the protocol names it.
+    // A proxy may add a prefix; what is signed is the path in the protocol.
     const message = { method: 'POST', path: this.path, body } as const;
     const verdict = verify(this.keys, request.headers, message, this.clock());
     const callback = readCallback(body.toString('utf8'));

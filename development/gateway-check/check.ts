@@ -5,17 +5,17 @@ import { CallbackListener } from './callbacks.js';
 import { Probe, Violation } from './probe.js';
 import { type Rule, RULES } from './promises.js';
 
-/** Whether a gateway does what docs/payout-rail.md asks. */
+/** Checks whether a gateway follows docs/payout-rail.md. */
 
 export interface CheckOptions {
-  /** Of a test server of the gateway: it gets orders, and pays them. */
+  /** A test server of the gateway: it gets orders, and pays them. */
   readonly url: string;
   readonly name: string;
   readonly keys: Keyring;
-  /** Where it calls back on this machine. */
+  /** The port on this machine for its callbacks. */
   readonly callbackPort: number;
   readonly orders: CheckedOrders;
-  /** How long the gateway may take for what comes later. */
+  /** How long the gateway may take for later reports. */
   readonly waitMs: number;
 }
 
@@ -25,7 +25,7 @@ export interface RuleResult {
   readonly why: string | null;
 }
 
-/** Goes through every rule; `onResult` hears of each at once. Rejects as Node does when the port cannot be had. */
+/** Checks every rule; `onResult` gets each result at once. Rejects with Node's error if the port is not available. */
 export async function checkGateway(
   { url, name, keys, callbackPort, orders, waitMs }: CheckOptions,
   clock: Clock,

@@ -12,12 +12,12 @@ import {
   saysUnknown,
 } from '../../src/payouts/rails/wire.js';
 
-/** The gateway does not do what docs/payout-rail.md asks; the message says what it did instead. */
+/** The gateway does not follow docs/payout-rail.md; the message says what it did instead. */
 export class Violation extends Error {
   override name = 'Violation';
 }
 
-/** How a message is signed where that shall be wrong. */
+/** Overrides for signing a message wrongly. */
 export interface Signing {
   readonly key?: SecretKey;
   readonly awayS?: number;
@@ -27,7 +27,7 @@ export interface Signing {
 }
 
 export interface ProbeAnswer {
-  /** `POST /payouts`, for what is said of it. */
+  /** `POST /payouts`, for messages about it. */
   readonly asked: string;
   readonly status: number;
   readonly text: string;
@@ -37,7 +37,7 @@ const TIMEOUT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
 const TAKEN = [200, 201, 202];
 
-/** Asks a gateway as the service does, and otherwise too. Every operation throws Violation where no answer comes. */
+/** Calls a gateway like the service does, and in other ways. Every operation throws Violation if no answer comes. */
 export class Probe {
   private readonly url: string;
 
@@ -90,19 +90,19 @@ function reasonOf(failure: unknown): string {
   return failure.cause instanceof Error ? failure.cause.message : failure.message;
 }
 
-/** What it says of the key. Throws Violation where it says nothing of it. */
+/** Its statement about the key. Throws Violation if there is none. */
 export function statement(answer: ProbeAnswer, key: Uuid): KeyedStatement {
   const said = TAKEN.includes(answer.status) ? readStatement(answer.text) : null;
   if (said?.key === key) return said;
   throw new Violation(`${shown(answer)}, which is no statement about the key`);
 }
 
-/** The same of a void; null where the gateway says that it cannot. */
+/** The same for a void; null if the gateway says that it cannot. */
 export function voidStatement(answer: ProbeAnswer, key: Uuid): KeyedStatement | null {
   return answer.status === 501 && saysCannotVoid(answer.text, key) ? null : statement(answer, key);
 }
 
-/** Throws Violation where it is not 404 in the words of the protocol. */
+/** Throws Violation unless it is the protocol's 404. */
 export function mustBeUnknown(answer: ProbeAnswer, key: Uuid): void {
   if (answer.status !== 404 || !saysUnknown(answer.text, key))
     throw new Violation(`${shown(answer)}, and not 404 with the status "unknown"`);
@@ -115,7 +115,7 @@ export function mustAnswer(answer: ProbeAnswer, status: number, what: string): v
 const SHOWN = 120;
 
 function shown({ asked, status, text }: ProbeAnswer): string {
-  // Anything may come: only plain characters reach the terminal.
+  // Only plain characters reach the terminal, whatever comes.
   const plain = text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, '?');
   return `${asked} was answered ${status} ${plain}`.trimEnd();
 }

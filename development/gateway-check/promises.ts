@@ -4,13 +4,13 @@ import type { Arrival } from './callbacks.js';
 import { type Bench, mustBeSame } from './bench.js';
 import { mustAnswer, mustBeUnknown, type Signing, statement, Violation, voidStatement } from './probe.js';
 
-/** What docs/payout-rail.md asks of a gateway, as far as it can be seen from outside. */
+/** A rule of docs/payout-rail.md that can be checked from outside. */
 export interface Rule {
   readonly name: string;
   readonly says: string;
   /** The heading in docs/payout-rail.md. */
   readonly where: string;
-  /** Answers a remark, or nothing. Throws Violation. */
+  /** Returns a remark, or nothing. Throws Violation. */
   readonly check: (bench: Bench) => Promise<string | void>;
 }
 
@@ -26,7 +26,7 @@ const AT_ONCE = 4;
 const RACES = 5;
 const FAR_S = 600;
 
-/** In their order: the last looks at everything that those before it left. */
+/** The order matters: the last one examines everything that the others left. */
 export const RULES: readonly Rule[] = [
   { name: 'order', says: 'a new order is taken and paid', where: ORDERS, check: takesOrders },
   { name: 'repeated_key', says: 'a key is acted on once, however often it comes', where: ORDERS, check: actsOnce },
@@ -129,7 +129,7 @@ async function voidsBefore(bench: Bench): Promise<string | void> {
   await staysVoided(bench, order.key);
 }
 
-/** To whatever is asked of it. */
+/** Whatever the request, the key stays voided. */
 async function staysVoided(bench: Bench, key: Uuid): Promise<void> {
   const { probe } = bench;
   for (const answer of [await probe.order(bench.orderOf(key)), await probe.get(key), await probe.void(key)]) {

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { SignatureCheck } from './signatures.js';
 import type { Fields } from '../../src/ops/output.js';
 
-/** What arrived at a local receiver, as the person in front of it reads it. */
+/** What arrived at a local receiver, for the person watching it. */
 
 export interface ReceivedDelivery {
   readonly at: Date;
   readonly body: Buffer;
   readonly checks: readonly SignatureCheck[];
-  /** How often this event has arrived, this time included. */
+  /** How often this event has arrived, including this time. */
   readonly arrivals: number;
-  /** The status that it was answered. */
+  /** The status of the answer. */
   readonly answered: number;
 }
 
@@ -18,11 +18,11 @@ interface Told {
   readonly type: string | null;
   readonly id: string | null;
   readonly sequence: number | null;
-  /** The id of what the event is about. */
+  /** The id of the event's resource. */
   readonly resource: string | null;
 }
 
-/** Anything may arrive: only plain words reach the terminal. */
+/** Anything may arrive, but only plain words reach the terminal. */
 const word = z
   .string()
   .regex(/^[\w.:$-]{1,80}$/)
@@ -38,7 +38,7 @@ const eventSchema = z.object({
     .catch(null),
 });
 
-/** Of a body that is no event nothing is told. */
+/** Nothing is shown of a body that is not an event. */
 export function tellEvent(body: Buffer): Told {
   const { type, id, sequence, data } = eventSchema
     .catch({ type: null, id: null, sequence: null, data: null })

@@ -7,17 +7,17 @@ import { verifySignatures } from './signatures.js';
 
 export interface ReceiverOptions {
   readonly secret: string;
-  /** The status that a good delivery is answered. */
+  /** The status with which a valid delivery is answered. */
   readonly answer: number;
   readonly delayMs: number;
 }
 
 const MAX_BODY_BYTES = 4 * 1_024 * 1_024;
-/** Of more events it is not remembered that they came before. */
+/** Arrivals are remembered for this many events. */
 const REMEMBERED = 10_000;
 const UNAUTHORIZED = 401;
 
-/** A receiver of deliveries on this machine, as a tenant's would be: checks each, tells what it found, answers. */
+/** A receiver of deliveries on this machine, like a tenant's: checks each, shows what it found, answers. */
 export class WebhookReceiver {
   private readonly server: Server;
   private readonly arrivals = new Map<string, number>();
@@ -27,12 +27,12 @@ export class WebhookReceiver {
     private readonly tell: (delivery: ReceivedDelivery) => void,
   ) {
     this.server = createServer((request, response) => {
-      // What a sender breaks off has not arrived.
+      // An interrupted request has not arrived.
       this.receive(request, response).catch(() => response.destroy());
     });
   }
 
-  /** Listens on 127.0.0.1 and resolves with the port. Rejects as Node does when the port cannot be had. */
+  /** Listens on 127.0.0.1 and resolves with the port. Rejects with Node's error if the port is not available. */
   async listen(port: number): Promise<number> {
     this.server.listen(port, '127.0.0.1');
     await once(this.server, 'listening');

@@ -11,12 +11,12 @@ import { RailSilent } from '../../src/payouts/rails/types.js';
 import { callbackText, pageText, readOrder, statementText, unknownText } from './wire.js';
 
 export interface GatewayOptions {
-  /** As PAYOUT_RAILS names it, without `http:`. */
+  /** As in PAYOUT_RAILS, without `http:`. */
   readonly name: string;
   readonly port: number;
   /** The first signs what it sends. */
   readonly keys: Keyring;
-  /** Where the service is: its callbacks go to `/rails/{name}/callbacks` there. */
+  /** The service's address: callbacks go to `/rails/{name}/callbacks` there. */
   readonly serviceUrl: string;
   readonly onLine: (line: string) => void;
 }
@@ -32,8 +32,8 @@ const CALLBACK_TIMEOUT_MS = 5_000;
 const AT_ONCE = 50;
 
 /**
- * The simulated rail behind the protocol of docs/payout-rail.md: the reference that a gateway can be compared with, and what
- * the HTTP rail is tested against.
+ * The simulated rail behind the protocol of docs/payout-rail.md: the reference for gateways, and the test server for
+ * the HTTP rail.
  */
 export async function serveGateway(
   rail: SimulatedRail,
@@ -49,7 +49,7 @@ export async function serveGateway(
   });
   const stopping = new AbortController();
   const calling = callBack(rail, clock, options, stopping.signal);
-  // Listening on a TCP port, so it has this kind of address.
+  // It listens on a TCP port, so it has this kind of address.
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -86,7 +86,7 @@ async function answer(
     onLine(`${method} ${path.slice(0, 60)} ${status}`);
     response.writeHead(status, { 'content-type': 'application/json' }).end(text);
   } catch (failure) {
-    // A rail that says nothing says nothing: the connection ends without an answer.
+    // A silent rail gives no answer: the connection just ends.
     onLine(
       failure instanceof RailSilent ? 'no answer' : `failed: ${failure instanceof Error ? failure.name : 'unknown'}`,
     );
@@ -119,7 +119,7 @@ async function answerOf(
     : { status: 200, text: statementText({ key, ...said }) };
 }
 
-/** The key of `/payouts/{key}` with this behind it. */
+/** The key in `/payouts/{key}` followed by this. */
 function keyOf(path: string, behind: string): Uuid | null {
   const isIts = path.startsWith(`${PAYOUTS_PATH}/`) && path.endsWith(behind);
   return isIts ? parseUuid(path.slice(PAYOUTS_PATH.length + 1, path.length - behind.length)) : null;
@@ -136,7 +136,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Tells each outcome until the service has taken it. */
+/** Reports each outcome until the service has accepted it. */
 async function callBack(
   rail: SimulatedRail,
   clock: Clock,

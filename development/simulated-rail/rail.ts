@@ -17,27 +17,29 @@ import { type ListingRail, type RailOrder, type RailPage, RailSilent } from '../
 /** Payments on a page of a list. */
 const PAGE = 500;
 
-/** An outcome that the rail tells by itself. */
+/** An outcome that the rail reports unasked. */
 export interface RailReport extends RailStatement {
   readonly key: Uuid;
-  /** The same whenever it is told again. */
+  /** The same whenever it is repeated. */
   readonly callbackId: string;
 }
 
 /**
- * A bank that is not there. What it does follows from the account number's ending (scenarios.ts) and the time alone, and is
- * kept in tables of its own, so that it goes on where a killed process left it. It reads nothing of ours: it counts what it is
- * given, and would show a payment that was made twice.
+ * A bank that does not exist. What it does depends only on the end of the account number (scenarios.ts) and the time,
+ * and is stored in its own tables, so that it continues where a killed process stopped. It reads none of our tables: it
+ * counts what it is given, and would show a payment that was made twice.
  */
 export class SimulatedRail implements ListingRail {
-  /** One installation may serve it under several names: each is a bank of its own. */
+  /** An installation may have it under several names: each is a separate bank. */
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly name: string,
   ) {}
 
-  /** Takes it; the same key again changes nothing. Throws RailSilent where it gives no answer, DatabaseUnavailable. */
+  /**
+   * Accepts the order; repeating a key changes nothing. Throws RailSilent if it does not answer, DatabaseUnavailable.
+   */
   async submit(order: RailOrder): Promise<RailStatement> {
     return this.answer(await transact(this.database, (transaction) => this.take(transaction, order)));
   }
@@ -49,7 +51,7 @@ export class SimulatedRail implements ListingRail {
     return isKnown ? this.answer(payment) : null;
   }
 
-  /** Voids whatever has not come to an outcome. Throws RailSilent where it gives no answer, DatabaseUnavailable. */
+  /** Voids a payment without an outcome. Throws RailSilent if it does not answer, DatabaseUnavailable. */
   async void(key: Uuid): Promise<RailStatement> {
     return this.answer(
       await transact(this.database, async (transaction) => {
@@ -70,7 +72,7 @@ export class SimulatedRail implements ListingRail {
        WHERE p.rail=${literal(simulatedRailPayments, 'rail', this.name)} AND p.acted_at>=${time.literal(since)}${behind}
        ORDER BY p.payment_key LIMIT ${PAGE}`,
     );
-    // Of what was read, not of what is shown: a page without items need not be the last.
+    // Based on what was read, not on what is shown: a page without items need not be the last.
     const last = rows[PAGE - 1];
     const items = rows.flatMap((row) => {
       const payment = parseRow(simulatedRailPayments, row);
@@ -83,7 +85,7 @@ export class SimulatedRail implements ListingRail {
     return { items, next: last === undefined ? null : parseRow(simulatedRailPayments, last).paymentKey };
   }
 
-  /** The payment of a key, made where there is none: of two at once the second waits here for the first. */
+  /** The payment of a key, created if there is none: of two simultaneous calls the second waits here for the first. */
   private async locked(
     transaction: Transaction,
     key: Uuid,
@@ -132,7 +134,7 @@ export class SimulatedRail implements ListingRail {
     return { status: last?.status ?? 'accepted', reference, failureCode: last?.failureCode ?? null };
   }
 
-  /** The outcome that it has come to; undefined where it has none. */
+  /** Its outcome so far; undefined if it has none. */
   private lastStep(payment: SimulatedRailPayment): Step | undefined {
     const elapsedMs = this.elapsedMs(payment);
     return elapsedMs < 0
@@ -142,12 +144,12 @@ export class SimulatedRail implements ListingRail {
           .at(-1);
   }
 
-  /** Since it was acted on; negative where it was not. */
+  /** Since it was acted on; negative if it was not. */
   private elapsedMs({ actedAt }: SimulatedRailPayment): number {
     return actedAt === null ? -1 : this.clock() - actedAt;
   }
 
-  /** The outcomes that are due to be told, at most `limit`. Each comes again until it was `told`. */
+  /** The outcomes due to be reported, at most `limit`. Each is returned again until it was `told`. */
   async due(limit: number): Promise<readonly RailReport[]> {
     const rows = await this.database.reader.query(
       `SELECT ${columnList(simulatedRailPayments)} FROM simulated_rail_payments FORCE INDEX (report)
@@ -187,7 +189,7 @@ export class SimulatedRail implements ListingRail {
   }
 }
 
-/** What it tells by callback: all that does not happen at once. */
+/** What it reports by callback: everything that does not happen at once. */
 function laterSteps({ scenario }: Pick<SimulatedRailPayment, 'scenario'>): readonly Step[] {
   const { steps, calls } = scenarioNamed(scenario);
   return calls ? steps.filter(({ afterMs }) => afterMs > 0) : [];

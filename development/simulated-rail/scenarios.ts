@@ -1,11 +1,11 @@
 import type { RailStatement } from '../../src/payouts/rules.js';
 
 /**
- * What the simulated rail does, by how the account number ends. This table is what the code does, what the guide
- * (docs/guides/payouts.md) shows, and what the tests go through.
+ * What the simulated rail does, by the end of the account number. The code, the guide (docs/guides/payouts.md) and the
+ * tests all use this table.
  */
 
-/** An outcome, from so long after the payment was acted on. */
+/** An outcome, and how long after the payment was acted on it comes. */
 export interface Step {
   readonly afterMs: number;
   readonly status: Exclude<RailStatement['status'], 'accepted' | 'voided'>;
@@ -17,11 +17,11 @@ export interface Scenario {
   /** The last two characters of the account number; null: any other. */
   readonly ending: string | null;
   readonly steps: readonly Step[];
-  /** For so long nothing is answered, neither to the submission nor to questions. */
+  /** For this long nothing is answered, neither the submission nor questions. */
   readonly silentMs: number;
-  /** Whether outcomes that come later are told by callback, too. */
+  /** Whether later outcomes are also reported by callback. */
   readonly calls: boolean;
-  /** The first submission is lost on its way: the rail never hears of it. */
+  /** The first submission is lost: the rail never hears of it. */
   readonly losesFirst: boolean;
   /** The statuses that a payout goes through. */
   readonly shown: string;

@@ -8,7 +8,7 @@ import { scenarioNamed } from './scenarios.js';
 
 const DAY_MS = 86_400_000;
 const SLICE = 1_000;
-/** No outcome comes later after a payment than this. */
+/** No outcome comes later than this after a payment. */
 const MAX_MS = 60_000;
 
 /** What the simulated rail did on a day (UTC) up to now, as CSV, piece by piece. */
@@ -41,7 +41,7 @@ function linesOf(
   from: Instant,
   to: Instant,
 ) {
-  // What was voided had come to no outcome, and never will.
+  // A voided payment had no outcome, and never will.
   if (actedAt === null || voidedAt !== null) return [];
   return scenarioNamed(scenario).steps.flatMap(({ afterMs, status }) => {
     const at = instant(actedAt + afterMs);

@@ -5,17 +5,17 @@ import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import type { Verification } from '../../src/db/entities/identity.js';
 import type { FeeOperation } from '../../src/db/entities/parties.js';
 
-/** What the demo world holds. Scripts depend on its names: they stay as they are. */
+/** The content of the demo world. Scripts depend on its names, which must not change. */
 
 export interface AccountPlan {
   readonly type: 'person' | 'business';
-  /** Tells the account from every other of its tenant, also when its alias has been changed since. */
+  /** Identifies the account within its tenant, even after its alias has been changed. */
   readonly name: string;
   readonly alias: string | null;
   readonly phone: string | null;
-  /** What is declared of the account's holder; null: it stays unverified. */
+  /** The declaration about the account's holder; null: it stays unverified. */
   readonly declared: DeclarationPlan | null;
-  /** Comes in as pay-ins, in the asset's smallest unit. */
+  /** Recorded as pay-ins, in the asset's smallest unit. */
   readonly funds: Readonly<Partial<Record<Asset, bigint>>>;
 }
 
@@ -37,7 +37,7 @@ export interface FeePlan {
   readonly capRaw: bigint;
 }
 
-/** What of an account needs approval, and how long that may take. */
+/** From which amount an account needs approvals, and how soon they expire. */
 export interface PolicyPlan {
   readonly account: string;
   readonly asset: Asset;
@@ -48,7 +48,7 @@ export interface PolicyPlan {
 
 export interface TenantPlan {
   readonly network: string | null;
-  /** Each has this role in every account of the plan. */
+  /** Each member has this role in every account of the plan. */
   readonly members: Readonly<Record<string, Role>>;
   readonly accounts: Readonly<Record<string, AccountPlan>>;
   readonly tokens: Readonly<Record<string, TokenPlan>>;
@@ -56,7 +56,7 @@ export interface TenantPlan {
   readonly fees: { readonly account: string; readonly schedules: readonly FeePlan[] } | null;
 }
 
-/** Invented, as everybody here is. */
+/** Invented, like everybody here. */
 function business(name: string, alias: string | null, funds: AccountPlan['funds']): AccountPlan {
   const declared = { documentType: 'NIT', documentNumber: '900555001-1' } as const;
   return { type: 'business', name, alias, phone: null, declared, funds };
@@ -129,5 +129,5 @@ const initech: TenantPlan = {
 
 export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };
 
-/** The operators' people: two, so that what needs a second person can be tried as well. */
+/** The operators' people: two, so that acts that need a second person can be tried too. */
 export const DEMO_STAFF = ['demo-support', 'demo-lead'].map((name) => ({ name, rights: STAFF_RIGHTS }));

@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
 
-/** What the demo world is shown once and scripts want at every start, as JSON. Mode 0600. */
+/** What is shown to the demo world once, but needed at every start, as JSON. Mode 0600. */
 
-/** A file that is lost or spoilt is an empty one. */
+/** A missing or corrupted file counts as empty. */
 export function readPrivate<S extends z.ZodRecord>(path: string, content: S): z.infer<S> | Record<string, never> {
   try {
     return content.parse(JSON.parse(readFileSync(path, 'utf8')));

@@ -9,14 +9,16 @@ import type { StaffDeps } from '../../src/staff/verification.js';
 import { DEMO_STAFF } from './plan.js';
 import { readPrivate, writePrivate } from './private-file.js';
 
-/** Name → secret of the authenticator. */
+/** Name → the authenticator's secret. */
 const content = z.record(z.string(), z.string());
 
 export function readStaffSecrets(path: string): Readonly<Record<string, string>> {
   return readPrivate(path, content);
 }
 
-/** The demo world's people: each with an authenticator whose secret is in the file. Who was deactivated stays so. */
+/**
+ * The demo world's people, each with an authenticator whose secret is in the file. Deactivated people stay deactivated.
+ */
 export async function makeDemoStaff(deps: StaffDeps, path: string, actor: Actor): Promise<void> {
   for (const wanted of DEMO_STAFF) {
     const known = await findStaff(deps.database.reader, wanted.name);
@@ -43,7 +45,7 @@ function isOf({ encryptionKeys, clock }: StaffDeps, { id, factorKeyId, factorSec
   }
 }
 
-/** Of the demo world alone: where this checkout has lost the secret, nobody has it. */
+/** Only for the demo world: if this checkout has lost the secret, nobody has it. */
 function replaceFactor({ database, clock, encryptionKeys }: StaffDeps, person: Staff, actor: Actor): Promise<string> {
   return transact(database, async (transaction) => {
     const factor = newFactor(encryptionKeys, person);

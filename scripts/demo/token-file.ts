@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { readPrivate, writePrivate } from './private-file.js';
 
-/** Tenant → name of the token in the demo world → the token. */
+/** Tenant → the token's name in the demo world → the token. */
 const content = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** The demo world's tokens: the service shows each once. One that is lost is replaced by a new one. */
+/** The demo world's tokens, since the service shows each once. A lost one is replaced. */
 export class TokenFile {
   private tokens: z.infer<typeof content>;
 

@@ -34,14 +34,14 @@ import { makeDemoStaff } from './staff.js';
 import type { TokenFile } from './token-file.js';
 
 /**
- * Makes the demo world by the services of the operators' command line. Every step looks first and adds only what is not
- * there, so a start that was cut off is completed by the next, and what people have changed since stays as it is.
+ * Makes the demo world with the services of the operators' command line. Every step adds only what is missing, so an
+ * interrupted start is completed by the next, and whatever people have changed since stays.
  */
 export interface DemoDeps extends OpsDeps {
   readonly encryptionKeys: Keyring;
   readonly say: (text: string) => void;
   readonly tokenFile: TokenFile;
-  /** The file that keeps the secrets of the staff's authenticators. */
+  /** The file with the secrets of the staff's authenticators. */
   readonly staffFile: string;
 }
 
@@ -60,8 +60,8 @@ export interface DemoAccount {
 }
 
 /**
- * The service in whose name the world is made. Whoever has the database's address makes it, as the first of the staff is made; its
- * key opens nothing, since nobody keeps it.
+ * The service in whose name the world is made. The holder of the database's address creates it, like the first of the
+ * staff; its key is useless, since nobody keeps it.
  */
 const SERVICE = 'demo-setup';
 const ACTOR = operatorActor(SERVICE);
@@ -106,7 +106,7 @@ async function membersOf(
   return known;
 }
 
-/** Known by its name, which never changes: people may give it another alias. */
+/** Recognised by its name, which never changes: people may change its alias. */
 async function accountOf(deps: DemoDeps, tenant: Tenant, plan: AccountPlan, key: string): Promise<Account> {
   const { database, clock, say } = deps;
   const { type, name } = plan;
@@ -130,7 +130,7 @@ async function accountOf(deps: DemoDeps, tenant: Tenant, plan: AccountPlan, key:
   return account;
 }
 
-/** The reference is the account's name in the demo world, so that the money comes in once. */
+/** The reference is the account's name in the demo world, so that the money is paid in once. */
 async function payIn(
   deps: DemoDeps,
   { id: accountId, tenantId }: Account,
@@ -150,7 +150,7 @@ async function setUp(deps: DemoDeps): Promise<StaffIdentity> {
   return identityOf(service, 'ops');
 }
 
-/** Adds missing roles alone: one that people have changed stays. */
+/** Adds only missing roles: one that people have changed stays. */
 async function grantRoles(
   { database, clock }: DemoDeps,
   plan: TenantPlan,
@@ -219,7 +219,7 @@ async function isLive({ database }: DemoDeps, text: string, member: Member): Pro
   return token !== undefined && token.revokedAt === null && sameBytes(token.secretHash, hashOfToken(text));
 }
 
-/** Whoever holds a token of the demo that this checkout has lost shall not keep it. */
+/** If this checkout has lost a demo token, nobody else may keep it. */
 async function replaceToken(
   { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,

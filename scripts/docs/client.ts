@@ -4,13 +4,13 @@ import ts from 'typescript';
 import { TAGS } from '../../src/http/openapi-tags.js';
 import { serviceDocument } from './openapi.js';
 
-/** What of the client is made from the OpenAPI document: its types, and a method for each operation. */
+/** Generates the client's types, and a method for each operation, from the OpenAPI document. */
 
 export const CLIENT_FOLDER = 'packages/client/src/generated';
 
 const HEAD = '// Made from the OpenAPI document by `npm run docs:client`. Do not edit.\n\n';
 
-/** What no type of the client is made of. */
+/** Parts of the document that the client's types do not need. */
 const DROPPED = /^(?:[45]\d\d|2XX|headers|examples|webhooks|\w+Error)$/;
 
 interface Operation {
@@ -38,7 +38,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The files by their names, formatted. */
+/** The formatted files by name. */
 export async function clientFiles(): Promise<Readonly<Record<string, string>>> {
   const document = (await serviceDocument()) as Document;
   return {
@@ -53,7 +53,7 @@ async function formatted(text: string): Promise<string> {
   return format(HEAD + text, { ...config, parser: 'typescript' });
 }
 
-/** Amounts become bigint, files Blob. Errors are not among the types of an operation: what it throws is one union. */
+/** Amounts become bigint, files Blob. An operation's types do not include errors: what it throws is one union. */
 async function typesOf(document: Document): Promise<string> {
   const known = JSON.parse(
     JSON.stringify(document, (key, value: unknown) => (DROPPED.test(key) ? undefined : value)),
@@ -151,13 +151,13 @@ function errorCodes({ components }: Document): readonly string[] {
   return codes;
 }
 
-/** A test is no event. */
+/** A test is not an event. */
 function eventTypes({ webhooks }: Document, isWanted: (one: Webhook) => boolean): readonly string[] {
   const types = Object.entries(webhooks).filter(([type, { post }]) => type !== 'webhook.test' && isWanted(post));
   return types.map(([type]) => type);
 }
 
-/** Throws where a name is a figure of money in one place and another text elsewhere: the client reads them by their names. */
+/** Throws if a name is a sum of money in one place and other text elsewhere: the client recognises amounts by name. */
 function amountFields({ components }: Document): readonly string[] {
   const amounts = new Set<string>();
   const others = new Set<string>();

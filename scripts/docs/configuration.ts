@@ -8,7 +8,7 @@ import {
   WORKER_VARIABLES,
 } from '../../src/config.js';
 
-/** docs/configuration.md, made from the schemas that read the environment. */
+/** docs/configuration.md, generated from the schemas that read the environment. */
 
 const PROGRAMS = {
   API: VARIABLES,
@@ -35,7 +35,7 @@ The programs are the API (\`dist/src/server.js\`), the worker (\`dist/src/worker
 operators' command line (\`npm run ops\`). What each variable is for there:
 `;
 
-/** The page as it is to stand in the repository. */
+/** The page as it should be in the repository. */
 export function configurationPage(): Promise<string> {
   const names = [...new Set(NAMES.flatMap((program) => Object.keys(PROGRAMS[program])))];
   const groups = new Map<string, string[]>();
@@ -52,7 +52,7 @@ function section(users: string, names: readonly string[]): string {
   return [`## ${users}`, '', '| Variable | Meaning | Value |', '| --- | --- | --- |', ...rows, ''].join('\n');
 }
 
-/** Of several programs the first one's word counts: a variable means the same in all of them. */
+/** The variable's schema in the first program that has it: it means the same in all of them. */
 function schemaOf(name: string): z.ZodType {
   for (const program of NAMES) {
     const schema = (PROGRAMS[program] as Variables)[name];

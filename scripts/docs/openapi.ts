@@ -5,7 +5,7 @@ import { openApiDocument } from '../../src/http/openapi.js';
 import type { Route } from '../../src/http/route.js';
 import { TestDeliveries } from '../../src/webhooks/testing.js';
 
-/** What the API is, without a service that runs. */
+/** The API's description, without a running service. */
 export interface DescribedApi {
   readonly routes: readonly Route[];
   readonly openApi: object;
@@ -13,11 +13,11 @@ export interface DescribedApi {
   readonly docsUrl: string;
 }
 
-/** Where the examples of what is made from the document lead: nowhere. */
+/** The address in the examples of generated files, which leads nowhere. */
 export const EXAMPLE_BASE_URL = 'https://api.example.com';
 
 const A_KEY = `none:${Buffer.alloc(32).toString('base64')}`;
-/** What a configuration must have, and nothing here uses. */
+/** Required configuration that is not used here. */
 const UNUSED = {
   MYSQL_URL: 'mysql://nobody:nothing@127.0.0.1:1/nothing',
   FINGERPRINT_KEYS: A_KEY,
@@ -26,8 +26,8 @@ const UNUSED = {
 };
 
 /**
- * Made from the routes as a process makes it, by BASE_URL and DOCS_URL of the environment. Connects to nothing. Throws ConfigError
- * where they are no addresses.
+ * Built from the routes like in a process, with BASE_URL and DOCS_URL of the environment. Connects to nothing. Throws
+ * ConfigError if they are not addresses.
  */
 export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Promise<DescribedApi> {
   const config = readConfig({ ...UNUSED, BASE_URL, DOCS_URL });
@@ -45,7 +45,7 @@ export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Pr
   return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };
 }
 
-/** The document with the addresses of the examples. */
+/** The document, with the address for examples. */
 export async function serviceDocument(): Promise<object> {
   return (await describeApi({ BASE_URL: EXAMPLE_BASE_URL, DOCS_URL: `${EXAMPLE_BASE_URL}/docs` })).openApi;
 }

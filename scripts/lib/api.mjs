@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ROOT } from './paths.mjs';
 import { answersOk } from './ports.mjs';
 
-/** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
+/** A hundred times the service's default limits, so that trying things out is never throttled. */
 const DEMO_RATES = {
   RATE_LIMIT_REQUESTS_PER_S: '10000',
   RATE_LIMIT_BURST: '20000',
@@ -12,10 +12,10 @@ const DEMO_RATES = {
   RATE_LIMIT_UPLOADS_PER_MIN: '1000',
 };
 
-/** Receivers and gateways on this machine, and no other private address. */
+/** Receivers and gateways on this machine, but no other private address. */
 const THIS_MACHINE = 'http://127.0.0.1:*,http://localhost:*';
 
-/** The configuration that all our processes share, the operator's command line too. */
+/** The configuration that all our processes share, including the operators' command line. */
 export function sharedSettings({ addresses, urls, secrets }) {
   return {
     BASE_URL: addresses.base,
@@ -25,14 +25,14 @@ export function sharedSettings({ addresses, urls, secrets }) {
     FINGERPRINT_KEYS: process.env.FINGERPRINT_KEYS || secrets.fingerprint_keys,
     CURSOR_KEYS: process.env.CURSOR_KEYS || secrets.cursor_keys,
     ENCRYPTION_KEYS: process.env.ENCRYPTION_KEYS || secrets.encryption_keys,
-    // No bank is told of what is tried out here.
+    // Nothing that is tried out here reaches a bank.
     PAYOUT_RAILS: process.env.PAYOUT_RAILS || '*=simulated',
     PAYOUT_RAIL_ALLOWED_HOSTS: process.env.PAYOUT_RAIL_ALLOWED_HOSTS ?? THIS_MACHINE,
     WEBHOOK_ALLOWED_HOSTS: process.env.WEBHOOK_ALLOWED_HOSTS ?? THIS_MACHINE,
   };
 }
 
-/** The environment of our processes: what the user has set stands, save for the shared settings. */
+/** The environment of our processes: the user's own, except for the shared settings. */
 export function serviceEnv(settings) {
   const rates = process.env.RATE_LIMITS === 'default' ? {} : DEMO_RATES;
   const env = { ...rates, LOG_LEVEL: 'info', ...process.env, ...settings };
@@ -41,14 +41,14 @@ export function serviceEnv(settings) {
   return env;
 }
 
-/** The part that works for the workflows and sweeps up. */
+/** The part that runs activities, workflows and sweeps. */
 export function workerPart({ name, env, adminPort, sdkMetricsPort, log }) {
   return {
     name,
     command: process.execPath,
-    // Without a limit garbage is left until hundreds of megabytes have gathered.
+    // Without a limit, hundreds of megabytes of garbage accumulate.
     args: ['--enable-source-maps', '--max-old-space-size=256', join(ROOT, 'dist/src/worker.js')],
-    // As compose has it: memory that its many threads free is shared.
+    // As in compose: memory freed by its many threads is shared.
     env: {
       ...env,
       MALLOC_ARENA_MAX: '2',
@@ -90,7 +90,7 @@ export function apiPart({ name, env, port, adminPort, log }) {
   return {
     name,
     command: process.execPath,
-    // Requests live shortly: with more room for the young, a third less CPU time goes into collecting them.
+    // Requests are short-lived: with a larger young generation, collecting them takes a third less CPU time.
     args: ['--enable-source-maps', '--max-semi-space-size=64', join(ROOT, 'dist/src/server.js')],
     env: { ...env, HOST: '127.0.0.1', PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
     log,

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
-/** Whether packages of the system can be installed without asking: as root, on Debian or Ubuntu. */
+/** Whether system packages can be installed without asking: as root, on Debian or Ubuntu. */
 export const canInstall = () => process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
 
-/** Installs these, with nothing that they only recommend. Throws a UserError that begins with `failure`. */
+/** Installs these, without recommended packages. Throws a UserError that begins with `failure`. */
 export function install(title, failure, packages) {
   return step(title, async (onLine) => {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -15,7 +15,10 @@ export function install(title, failure, packages) {
   });
 }
 
-/** Unpacks a package into the folder `tree` and installs nothing: it would run a server of its own. Throws a UserError that begins with `failure`. */
+/**
+ * Unpacks a package into the folder `tree` without installing it, which would start its server. Throws a UserError that
+ * begins with `failure`.
+ */
 export function unpack(title, failure, name, tree) {
   return step(title, async (onLine) => {
     const draft = `${tree}.${process.pid}`;
@@ -23,7 +26,7 @@ export function unpack(title, failure, name, tree) {
     try {
       const download = () => run('apt-get', ['download', name], { failure, onLine, cwd: draft });
       await download().catch(async () => {
-        // The lists may be missing, as in a fresh container.
+        // The package lists may be missing, as in a fresh container.
         await run('apt-get', ['update'], { failure, onLine });
         await download();
       });

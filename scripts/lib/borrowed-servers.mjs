@@ -12,13 +12,13 @@ import { step } from './progress.mjs';
 import { loadSecrets } from './secrets.mjs';
 import { findOrBuildTemporal, temporalPart } from './temporal.mjs';
 
-/** More runs at the same time in one checkout are a mistake. */
+/** More simultaneous runs in one checkout are a mistake. */
 const MAX_SLOTS = 8;
 
 /**
- * Private servers for one run of tests or benchmarks. They live in a numbered folder under `folder`: runs at the same time
- * have one each, and a later run starts on the data folder of an earlier one, or uses its servers where they were kept.
- * Data that is kept in memory is removed at the end.
+ * Private servers for one run of tests or benchmarks. They live in a numbered folder below `folder`: simultaneous runs
+ * have one each, and a later run reuses an earlier one's data folder, or its servers if they were kept. Data in memory
+ * is removed at the end.
  */
 export class BorrowedServers {
   #slot;
@@ -34,7 +34,10 @@ export class BorrowedServers {
     if (!this.#book) throw new Error(`All ${MAX_SLOTS} folders under ${folder} are in use.`);
   }
 
-  /** Starts what does not run yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's address. */
+  /**
+   * Starts whatever is not running yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's
+   * address.
+   */
   async open({ findMysql, bufferPool, withTemporal, keep, dataIn = 'disk' }) {
     const runtimeFile = join(this.#slot, 'runtime.json');
     const earlier = readJson(runtimeFile);
@@ -59,7 +62,7 @@ export class BorrowedServers {
     return {
       mysqlAdminUrl: mysqlUrl({ user: ADMIN_USER, password, host: '127.0.0.1', port: ports.mysql }),
       temporalAddress: withTemporal ? `127.0.0.1:${ports.temporal}` : undefined,
-      // Servers that tests start by themselves keep their data there.
+      // For the data of servers that tests start themselves.
       ...(existsSync(memory) && { temporaryFolder: join(memory, 'tmp') }),
     };
   }
@@ -100,7 +103,7 @@ export class BorrowedServers {
   }
 }
 
-/** Ends the servers that runs under the folder have kept; returns how many runs are still going on and were left alone. */
+/** Ends the servers kept by runs below the folder; returns how many runs are still going on and were left alone. */
 export async function endKeptServers(folder) {
   let busy = 0;
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {

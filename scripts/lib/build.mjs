@@ -12,13 +12,13 @@ const STAMP = join(DIST, '.sources');
 const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name) => join(DIST, name));
 const BUNDLE_STAMP = join(DIST, '.workflows');
 
-/** Makes dist/ what the sources say, with the packages that they need; `checked`: and what their types allow. */
+/** Brings dist/ up to date with the sources, with the packages that they need; `checked`: with types checked. */
 export async function prepareCode({ checked = true } = {}) {
   await ensurePackages();
   await ensureBuild(checked);
 }
 
-/** Compiles when a source was added, changed or removed since the last time. */
+/** Compiles if a source was added, changed or removed since the last time. */
 async function ensureBuild(checked) {
   const sources = sourceFiles();
   const state = shortHash(
@@ -28,7 +28,7 @@ async function ensureBuild(checked) {
   );
   if (isStamped(STAMP, state)) return;
   await (checked ? step('Compiling (tsc)', compile) : step('Compiling without types', () => transpile(sources, DIST)));
-  // What was written without types, and is now as tsc had known it before, tsc does not write again.
+  // tsc does not rewrite a file that was transpiled without types and is now again as tsc last knew it.
   if (checked) await transpile(sources, DIST);
   removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
   await ensureBundle();
@@ -40,7 +40,10 @@ async function compile() {
   await run(process.execPath, args, { cwd: ROOT, failure: 'The sources do not compile' });
 }
 
-/** The workflows as one file, for workers that trace and for others, anew when they, or the few modules that they may reach, have changed. */
+/**
+ * Bundles the workflows into one file, with and without tracing, if they or the few modules that they may import have
+ * changed.
+ */
 async function ensureBundle() {
   const reachable = /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/bundle-workflows|src\/.+\/rules)/;
   const modules = filesUnder(DIST, '.js').filter((file) => reachable.test(relative(DIST, file)));
@@ -65,7 +68,7 @@ function sourceFiles() {
   return folders.flatMap((folder) => filesUnder(join(ROOT, folder), '.ts')).sort();
 }
 
-/** What a removed source had left in dist/ would otherwise still run: a test, a migration. */
+/** Otherwise the output of a removed source, such as a test or a migration, would still run. */
 function removeOrphans(modules) {
   for (const file of filesUnder(DIST, '.js')) {
     if (modules.has(relative(DIST, file).replace(/\.js$/, ''))) continue;
@@ -74,7 +77,7 @@ function removeOrphans(modules) {
   }
 }
 
-/** Every file under the folder whose name has this ending. */
+/** Every file below the folder whose name has this ending. */
 export function filesUnder(folder, ending) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true })

@@ -3,12 +3,12 @@ import { say, step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-/** What the browser shows text with: a bare system has no font at all. */
+/** The browser, and fonts, which a bare system lacks. */
 const PACKAGES = ['chromium', 'fonts-liberation'];
 
 /**
- * The Chromium of this machine: named by CHROMIUM_BIN, on the PATH, or, for root on Debian or Ubuntu, from apt. Undefined where
- * there is none and none can be had; the tests in a browser are then pending, and say so.
+ * The Chromium of this machine: named by CHROMIUM_BIN, on the PATH, or, for root on Debian or Ubuntu, from apt.
+ * Undefined if there is none and none can be installed; browser tests are then pending, and say so.
  */
 export async function findChromium() {
   const known = process.env.CHROMIUM_BIN || findProgram(...NAMES);

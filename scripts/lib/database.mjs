@@ -1,16 +1,16 @@
 import { ADMIN_USER, APP_USER } from './mysql.mjs';
 import { UserError } from './progress.mjs';
 
-/** The database of the service, where a URL names no other. */
+/** The service's database, if a URL names no other. */
 export const DATABASE = 'money';
 const ACCESS_DENIED = 1045;
 
-/** A MySQL URL of its parts. */
+/** A MySQL URL from its parts. */
 export function mysqlUrl({ user, password, host, port, database = '' }) {
   return `mysql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${host}:${port}/${database}`;
 }
 
-/** The URLs of the private server's application and administrator. */
+/** The application's and the administrator's URLs on the private server. */
 export function privateUrls(port, secrets) {
   const at = { host: '127.0.0.1', port, database: DATABASE };
   return {
@@ -20,8 +20,8 @@ export function privateUrls(port, secrets) {
 }
 
 /**
- * Makes ready the server that MYSQL_URL and MYSQL_ADMIN_URL name: its database, and the application's user where it
- * cannot log in yet. An administrator's MYSQL_URL may stand alone; the user is then named money_app.
+ * Prepares the server that MYSQL_URL and MYSQL_ADMIN_URL name: the database, and the application's user if it cannot
+ * log in yet. An administrator's MYSQL_URL alone is enough; the user is then named money_app.
  */
 export async function prepareNamedServer(secrets) {
   const named = parse('MYSQL_URL', process.env.MYSQL_URL);
@@ -53,7 +53,7 @@ function parse(name, value) {
 }
 
 async function connectTo({ user, password, host, port }) {
-  // Loaded late: the scripts begin before there are any packages.
+  // Loaded late: the scripts start before any packages exist.
   const { createConnection } = await import('mysql2/promise');
   try {
     return await createConnection({ user, password, host, port: Number(port), connectTimeout: 10_000 });
@@ -83,7 +83,7 @@ async function assertAdministrator(connection) {
   );
 }
 
-/** The migrations give the rights. The password of a user that we made is ours to set; another's is not. */
+/** The migrations grant the rights. We set the password only of a user that we created. */
 async function makeUser(connection, { user, password }, isOurs) {
   await connection.query('CREATE USER IF NOT EXISTS ?@? IDENTIFIED BY ?', [user, '%', password]);
   if (isOurs) await connection.query('ALTER USER ?@? IDENTIFIED BY ?', [user, '%', password]);

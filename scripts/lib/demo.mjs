@@ -5,12 +5,12 @@ import { RUN } from './paths.mjs';
 
 const FILE = join(RUN, 'demo.json');
 
-/** Where the demo world keeps the secrets of its staff's authenticators, as its programs are told. */
+/** The file with the secrets of the demo staff's authenticators. */
 export function staffFile() {
   return { DEMO_STAFF_FILE: join(RUN, 'demo-staff.json') };
 }
 
-/** Writes .run/demo.json: where everything is, what runs as which process (`more`: beside the usual ones), and the demo world. */
+/** Writes .run/demo.json: addresses, process ids (`more`: besides the usual processes), and the demo world. */
 export function writeDemoFile({ addresses, urls, isPrivate, world, more, pid }) {
   const app = new URL(urls.url);
   const admin = new URL(urls.adminUrl);
@@ -41,7 +41,7 @@ export function writeDemoFile({ addresses, urls, isPrivate, world, more, pid }) 
   });
 }
 
-/** What is printed when everything serves: the addresses, a token, and a transfer that works as it stands. */
+/** Printed once everything is up: the addresses, a token, and a transfer that works as it stands. */
 export function welcome({ addresses, world }) {
   const { accounts, tokens } = world.tenants.acme;
   const body = {

@@ -1,6 +1,6 @@
 /**
- * Downloads the official release of the Temporal development server: `download-temporal.mjs VERSION FOLDER`. The SDK fetches
- * and unpacks it, and starts it once. A process of its own, so that a download that hangs can be ended.
+ * Downloads the official release of the Temporal development server: `download-temporal.mjs VERSION FOLDER`. The SDK
+ * fetches and unpacks it, and starts it once. A separate process, so that a hanging download can be killed.
  */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The file's JSON, or undefined where there is no such file. */
+/** The file's JSON, or undefined if it does not exist. */
 export function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -11,7 +11,7 @@ export function readJson(path) {
   }
 }
 
-/** Writes JSON that only this user can read; a reader sees the old file or the new one, never a part. */
+/** Writes JSON that only this user can read; a reader sees the old file or the new one, never part of it. */
 export function writePrivateJson(path, value) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;

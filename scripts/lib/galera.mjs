@@ -11,7 +11,7 @@ const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 
 const SCRIPTS = join(TREE, 'usr/bin');
 const RSYNC = '/usr/bin/rsync';
-/** A daemon that root starts writes as nobody unless told, and could not write the data of the member that joins. */
+/** A daemon started by root writes as nobody by default, and could not write the joining member's data. */
 const AS_ROOT = join(SCRIPTS, 'rsync-as-root');
 const asRoot = (rsync) => `#!/bin/sh
 case " $* " in
@@ -20,7 +20,7 @@ esac
 exec ${rsync} "$@"
 `;
 
-/** Each member has a network of its own; not every container may make one. */
+/** Each member has its own network namespace, which not every container may create. */
 function canMakeNetworks() {
   const name = `probe-${process.pid}`;
   const isMade = spawnSync('ip', ['netns', 'add', name]).status === 0;
@@ -29,9 +29,9 @@ function canMakeNetworks() {
 }
 
 /**
- * What makes MariaDB of this machine a cluster, as `{server, provider, path, rsync}`: the library and rsync from Debian's packages, and the
- * scripts that copy a server to a member that joins, which are unpacked into the cache: their package would run a server of its own.
- * Undefined where it cannot be had; what needs it is then skipped.
+ * What turns this machine's MariaDB into a cluster, as `{server, provider, path, rsync}`: the library and rsync from
+ * Debian's packages, and the scripts that copy a server to a joining member, unpacked into the cache, since installing
+ * their package would start its server. Undefined if not available; what needs it is then skipped.
  */
 export async function findGalera() {
   const { program: server, isMariaDb } = await findOrInstallMysql();

@@ -9,7 +9,7 @@ import { findProgram } from './run.mjs';
 const FOLDER = join(ROOT, 'deploy/haproxy');
 const NONE = 'There is no HAProxy on this machine';
 
-/** The HAProxy of this machine, installed first where that can be done without asking; undefined where there is none. */
+/** This machine's HAProxy, installed first if that needs no asking; undefined if there is none. */
 export async function findHaproxy() {
   const known = process.env.HAPROXY_BIN || findProgram('haproxy');
   if (known) return known;
@@ -21,7 +21,7 @@ export async function findHaproxy() {
   return findProgram('haproxy');
 }
 
-/** The same where it is needed. */
+/** The same, but throws if there is none. */
 export async function requireHaproxy() {
   const program = await findHaproxy();
   if (program) return program;
@@ -29,8 +29,8 @@ export async function requireHaproxy() {
 }
 
 /**
- * deploy/haproxy/haproxy.cfg as it is, but for where it listens, whom it asks (`servers`: `{name, port, adminPort}` on the loopback
- * address, in place of the names that Docker knows), and where its files are.
+ * deploy/haproxy/haproxy.cfg, changed only in where it listens, its servers (`servers`: `{name, port, adminPort}` on
+ * the loopback address, instead of Docker's names), and the location of its files.
  */
 export function haproxyConfig({ port, servers }) {
   const own = servers.map(({ name, port: at, adminPort }) => `  server ${name} 127.0.0.1:${at} port ${adminPort}`);
@@ -44,7 +44,7 @@ export function haproxyConfig({ port, servers }) {
   return changed;
 }
 
-/** The part that stands before these API processes; its configuration is written into `folder`. */
+/** The part in front of these API processes; its configuration is written to `folder`. */
 export function haproxyPart(program, { folder, port, servers, log }) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'haproxy.cfg');

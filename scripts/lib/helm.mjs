@@ -6,10 +6,10 @@ import { findProgram, run } from './run.mjs';
 
 const HELM = 'v3.19.0';
 const SCHEMAS = '1.37.0';
-/** Whoever has neither is told what was not looked at. */
+/** Reports a check that was skipped for lack of a tool. */
 const left = (why) => say(`  ${why}`);
 
-/** Helm of the machine, of the cache, or built into it where Go is; undefined where there is none. */
+/** Helm from the machine or the cache, or built into the cache if there is Go; undefined if not available. */
 export async function findHelm() {
   const found = process.env.HELM_BIN || findProgram('helm');
   if (found) return found;
@@ -35,7 +35,7 @@ async function build(go, folder) {
   renameSync(draft, folder);
 }
 
-/** A command that holds Kubernetes' objects against its schemas: `{command, args, env}`; undefined where it cannot be had. */
+/** A command that validates objects against Kubernetes' schemas: `{command, args, env}`; undefined if not available. */
 export async function findSchemas() {
   const python = findProgram('python3');
   const folder = join(CACHE, `kubernetes-validate-${SCHEMAS}`);

@@ -16,7 +16,7 @@ export function imagesIn(text) {
   return Array.from(text.matchAll(NAMED), ([, , image]) => image);
 }
 
-/** The text with the digest of each image behind its version. */
+/** The text with each image's digest after its version. */
 export function withDigests(text, digests) {
   return text.replace(NAMED, (_, before, image, old = '') => {
     const digest = digests.get(image);
@@ -24,7 +24,7 @@ export function withDigests(text, digests) {
   });
 }
 
-/** What the image's registry says that its version is: `sha256:…` of the list for all platforms. Throws UserError. */
+/** The digest of the image's version, from its registry: `sha256:…` of the list for all platforms. Throws UserError. */
 export async function digestOf(image) {
   const { registry, repository, tag } = placeOf(image);
   const url = `https://${registry}/v2/${repository}/manifests/${tag}`;
@@ -56,7 +56,7 @@ function head(url, token) {
   return fetch(url, { method: 'HEAD', headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
-/** Public images need a token too, which anybody gets. */
+/** Public images need a token too, which anybody can get. */
 async function tokenFor(challenge) {
   const asked = Object.fromEntries(
     Array.from((challenge ?? '').matchAll(/(\w+)="([^"]*)"/g), ([, key, value]) => [key, value]),

@@ -8,9 +8,9 @@ import { say, UserError } from './progress.mjs';
 import { endCommands } from './run.mjs';
 
 /**
- * Runs `entry` (under dist/) with the arguments of this process on a private, durable MySQL of its own, whose
- * administrator's URL it gets as `variable`, and ends with its exit code. With `temporalVariable` there is a Temporal server of
- * its own too, in memory, whose address it gets by that name.
+ * Runs `entry` (below dist/) with this process's arguments on a private, durable MySQL, whose administrator's URL it
+ * gets as `variable`, and exits with its code. With `temporalVariable` it also gets its own in-memory Temporal server,
+ * whose address is in that variable.
  */
 export async function launch({ name, entry, variable, temporalVariable }) {
   const servers = new BorrowedServers(join(RUN, name));
@@ -20,7 +20,7 @@ export async function launch({ name, entry, variable, temporalVariable }) {
     process.on(signal, () => {
       interrupted = true;
       endCommands();
-      // Ctrl-C reaches the program by itself.
+      // Ctrl-C reaches the program directly.
       if (signal !== 'SIGINT') child?.kill(signal);
     });
   }

@@ -5,7 +5,10 @@ import { findProgram } from './run.mjs';
 const TOOLS = ['mariadb-backup', 'mariadb-binlog', 'mariadb'];
 const PACKAGES = ['mariadb-backup', 'mariadb-client'];
 
-/** Sees to what copies a running MariaDB and its binary logs, installed first where that can be done without asking. Throws a UserError. */
+/**
+ * Makes sure of the tools that copy a running MariaDB and its binary logs, installing them if that needs no asking.
+ * Throws a UserError.
+ */
 export async function requireMariadbTools() {
   const missing = () => TOOLS.filter((tool) => !findProgram(tool));
   if (missing().length > 0 && canInstall())

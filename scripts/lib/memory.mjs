@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { shortHash } from './paths.mjs';
 
 const SHARED_MEMORY = '/dev/shm';
-/** What the databases of a whole run take, with twice as much for everything else. */
+/** What a whole run's databases take, and twice as much for everything else. */
 const ROOM_BYTES = 6 * 2 ** 30;
 
 /**
- * Where the data of servers that live in `folder` is kept in memory. The processes of a test die, never the machine: what
- * they wrote is there either way, and a disk that stalls does not look like a fault of the service.
+ * The in-memory folder for the data of servers in `folder`. A test's processes die, but never the machine, so nothing
+ * written is lost, and a stalling disk does not look like a fault of the service.
  */
 export function memoryFolder(folder) {
   return join(SHARED_MEMORY, `money-movement-${shortHash(folder)}`);
 }
 
-/** Whether data goes to memory: as `DATA_IN` says, and else if that is `usual` and there is room. */
+/** Whether data goes to memory: as `DATA_IN` says, otherwise if that is `usual` and there is room. */
 export function isInMemory(usual) {
   const { DATA_IN: wanted = usual } = process.env;
   return wanted === 'memory' && hasRoom();

@@ -6,18 +6,18 @@ import { filesUnder } from './build.mjs';
 import { ROOT } from './paths.mjs';
 import { UserError } from './progress.mjs';
 
-/** One more than there are processors: tests of faults mostly wait. More than a few would only share the servers. */
+/** One more than the processors, since fault tests mostly wait. More than a few would only compete for the servers. */
 const JOBS = Math.min(availableParallelism(), 4) + 1;
 const SOURCE = '.test.ts';
 /** A test of this name needs no server, and starts no program of the service. */
 const UNIT = '.unit.test.ts';
-/** And one of this name a browser beside them. */
+/** A test with this name also needs a browser. */
 const BROWSER = 'browser.test.ts';
-/** And one of this name a Redis. */
+/** A test with this name also needs Redis. */
 const REDIS = 'redis.test.ts';
-/** And one of this name an HAProxy. */
+/** A test with this name also needs HAProxy. */
 const HAPROXY = 'haproxy.test.ts';
-/** And one of this name a Galera. */
+/** A test with this name also needs Galera. */
 const GALERA = 'failover.test.ts';
 
 /** What takes longest, the longest of all at the head; as `SHOW_SLOWEST=300 npm test` tells at the end. */
@@ -32,8 +32,8 @@ const LONGEST = [
 ];
 
 /**
- * Which test files (sources, relative to the checkout) the arguments name: files and folders under test/, or, without any,
- * all of them, with `onlyUnit` those that need no server. The arguments that name no file are mocha's.
+ * The test files (sources, relative to the checkout) that the arguments name: files and folders below test/, or without
+ * any, all of them; with `onlyUnit`, those that need no server. Other arguments are mocha's.
  */
 export function selectTests(args, { onlyUnit }) {
   const named = args.filter((arg) => /^(\.\/|dist\/)?test\//.test(arg));
@@ -69,8 +69,8 @@ function testsIn(name) {
 }
 
 /**
- * Runs the tests, the files in parallel where there are several. `counted` becomes `{passed, failed}`; a failure
- * that belongs to no test (a file that cannot be loaded, nothing run) counts as one.
+ * Runs the tests, with several files in parallel. `counted` becomes `{passed, failed}`; a failure outside any test (a
+ * file that cannot be loaded, nothing run) counts as one.
  */
 export function startMocha({ files, mochaArgs, env }) {
   const compiled = files.map((file) => join('dist', file.replace(/\.ts$/, '.js')));
@@ -80,12 +80,12 @@ export function startMocha({ files, mochaArgs, env }) {
     [
       ...['--enable-source-maps', join(ROOT, 'node_modules/mocha/bin/mocha.js')],
       ...['--reporter', join(ROOT, 'scripts/lib/reporter.cjs'), '--fail-zero'],
-      // In one process a test that leaves something open would keep it from ending.
+      // In a single process, a test that leaves something open would keep it alive.
       ...(jobs > 1 ? ['--parallel', '--jobs', String(jobs)] : ['--exit']),
       ...mochaArgs,
       ...compiled,
     ],
-    // The number of the worker, which names its database, is set by mocha where there are several.
+    // The worker's number, which names its database; mocha sets it itself if there are several.
     { cwd: ROOT, env: { ...env, MOCHA_WORKER_ID: '0' }, stdio: ['ignore', 'inherit', 'inherit', 'pipe'] },
   );
   let report = '';

@@ -12,8 +12,8 @@ export const ADMIN_USER = 'money_admin';
 export const APP_USER = 'money_app';
 
 /**
- * The MySQL or MariaDB server of this machine, installed first where that can be done without asking: `{program, isMariaDb,
- * root}`, where `root` is the folder that the program sees as its root (empty: the machine's own).
+ * This machine's MySQL or MariaDB server, installed first if that needs no asking: `{program, isMariaDb, root}`, where
+ * `root` is the folder that the program sees as its root (empty: the machine's own).
  */
 export async function findOrInstallMysql() {
   const program = findProgram('mysqld', 'mariadbd') ?? (await installMysql());
@@ -49,7 +49,7 @@ async function installMysql() {
   return program;
 }
 
-/** What to put before a command to run it as root; undefined where that needs a password. */
+/** The prefix that runs a command as root; undefined if that needs a password. */
 function rootPrefix() {
   if (isRoot) return [];
   try {
@@ -61,9 +61,9 @@ function rootPrefix() {
 }
 
 /**
- * The part that runs a private, durable server on the loopback address, with its data in `folder` (which lies under
- * `server.root`). It has an administrator and, where `app: {database, password}` is given, the application's user and an empty
- * database.
+ * The part that runs a private, durable server on the loopback address, with its data in `folder` (below
+ * `server.root`). It has an administrator and, if `app: {database, password}` is given, the application's user and an
+ * empty database.
  */
 export async function mysqlPart(server, { folder, port, log, bufferPool, adminPassword, app }) {
   const inside = folder.slice(server.root.length);
@@ -72,12 +72,12 @@ export async function mysqlPart(server, { folder, port, log, bufferPool, adminPa
     server.root
       ? { command: 'chroot', args: [server.root, server.program, ...args] }
       : { command: server.program, args };
-  // A server that starts removes what it takes for its own in its folder for temporary files: another's, where they share one.
+  // A starting server removes what it takes for its own temporary files: another server's, if they share a folder.
   mkdirSync(join(folder, 'tmp'), { recursive: true, mode: 0o700 });
   const folders = [`--datadir=${join(inside, 'data')}`, `--tmpdir=${join(inside, 'tmp')}`];
   const general = ['--no-defaults', ...folders, ...(isRoot ? ['--user=root'] : [])];
   await initialise(server, folder, command([...general, '--initialize-insecure']));
-  // The file is read at every start, before the first connection: no moment without a password, and no stale one.
+  // The file is read at every start, before the first connection, so there is never a missing or stale password.
   writeFileSync(users, userStatements(adminPassword, app), { mode: 0o600 });
   return {
     name: 'mysql',
@@ -85,7 +85,7 @@ export async function mysqlPart(server, { folder, port, log, bufferPool, adminPa
       ...general,
       `--port=${port}`,
       '--bind-address=127.0.0.1',
-      // Relative to the data folder: the path of a socket has room for a hundred letters only.
+      // Relative to the data folder: a socket's path is limited to about a hundred characters.
       '--socket=mysql.sock',
       '--pid-file=mysql.pid',
       `--init-file=${join(inside, 'users.sql')}`,
@@ -95,7 +95,7 @@ export async function mysqlPart(server, { folder, port, log, bufferPool, adminPa
       '--character-set-server=utf8mb4',
       '--innodb-flush-log-at-trx-commit=1',
       `--innodb-buffer-pool-size=${bufferPool}`,
-      // With the usual 200 pages a second every commit waits for seconds, each time the log is full.
+      // With the default of 200 pages a second every commit waits for seconds whenever the log is full.
       '--innodb-io-capacity=2000',
       ...(server.isMariaDb ? [] : ['--mysqlx=OFF', '--secure-file-priv=NULL']),
     ]),
@@ -110,7 +110,7 @@ async function initialise(server, folder, mysqlCommand) {
   const done = join(folder, 'initialised');
   if (existsSync(done)) return;
   const data = join(folder, 'data');
-  // Without the mark, what is there is the rest of an attempt that was interrupted.
+  // Without the mark, the data is left over from an interrupted attempt.
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const { command, args } = server.isMariaDb ? mariaDbInstallation(server, folder) : mysqlCommand;

@@ -8,8 +8,8 @@ import { findProgram, run } from './run.mjs';
 const TIMEOUT_MS = 120_000;
 
 /**
- * A Node of the image's major version beside an older one that runs this: named by NODE_24, of the cache, or from the npm
- * package that carries it. Undefined where none is needed or can be had; the tests that want it are then pending.
+ * A Node of the image's major version, if this runs on an older one: named by NODE_24, from the cache, or from the npm
+ * package that contains it. Undefined if none is needed or available; tests that want it are then pending.
  */
 export async function findNode24() {
   const [, version, major] = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').match(/^FROM node:((\d+)[\d.]+)/m);

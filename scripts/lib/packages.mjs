@@ -6,7 +6,10 @@ import { findProgram, run } from './run.mjs';
 
 let ensured;
 
-/** Installs the packages of package-lock.json unless node_modules has exactly these; once, whoever asks. */
+/**
+ * Installs the packages of package-lock.json unless node_modules has exactly these. Only once, however often it is
+ * called.
+ */
 export function ensurePackages() {
   return (ensured ??= installPackages());
 }
@@ -25,7 +28,7 @@ async function installPackages() {
   });
 }
 
-/** npm keeps in node_modules a lock of what is really there, written when an installation has ended. */
+/** npm keeps a lock of what is really installed in node_modules, written at the end of an installation. */
 function packagesAreCurrent() {
   const wanted = readJson(join(ROOT, 'package-lock.json'));
   if (!wanted) throw new UserError('package-lock.json is missing: this is not a whole checkout.');

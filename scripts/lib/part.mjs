@@ -9,8 +9,8 @@ const POLL_MS = 50;
 const TAIL_LINES = 15;
 
 /**
- * A part is a process that keeps running: `{name, command, args, env, log, isReady, readyMs, stopMs}`. It gets a group of
- * its own, so that Ctrl-C reaches the script alone, which then stops the parts in order.
+ * A part is a process that keeps running: `{name, command, args, env, log, isReady, readyMs, stopMs}`. It gets its own
+ * process group, so that Ctrl-C reaches only the script, which then stops the parts in order.
  */
 export function spawnPart(part) {
   mkdirSync(dirname(part.log), { recursive: true });
@@ -29,7 +29,9 @@ export function spawnPart(part) {
   return { child, ended };
 }
 
-/** Waits until the part answers; a UserError with the end of its log when it ends or takes longer than `readyMs`. */
+/**
+ * Waits until the part answers. Throws a UserError with the end of its log if it ends or takes longer than `readyMs`.
+ */
 export async function untilReady(part, ended) {
   let reason;
   void ended.then((how) => (reason = `ended (${how})`));

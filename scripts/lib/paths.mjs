@@ -9,7 +9,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/
 /** Everything that running leaves behind; listed in .gitignore. */
 export const RUN = join(ROOT, '.run');
 
-/** What is built or downloaded once for all checkouts of this user. */
+/** For what is built or downloaded once for all of this user's checkouts. */
 export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'money-movement');
 
 /** A short name for a text or a file's content. */

@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 
-/** Whether this process could listen on the port of the loopback address. */
+/** Whether this process could listen on this port of the loopback address. */
 export function isFree(port) {
   return new Promise((resolve) => {
     const server = createServer();
@@ -9,7 +9,7 @@ export function isFree(port) {
   });
 }
 
-/** Free ports by name; those of the last time where they are still free, so that bookmarks go on working. */
+/** Free ports by name: the previous ones if still free, so that bookmarks keep working. */
 export async function choosePorts(names, earlier = {}) {
   const chosen = {};
   const servers = [];
@@ -18,7 +18,7 @@ export async function choosePorts(names, earlier = {}) {
       chosen[name] = earlier[name];
       continue;
     }
-    // Each stays taken until all are chosen, so that no port is given twice.
+    // Each stays taken until all are chosen, so that no port is chosen twice.
     const server = createServer();
     await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
     chosen[name] = server.address().port;
@@ -28,7 +28,7 @@ export async function choosePorts(names, earlier = {}) {
   return chosen;
 }
 
-/** Whether what listens on the port speaks first, as a MySQL server does. */
+/** Whether the listener on the port speaks first, like a MySQL server. */
 export function greets(port) {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, timeout: 1_000 });

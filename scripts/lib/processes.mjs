@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readJson, writePrivateJson } from './files.mjs';
 
 /**
- * What tells this process from a later one with the same id: when it was started, in which run of the machine.
- * Undefined for a process that has ended.
+ * Distinguishes a process from a later one with the same id: its start time, and the machine's boot. Undefined if it
+ * has ended.
  */
 function identityOf(pid) {
   try {
     if (!existsSync('/proc/self/stat'))
       return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
-    // The name, in brackets, may hold anything; the state is the 3rd field and the time of the start the 22nd.
+    // The name, in parentheses, may contain anything; the state is the 3rd field and the start time the 22nd.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -23,17 +23,17 @@ function identityOf(pid) {
   }
 }
 
-/** A process as it is kept in a file. */
+/** A process, in the form stored in files. */
 export function describeProcess(pid) {
   return { pid, identity: identityOf(pid) };
 }
 
-/** Whether exactly this process still runs. */
+/** Whether exactly this process is still running. */
 export function isAlive({ pid, identity }) {
   return identity !== undefined && identityOf(pid) === identity;
 }
 
-/** Asks the process to end, and ends it hard after `graceMs`. */
+/** Asks the process to end, and kills it after `graceMs`. */
 export async function endProcess(described, graceMs) {
   const signal = (name) => isAlive(described) && process.kill(described.pid, name);
   signal('SIGTERM');
@@ -44,8 +44,8 @@ export async function endProcess(described, graceMs) {
 }
 
 /**
- * Which processes belong to a folder of servers: the script that owns it, and the servers. It is kept on disk, so that the
- * next run finds what a killed one has left running.
+ * The processes of a folder of servers: the script that owns it, and the servers. Stored on disk, so that the next run
+ * finds what a killed one left running.
  */
 export class ProcessBook {
   #path;
@@ -57,7 +57,7 @@ export class ProcessBook {
     this.#write();
   }
 
-  /** Takes the folder for this process; or returns, as `owner`, the process that has it. */
+  /** Claims the folder for this process, or returns the process that has it as `owner`. */
   static claim(folder) {
     const path = join(folder, 'pids.json');
     const earlier = readJson(path);
@@ -66,7 +66,7 @@ export class ProcessBook {
     return { book: new ProcessBook(path, { owner: describeProcess(process.pid), parts: Object.fromEntries(parts) }) };
   }
 
-  /** The servers that run, by name: `{pid, identity}` and what was kept with them. */
+  /** The running servers by name: `{pid, identity}` and what was stored with them. */
   get parts() {
     return this.#content.parts;
   }
@@ -81,7 +81,7 @@ export class ProcessBook {
     this.#write();
   }
 
-  /** The folder is free for the next run, which will find the servers that still run. */
+  /** Releases the folder for the next run, which will find any servers still running. */
   release() {
     if (Object.keys(this.parts).length === 0) rmSync(this.#path, { force: true });
     else writePrivateJson(this.#path, { owner: { pid: 0 }, parts: this.parts });

@@ -1,4 +1,4 @@
-/** Something that the user can put right: its message is shown as it is, without a stack. */
+/** Something that the user can fix: its message is shown without a stack. */
 export class UserError extends Error {}
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -10,18 +10,18 @@ let quiet = false;
 let frame = 0;
 let ticker;
 
-/** Steps are no longer announced; say() and errors still are. */
+/** Stops announcing steps; say() and errors are still printed. */
 export function beQuiet() {
   quiet = true;
 }
 
-/** Prints a line, above the line of progress where there is one. */
+/** Prints a line, above any progress line. */
 export function say(text = '') {
   clearLine();
   process.stdout.write(`${text}\n`);
 }
 
-/** Shows `title` while `work` lasts. `work` gets a function that shows how far it is. */
+/** Shows `title` while `work` runs. `work` gets a function that shows its progress. */
 export async function step(title, work) {
   const current = { title, detail: '', startedAt: Date.now(), nextLineMs: PLAIN_FIRST_MS };
   running.add(current);

@@ -8,8 +8,9 @@ import { findProgram } from './run.mjs';
 const TREE = join(CACHE, 'prometheus');
 
 /**
- * Prometheus and its promtool, as `{prometheus, promtool}`: on the PATH, or from Debian's package, which is unpacked into the cache and
- * not installed: it would run a server of its own. Undefined where there is none and none can be had; what needs it is then skipped.
+ * Prometheus and its promtool, as `{prometheus, promtool}`: on the PATH, or from Debian's package, which is unpacked
+ * into the cache rather than installed, since that would start its server. Undefined if not available; what needs it is
+ * then skipped.
  */
 export async function findPrometheus() {
   const known = programs((name) => findProgram(name));

@@ -9,7 +9,7 @@ const OTHERWISE = 'Put a MySQL 8 mysqld on the PATH, or name one by MYSQL_SERVER
 
 const TREE = join(CACHE, 'mysql-sid');
 
-/** A server that is MySQL itself and not MariaDB; on Debian, which packages both, one in a folder of its own. */
+/** A real MySQL server, not MariaDB; on Debian, which packages both, one in a separate folder. */
 export async function findRealMysql() {
   const program = process.env.MYSQL_SERVER_BIN;
   if (program && (!existsSync(program) || isMariaDb(program)))
@@ -18,14 +18,14 @@ export async function findRealMysql() {
   return realMysqlAtHand();
 }
 
-/** The same where nothing has to be fetched for it, else null. */
+/** The same if nothing has to be fetched for it, otherwise null. */
 export function realMysqlAtHand() {
   const program = process.env.MYSQL_SERVER_BIN || findProgram('mysqld');
   if (program && existsSync(program) && !isMariaDb(program)) return { program, isMariaDb: false, root: '' };
   return existsSync(TREE) ? { program: '/usr/sbin/mysqld', isMariaDb: false, root: TREE } : null;
 }
 
-/** Only Debian unstable has MySQL: a minimal system of it, beside which the machine's own stays as it is. */
+/** Only Debian unstable has MySQL: installs a minimal system of it, without touching the machine's own. */
 async function bootstrap(root) {
   if (process.getuid?.() !== 0 || !findProgram('apt-get')) {
     throw new UserError(`There is no MySQL server here, and only root on Debian can fetch one. ${OTHERWISE}`);
@@ -50,7 +50,7 @@ async function bootstrap(root) {
   });
 }
 
-/** Where this machine fetches Debian's own packages from. */
+/** The mirror from which this machine fetches Debian packages. */
 async function debianMirror() {
   const list = await run(
     'apt-get',

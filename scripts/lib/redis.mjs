@@ -5,8 +5,8 @@ import { findProgram, run } from './run.mjs';
 const NAME = 'redis-server';
 
 /**
- * The Redis server of this machine: named by REDIS_SERVER_BIN, on the PATH, or, for root on Debian or Ubuntu, from apt. Undefined
- * where there is none and none can be had; the tests with one are then pending, and say so.
+ * The Redis server of this machine: named by REDIS_SERVER_BIN, on the PATH, or, for root on Debian or Ubuntu, from apt.
+ * Undefined if there is none and none can be installed; tests with Redis are then pending, and say so.
  */
 export async function findRedis() {
   const known = process.env.REDIS_SERVER_BIN || findProgram(NAME);
@@ -28,7 +28,7 @@ export async function findRedis() {
 
 async function fetchRedis(onLine) {
   const failure = 'Redis could not be fetched';
-  // At this level the package starts no service.
+  // At this runlevel the package starts no service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   await run('apt-get', ['update'], { failure, onLine, env });
   await run('apt-get', ['install', '-y', '--no-install-recommends', NAME], { failure, onLine, env });

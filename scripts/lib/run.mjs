@@ -5,7 +5,7 @@ import { UserError } from './progress.mjs';
 
 const KEPT_LINES = 25;
 
-/** Servers live in sbin, which an ordinary user's PATH leaves out, and Homebrew links no older version into its bin. */
+/** Servers are in sbin, which is not on an ordinary user's PATH, and Homebrew links no older versions into its bin. */
 const HOMEBREW_SERVERS = ['mysql', 'mysql@8.4', 'mysql@8.0', 'mariadb'];
 const MORE_PLACES = [
   ...['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/local/mysql/bin', '/opt/homebrew/bin'],
@@ -14,7 +14,7 @@ const MORE_PLACES = [
 
 const commands = new Set();
 
-/** The full path of the first of these programs that is on the machine. */
+/** The full path of the first of these programs that exists. */
 export function findProgram(...names) {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...MORE_PLACES].filter(Boolean);
   for (const name of names) {
@@ -31,8 +31,8 @@ export function findProgram(...names) {
 }
 
 /**
- * Runs a command to its end and returns what it wrote to stdout. Each line, of either stream, also goes to `onLine`.
- * When it fails: a UserError that begins with `failure` and ends with the last lines.
+ * Runs a command to its end and returns its stdout. Each line of either stream also goes to `onLine`. On failure throws
+ * a UserError that begins with `failure` and ends with the last lines.
  */
 export function run(command, args, { failure, onLine = () => {}, ...options }) {
   return new Promise((resolve, reject) => {

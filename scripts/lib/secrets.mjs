@@ -10,7 +10,7 @@ const makers = {
   encryption_keys: () => `k1:${randomBytes(32).toString('base64')}`,
 };
 
-/** The random secrets of a folder of servers, made once and kept beside them. */
+/** The random secrets of a folder of servers, generated once and stored with them. */
 export function loadSecrets(folder) {
   const path = join(folder, 'secrets.json');
   const kept = readJson(path) ?? {};

@@ -3,7 +3,7 @@ import { spawnPart, untilReady } from './part.mjs';
 import { describeProcess, endProcess } from './processes.mjs';
 import { say } from './progress.mjs';
 
-/** A part that lived this long is started again at once; one that dies sooner, a little later each time. */
+/** A part that lived this long is restarted at once; one that dies sooner waits longer each time. */
 const STEADY_MS = 10_000;
 const MAX_PAUSE_MS = 5_000;
 
@@ -14,7 +14,7 @@ export class Supervisor {
   #stopOrder;
   #stopping = false;
 
-  /** Called whenever a part has a new process id. */
+  /** Called whenever a part gets a new process id. */
   onChange = () => {};
 
   constructor(book, stopOrder) {
@@ -22,7 +22,7 @@ export class Supervisor {
     this.#stopOrder = stopOrder;
   }
 
-  /** Starts the part and returns when it is ready; from then on it is started again whenever it dies. */
+  /** Starts the part and returns once it is ready; from then on it is restarted whenever it dies. */
   async start(part) {
     const { ended } = this.#spawn(part);
     await untilReady(part, ended);
@@ -38,7 +38,7 @@ export class Supervisor {
     return this.#running.get(name)?.pid ?? null;
   }
 
-  /** Stops all parts, one after the other in their order. */
+  /** Stops all parts, one after the other, in order. */
   async stop() {
     this.#stopping = true;
     for (const name of this.#stopOrder) {
@@ -49,7 +49,7 @@ export class Supervisor {
     }
   }
 
-  /** Ends all parts at once, whatever they are doing. */
+  /** Kills all parts at once, whatever they are doing. */
   kill() {
     this.#stopping = true;
     for (const { pid } of this.#running.values()) {

@@ -9,8 +9,8 @@ const MODULE = 'go.temporal.io/server';
 const PROGRAMS = { 'temporal-server': 'cmd/server', 'temporal-sql-tool': 'cmd/tools/sql' };
 
 /**
- * What the images temporalio/server and temporalio/admin-tools hold beside the command line, built once from Temporal's own module: a
- * folder with `bin`, where the programs are, and `etc`, which is /etc/temporal there.
+ * What the images temporalio/server and temporalio/admin-tools contain besides the command line, built once from
+ * Temporal's own module: a folder with `bin` for the programs, and `etc`, which is /etc/temporal in the images.
  */
 export async function findOrBuildTemporalServer() {
   const tool = join(ROOT, 'tools/temporal-server');
@@ -36,7 +36,7 @@ async function build(go, tool, folder, onLine) {
   cpSync(join(source, 'schema/mysql'), join(folder, 'etc/schema/mysql'), { recursive: true });
   const entry = join(folder, 'etc/entrypoint.sh');
   const text = readFileSync(join(source, 'docker/scripts/sh/entrypoint.sh'), 'utf8');
-  // Alpine's shell knows pipefail, Debian's does not.
+  // Alpine's shell has pipefail, Debian's does not.
   writeFileSync(entry, text.replace(/^#!.*/, '#!/bin/bash'));
   chmodSync(entry, 0o755);
 }

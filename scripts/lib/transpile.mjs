@@ -4,14 +4,14 @@ import { ROOT } from './paths.mjs';
 import { UserError } from './progress.mjs';
 
 /**
- * Writes under `dist` what tsc would write for each source that is newer than that, without a look at its types: a second for
- * what was changed, and a few for everything. Whoever relies on the types runs tsc, which writes them again.
+ * Writes to `dist` what tsc would for each newer source, without checking types: a second for changed files, a few for
+ * everything. To check types, run tsc, which writes the files again.
  */
 export async function transpile(sources, dist) {
   const code = sources.filter((file) => !file.endsWith('.d.ts'));
   const stale = code.map((file) => ({ file, out: outputOf(file, dist) })).filter(isStale);
   if (stale.length === 0) return;
-  // Loaded late: the scripts begin before there are any packages.
+  // Loaded late: the scripts start before any packages exist.
   const { default: ts } = await import('typescript');
   const options = compilerOptions(ts);
   for (const { file, out } of stale) {
@@ -41,7 +41,9 @@ function isStale({ file, out }) {
   return made === undefined || made.mtimeMs < statSync(file).mtimeMs;
 }
 
-/** What of tsconfig.json the text depends on. By itself a file does not know that the package is of ES modules. */
+/**
+ * The options of tsconfig.json that affect the output. A single file does not show that the package uses ES modules.
+ */
 function compilerOptions(ts) {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { target, sourceMap, verbatimModuleSyntax, isolatedModules } = config.compilerOptions;

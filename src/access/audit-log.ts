@@ -8,7 +8,7 @@ import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { appendActs } from '../ledger/audit-chain.js';
 
-/** Who acts, and through what. */
+/** Who acts, and by which means. */
 export interface Actor {
   readonly channel: AuditRow['channel'];
   readonly name: string;
@@ -18,7 +18,7 @@ export function memberActor(caller: Caller): Actor {
   return { channel: 'api', name: `member:${caller.memberId}` };
 }
 
-/** A program of the operators' side that is none of the staff: it makes the demo world, a benchmark, a test. */
+/** A program on the operators' side that is not staff: it makes the demo world, a benchmark or a test. */
 export function operatorActor(name: string): Actor {
   return { channel: 'ops', name };
 }
@@ -32,7 +32,7 @@ export interface Act {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** Records the acts in the transaction that does them, as the last that it writes: neither is there without the other. */
+/** Records the acts in the transaction that does them, as its last write: neither exists without the other. */
 export function recordActs(transaction: Transaction, actor: Actor, at: Instant, acts: readonly Act[]): Promise<void> {
   const rows = acts.map((act) => auditRow(newId(), actor, at, act));
   recordRows(transaction, rows);
@@ -46,7 +46,10 @@ export function recordAct(transaction: Transaction, actor: Actor, at: Instant, a
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
 
-/** The same for acts that have ids already. All of a transaction are appended together: chains are locked once, and last. */
+/**
+ * The same for acts that already have ids. A transaction appends all its acts together: chains are locked once, and
+ * last.
+ */
 export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
   const known = pending.get(transaction);
   if (known !== undefined) {
@@ -58,7 +61,7 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
   transaction.atEnd(() => appendActs(transaction, acts));
 }
 
-/** The act as a row, for those who write it themselves: the posting desk. */
+/** The act as a row, for the posting desk, which writes it itself. */
 export function auditRow(id: Uuid, actor: Actor, at: Instant, act: Act): AuditRow {
   const { tenantId, action, subjectType, subjectId, details = {} } = act;
   return {
@@ -98,7 +101,9 @@ export async function listActs(reader: Reader, filter: ActFilter, limit: number)
   return rows.map((row) => parseRow(auditLog, row));
 }
 
-/** The last act of each chain, as it may be kept elsewhere. `tenant` is null for the chain of what belongs to none. */
+/**
+ * The last act of each chain, for keeping a copy elsewhere. `tenant` is null for the chain of acts that belong to none.
+ */
 export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,

@@ -7,10 +7,10 @@ import { type AddressRange, admitsAddress, parseRanges } from '../core/address-r
 import { Recent } from './recent.js';
 import { hashOfToken, keyIdOf } from './token-format.js';
 
-/** From when the read was sent; with what a request takes, a revocation is complete within a second. */
+/** Counted from when the read was sent. Including the time of a request, a revocation is complete within a second. */
 const MAX_AGE_MS = 500;
 const MAX_KNOWN = 20_000;
-/** Of their own, so that a flood of invented tokens takes no place from real ones. */
+/** Separate from the known ones, so that a flood of invented tokens does not evict real ones. */
 const MAX_UNKNOWN = 20_000;
 const MAX_READ_AT_ONCE = 1_000;
 
@@ -23,14 +23,14 @@ interface LiveToken {
 
 type Found = ReadonlyMap<string, LiveToken>;
 
-/** One SELECT for all key ids that are asked for in the same turn of the event loop. */
+/** One SELECT for all key ids requested in the same turn of the event loop. */
 interface SharedRead {
   readonly keyIds: Set<string>;
   readonly askedAt: number;
   readonly found: Promise<Found>;
 }
 
-/** Tells whom a token speaks for. Tokens that were read less than half a second ago are not read again. */
+/** Finds out whom a token speaks for. A token read less than half a second ago is not read again. */
 export class Authenticator {
   private readonly known = new Recent<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
   private readonly unknown = new Recent<true>(MAX_UNKNOWN, MAX_AGE_MS);
@@ -45,8 +45,8 @@ export class Authenticator {
   ) {}
 
   /**
-   * The caller, or null for a token that is malformed, unknown, wrong, revoked, expired, or not allowed from this address.
-   * At once for a token that is known. Rejects with DatabaseUnavailable when that cannot be known.
+   * The caller, or null for a token that is malformed, unknown, wrong, revoked, expired, or not allowed from this
+   * address. Synchronous for a cached token. Rejects with DatabaseUnavailable when the caller cannot be determined.
    */
   authenticate(token: string, address: string): Caller | null | Promise<Caller | null> {
     const keyId = keyIdOf(token);
@@ -64,7 +64,7 @@ export class Authenticator {
     return admitsAddress(live.ranges, address) ? live.caller : null;
   }
 
-  /** Joins a read of this key id that is young enough, or begins one. */
+  /** Joins a recent enough read of this key id, or begins one. */
   private async lookUp(keyId: string, now: number): Promise<LiveToken | undefined> {
     const running = this.running.get(keyId);
     const read = running !== undefined && now - running.askedAt <= MAX_AGE_MS ? running : this.joinNextRead(keyId, now);
@@ -90,7 +90,7 @@ export class Authenticator {
     try {
       const rows = await this.reader.select(tokens, { keyId: keyIds });
       const found = new Map(rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]));
-      // One that was overtaken by a younger read is too old by now to be given out.
+      // A result overtaken by a newer read is too old to be used.
       for (const keyId of keyIds) this.remember(keyId, found.get(keyId), read.askedAt);
       return found;
     } finally {

@@ -13,7 +13,10 @@ import { type Act, type ActDetails, type Actor, recordAct } from './audit-log.js
 
 const MAX_NAME = 80;
 
-/** Adds a person or program that acts for the tenant, without any role yet. Throws ApiError invalid_field (taken names too). */
+/**
+ * Adds a person or program that acts for the tenant, with no role yet. Throws ApiError invalid_field (also for taken
+ * names).
+ */
 export async function addMember(
   database: Database,
   clock: Clock,
@@ -38,7 +41,7 @@ export async function addMember(
   return member;
 }
 
-/** Gives the member this role in one account of its tenant, in place of any other. Throws ApiError not_found. */
+/** Gives the member this role in one account of its tenant, replacing any other. Throws ApiError not_found. */
 export async function grantRole(
   database: Database,
   clock: Clock,
@@ -58,7 +61,7 @@ export async function grantRole(
   });
 }
 
-/** Gives the member this role in every account that its tenant has now. Answers in how many. */
+/** Gives the member this role in every account that its tenant has now. Returns how many. */
 export async function grantRoleEverywhere(
   database: Database,
   clock: Clock,
@@ -82,7 +85,7 @@ export async function grantRoleEverywhere(
   });
 }
 
-/** Takes the member's role away: in one account, or (null) in every one. Answers in how many it had one. */
+/** Removes the member's role: in one account, or (null) in all. Returns in how many it had one. */
 export async function removeRole(
   database: Database,
   clock: Clock,
@@ -111,7 +114,7 @@ export interface MemberWithRoles {
   readonly roles: ReadonlyMap<Role, number>;
 }
 
-/** The tenant's members in the order in which they were added. */
+/** The tenant's members, oldest first. */
 export async function listMembers(reader: Reader, tenantId: Uuid): Promise<readonly MemberWithRoles[]> {
   const own = await reader.select(members, { tenantId }, { orderBy: ['createdAt', 'id'] });
   if (own.length === 0) return [];

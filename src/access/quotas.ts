@@ -9,15 +9,15 @@ import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** What a tenant may have stored at a time: endless uploads fill only the tenant's own share of the disk. */
+/** How much a tenant may store at a time: endless uploads fill only its own share of the disk. */
 
-/** Open batches are those that are validated, wait to be executed, or are paid. */
+/** Open batches are being validated, waiting to be executed, or being paid. */
 export type Quotas = Readonly<
   Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
 >;
 
 /**
- * A hundred files of 10 MiB, four of 100,000 rows with five problems each, a hundred of which no row is paid, and four of the
+ * A hundred files of 10 MiB, four of 100,000 rows with five problems each, a hundred with no row paid, and four of the
  * longest statements.
  */
 export const DEFAULT_QUOTAS: Quotas = {
@@ -28,9 +28,9 @@ export const DEFAULT_QUOTAS: Quotas = {
   statementRows: 2_000_000n,
 };
 const MOST = 1_000_000_000_000n;
-/** What a statement's files have in themselves counts as so many rows. */
+/** The fixed part of a statement's files counts as this many rows. */
 const ROWS_OF_A_STATEMENT = 100;
-/** Of a tenant's statements so many may wait for their files. */
+/** How many of a tenant's statements may wait for their files. */
 const MAX_PREPARING = 20n;
 
 export interface QuotaState {
@@ -74,10 +74,10 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
   };
 }
 
-/** Throws quota_exceeded unless one batch more of so many bytes is within the tenant's quotas. */
+/** Throws quota_exceeded unless another batch of this many bytes is within the tenant's quotas. */
 export async function assertWithinQuotas(reader: Reader, tenantId: Uuid, fileBytes: number): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
-  // How many rows and problems a file has is known only when it is read: one may go over, the next one may not.
+  // A file's rows and problems are known only once it is read: one file may exceed the quota, the next is refused.
   if (used.openBatches >= limits.openBatches) throw exceeded('open_batches', used.openBatches, limits.openBatches);
   if (used.problemRows >= limits.problemRows) throw exceeded('problem_rows', used.problemRows, limits.problemRows);
   if (used.unpaidRows >= limits.unpaidRows) throw exceeded('unpaid_rows', used.unpaidRows, limits.unpaidRows);
@@ -85,7 +85,7 @@ export async function assertWithinQuotas(reader: Reader, tenantId: Uuid, fileByt
     throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
 
-/** Throws quota_exceeded unless one statement more of so many movements is within the tenant's quotas. */
+/** Throws quota_exceeded unless another statement of this many movements is within the tenant's quotas. */
 export async function assertStatementQuota(reader: Reader, tenantId: Uuid, movements: number): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
   if (used.statementRows + BigInt(movements + ROWS_OF_A_STATEMENT) > limits.statementRows)
@@ -112,10 +112,10 @@ const SETTABLE = tenantQuotas.columns
   .filter(({ property }) => property !== 'tenantId')
   .map(({ name, property }) => ({ name, property: property as Settable }));
 
-/** Null: as much as others. Undefined: as it is. */
+/** Null: the default. Undefined: unchanged. */
 export type QuotaChange = Readonly<Partial<Record<Settable, bigint | null | undefined>>>;
 
-/** Throws ApiError invalid_field. What is stored beyond a smaller quota stays. */
+/** Throws ApiError invalid_field. Whatever exceeds a smaller quota stays stored. */
 export async function setQuotas(
   database: Database,
   clock: Clock,
@@ -154,7 +154,7 @@ export async function setQuotas(
   });
 }
 
-/** What a budget has left is kept as a time, which means little under another size. */
+/** A budget's remainder is stored as a time, which is meaningless once its size changes. */
 async function fillBudgets(transaction: Transaction, tenantId: Uuid, fullAt: Instant): Promise<void> {
   const own = await transaction.select(tokens, { tenantId });
   const name = [`tenant/${tenantId}`, ...own.map(({ keyId }) => `token/${keyId}`)];

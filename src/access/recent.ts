@@ -3,7 +3,7 @@
  * returned; the oldest are evicted first.
  */
 export class Recent<T> {
-  /** In the order of `askedAt`, nearly: an answer may come in late, and is then dropped a little late. */
+  /** Roughly in the order of `askedAt`: a late answer is evicted a little late. */
   private readonly values = new Map<string, { readonly value: T; readonly askedAt: number }>();
 
   constructor(

@@ -8,17 +8,17 @@ import type { Table } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** Where secrets of one kind are stored sealed, and how those of a row are resealed. */
+/** Where one kind of sealed secret is stored, and how a row is resealed. */
 export interface SealedColumns<Row> {
-  /** The kind as people read it, in the plural. */
+  /** The kind, in plural, as shown to people. */
   readonly what: string;
-  /** What one row is, as commands and the audit log count them. */
+  /** A row of this kind, as commands and the audit log count them. */
   readonly counted: string;
   readonly table: Table<Row>;
   readonly id: keyof Row & string;
   /** The columns that name the key of a secret; null where there is none. */
   readonly keyIds: readonly (keyof Row & string)[];
-  /** The columns that change. Others may belong to whoever waits for the row. */
+  /** Only the columns that change: another transaction may be waiting to write the others. */
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
@@ -29,12 +29,12 @@ export interface RotationDeps {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Whatever rests. */
+/** Secrets of any kind. */
 export type AnySecrets = Pick<SealedSecrets<unknown>, 'counted' | 'countByKey' | 'assertKeys' | 'rotate'>;
 
 const CHUNK = 100;
 
-/** Secrets of one kind, and how an old key of theirs is retired. (docs/contract.md, Secrets and personal data) */
+/** Secrets of one kind, and how an old key is retired. (docs/contract.md, Secrets and personal data) */
 export class SealedSecrets<Row> {
   readonly counted: string;
 
@@ -65,9 +65,9 @@ export class SealedSecrets<Row> {
   }
 
   /**
-   * Reseals under the first key what another key sealed; returns for how many rows. None is left when it ends, so once every
-   * process has the new first key, an old one may be removed from the configuration. May be cut off and run again. Throws ApiError
-   * invalid_state (a key that is needed is not in the ring).
+   * Reseals under the first key whatever another key sealed, and returns the number of rows. None is left at the end,
+   * so once every process has the new first key, an old one may be removed from the configuration. May be interrupted
+   * and run again. Throws ApiError invalid_state (a key that is needed is not in the ring).
    */
   async rotate(deps: RotationDeps, actor: Actor): Promise<number> {
     const { database, encryptionKeys, onProgress } = deps;

@@ -17,7 +17,7 @@ export interface NewTenant {
   readonly name: string;
   /** Tenants of one network can pay one another. */
   readonly network: string | null;
-  /** IANA name; it decides when a monthly allowance renews. */
+  /** IANA name; decides when a monthly allowance renews. */
   readonly timeZone: string;
 }
 
@@ -27,8 +27,8 @@ const MAX_NAME = 80;
 const MAX_TIME_ZONE = 64;
 
 /**
- * Makes a tenant with all that it needs to move money: its system accounts and its event counter. Throws ApiError
- * invalid_field (a name that is taken included), and what withTransaction throws.
+ * Creates a tenant with everything it needs to move money: its system accounts and its event counter. Throws ApiError
+ * invalid_field (also for a taken name), and what withTransaction throws.
  */
 export async function addTenant(database: Database, clock: Clock, wanted: NewTenant, actor: Actor): Promise<Tenant> {
   const createdAt = clock();
@@ -56,7 +56,7 @@ export async function addTenant(database: Database, clock: Clock, wanted: NewTen
 
 function checkedTenant({ name, network, timeZone }: NewTenant): NewTenant {
   const clean = checkedText('name', name, MAX_NAME);
-  // Operators name a tenant by its id or its name: one must not look like the other.
+  // Operators name a tenant by id or by name, so a name must not look like an id.
   if (parseUuid(clean) !== null) throw new ApiError(invalidField('name', 'looks_like_an_id'));
   if (network !== null && !NETWORK.test(network)) throw new ApiError(invalidField('network', 'pattern'));
   if (timeZone.length > MAX_TIME_ZONE || !isTimeZone(timeZone))

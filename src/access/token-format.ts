@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 /** The text of a token: `svc_live_<key id>_<secret>`. (docs/contract.md, Tokens) */
 
 const PATTERN = /^svc_live_([a-z2-7]{16})_[a-z2-7]{40}$/;
-/** Thirty-two letters, so that each one is five whole bits of a random byte. */
+/** Thirty-two letters: each takes exactly five bits of a random byte. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const KEY_ID_LETTERS = 16;
 /** 200 random bits. */
@@ -21,12 +21,12 @@ export function newToken(): NewToken {
   return { keyId, text: `svc_live_${keyId}_${randomLetters(SECRET_LETTERS)}` };
 }
 
-/** The key id of what has the form of a live token, or null. */
+/** The key id, or null if the text is not in the form of a live token. */
 export function keyIdOf(text: string): string | null {
   return PATTERN.exec(text)?.[1] ?? null;
 }
 
-/** What is stored of a token. Its secret is random, so a plain hash cannot be guessed back. */
+/** What is stored of a token. Its secret is random, so a plain hash cannot be reversed by guessing. */
 export function hashOfToken(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

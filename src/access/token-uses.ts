@@ -3,15 +3,15 @@ import type { Database } from '../db/database.js';
 import { tokens } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 
-/** A token that is used all the time is written once in so long, by all processes together. */
+/** A token in constant use is written once per interval, by all processes together. */
 const EVERY_MS = 5 * 60_000;
-/** Uses wait so long to share a statement. */
+/** Uses wait this long to share a statement. */
 const GATHER_MS = 10_000;
 const MAX_NOTED = 20_000;
 
 /**
- * When tokens were last used: coarsely, behind by minutes, and never on the way of a request. What a process that ends has not
- * written is lost; the next use is told again.
+ * When tokens were last used: coarse, minutes behind, and never in the path of a request. What a process has not
+ * written when it ends is lost, until the token's next use.
  */
 export class TokenUses {
   private readonly noted = new Map<string, Instant>();
@@ -33,7 +33,7 @@ export class TokenUses {
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
-  /** Writes what waits. Never throws: what cannot be written is told by a later use. */
+  /** Writes what is waiting. Never throws: a later use makes up for what cannot be written. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

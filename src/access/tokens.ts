@@ -15,15 +15,15 @@ export interface WantedToken {
   /** What it is for, 1 to 80 characters. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** From then on it is refused. Null: never. */
+  /** Refused from then on. Null: never expires. */
   readonly expiresAt: Instant | null;
-  /** Address ranges (`10.0.0.0/8`) or addresses from which alone it may be used. Empty: from anywhere. */
+  /** The only addresses or ranges (`10.0.0.0/8`) from which it may be used. Empty: anywhere. */
   readonly cidrs: readonly string[];
 }
 
 export interface IssuedToken {
   readonly token: Token;
-  /** What the tenant sends as Bearer. It exists here and nowhere else: only its hash is stored. */
+  /** What the tenant sends as Bearer. It exists only here: the database stores its hash. */
   readonly text: string;
 }
 
@@ -31,7 +31,7 @@ const MAX_NAME = 80;
 /** The column's width. */
 const MAX_CIDRS = 1_000;
 
-/** Makes a token that speaks for the member. Throws ApiError invalid_field. */
+/** Issues a token that speaks for the member. Throws ApiError invalid_field. */
 export async function issueToken(
   database: Database,
   clock: Clock,
@@ -75,13 +75,13 @@ function checkedRanges(cidrs: readonly string[]): string {
   return stored;
 }
 
-/** The tenant's tokens, revoked ones included, in the order in which they were issued. */
+/** The tenant's tokens, oldest first, including revoked ones. */
 export function listTokens(reader: Reader, tenantId: Uuid): Promise<Token[]> {
   return reader.select(tokens, { tenantId }, { orderBy: ['createdAt', 'keyId'] });
 }
 
 /**
- * Ends a token for ever: no request that arrives a second after this is let in. Revoking it again changes nothing.
+ * Ends a token forever: no request that arrives a second after this is accepted. Revoking it again changes nothing.
  * Throws ApiError not_found.
  */
 export async function revokeToken(database: Database, clock: Clock, keyId: string, actor: Actor): Promise<Token> {
@@ -95,7 +95,10 @@ export async function revokeToken(database: Database, clock: Clock, keyId: strin
   });
 }
 
-/** The same for every live token of a member at once, where one has leaked and nobody knows which. Answers those that it ended. */
+/**
+ * The same for every live token of a member at once, when one has leaked and nobody knows which. Returns those that it
+ * ended.
+ */
 export async function revokeTokensOf(
   database: Database,
   clock: Clock,
@@ -118,13 +121,13 @@ export async function revokeTokensOf(
 }
 
 export interface RotatedToken extends IssuedToken {
-  /** The one that it replaces: revoked, or with the end of its grace as its expiry. */
+  /** The one that it replaces: revoked, or expiring when its grace ends. */
   readonly old: Token;
 }
 
 /**
  * A new token in place of this one: same member, name, scopes, expiry and address ranges. The old one is revoked at
- * once, or with a grace ends after it. Throws ApiError not_found, invalid_state (it is revoked or has expired).
+ * once, or expires after the grace. Throws ApiError not_found, invalid_state (it is revoked or has expired).
  */
 export async function rotateToken(
   database: Database,
@@ -157,7 +160,7 @@ function hasExpired({ expiresAt }: Token, now: Instant): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 
-/** A grace never makes a token live longer than it would have. */
+/** A grace never extends a token's life. */
 function endOf({ expiresAt }: Token, now: Instant, graceMs: number): Pick<Token, 'revokedAt' | 'expiresAt'> {
   if (graceMs === 0) return { revokedAt: now, expiresAt };
   const graceEnd = instant(now + graceMs);

@@ -7,7 +7,10 @@ import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
-/** SQL of an account that the caller's tenant owns (`a`), with the caller's role in it (`r`). For the joins of one-statement reads. */
+/**
+ * SQL for an account that the caller's tenant owns (`a`), with the caller's role in it (`r`), to join in
+ * single-statement reads.
+ */
 export function ownAccountSql(caller: Caller, accountId: Uuid): { from: string; where: string; role: string } {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return {
@@ -60,7 +63,7 @@ export async function assertAccountAllowed(
  * authority_insufficient, invalid_state (closed).
  */
 export async function lockManagedAccount(transaction: Transaction, caller: Caller, accountId: Uuid): Promise<Account> {
-  // Before the lock: a foreign account's row is never waited for, and time tells nothing of it.
+  // Before the lock: nobody ever waits for a foreign account's row, so timing reveals nothing about it.
   await assertAccountAllowed(transaction, 'manageAccount', caller, accountId);
   return assertOpen(await lockOwnAccount(transaction, caller, accountId));
 }
@@ -70,7 +73,7 @@ export function lockOwnAccount(transaction: Transaction, { tenantId }: Caller, i
   return lock(transaction, { id, tenantId });
 }
 
-/** Any account but a system one, locked: for operators. Throws not_found. */
+/** Any account except a system account, locked: for operators. Throws not_found. */
 export function lockAccount(transaction: Transaction, id: Uuid): Promise<Account> {
   return lock(transaction, { id });
 }
@@ -81,7 +84,7 @@ async function lock(transaction: Transaction, where: Where<Account>): Promise<Ac
   return account;
 }
 
-/** The same. Throws invalid_state too where it is closed. */
+/** The same; also throws invalid_state if it is closed. */
 export async function lockOpenAccount(transaction: Transaction, id: Uuid): Promise<Account> {
   return assertOpen(await lockAccount(transaction, id));
 }

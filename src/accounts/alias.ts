@@ -46,7 +46,7 @@ export function setAlias(
   });
 }
 
-/** The same by an operator, in any account. */
+/** The same by an operator, for any account. */
 export function setAliasFor(
   database: Database,
   clock: Clock,
@@ -69,7 +69,7 @@ export async function releaseAlias(database: Database, clock: Clock, caller: Cal
   });
 }
 
-/** The same by an operator, in any account. Throws ApiError not_found, invalid_state. */
+/** The same by an operator, for any account. Throws ApiError not_found, invalid_state. */
 export function releaseAliasOf(database: Database, clock: Clock, accountId: Uuid, actor: Actor): Promise<Account> {
   return transact(database, async (transaction) => {
     const account = await lockOpenAccount(transaction, accountId);
@@ -88,7 +88,7 @@ async function changeAlias(
   if (account.alias === alias) return account;
   if ((await transaction.find(reservedAliases, { alias })) !== undefined) throw new ApiError(ALIAS_RESERVED);
   await takeAlias(transaction, account, alias);
-  // After the unique key has waited for whoever is giving the alias up, so that their release is seen.
+  // After the unique key has waited for any transaction that is giving the alias up, so its release is visible.
   await assertNotQuarantined(transaction, account.tenantId, alias, now);
   await rememberRelease(transaction, account, now);
   await recordAct(transaction, actor, now, aliasAct(account, 'alias.set'));
@@ -117,7 +117,7 @@ async function assertNotQuarantined(reader: Reader, tenantId: Uuid, alias: strin
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-/** Why an alias that was released then may not be taken now, or null. */
+/** Why an alias released at that time may not be taken now, or null. */
 export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | null {
   const freeAt = instant(releasedAt + QUARANTINE_MS);
   if (now >= freeAt) return null;
@@ -134,7 +134,7 @@ async function rememberRelease(transaction: Transaction, account: Account, now: 
   await transaction.execute(upsertSql(releasedAliases, [row], ['accountId', 'releasedAt']));
 }
 
-/** Which alias is not said: it may name a person, and the audit log is for ever. */
+/** Does not say which alias: it may name a person, and the audit log is forever. */
 function aliasAct({ tenantId, id }: Account, action: string): Act {
   return { tenantId, action, subjectType: 'account', subjectId: id };
 }

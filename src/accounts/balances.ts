@@ -19,7 +19,7 @@ interface AskedBalances {
   readonly accountId: Uuid;
 }
 
-/** The balances of accounts, as their tenants' members ask for them. */
+/** Balances of accounts, for members of their tenants. */
 export class Balances {
   private readonly reads: Together<AskedBalances, readonly StoredRow[]>;
 
@@ -28,8 +28,8 @@ export class Balances {
   }
 
   /**
-   * What an account has of each asset: total = available + held. Read by one statement, so that the numbers belong
-   * together. Throws not_found, authority_insufficient. (docs/contract.md, Balances)
+   * What an account has of each asset: total = available + held. Read by one statement, so the numbers are consistent.
+   * Throws not_found, authority_insufficient. (docs/contract.md, Balances)
    */
   async read(caller: Caller, accountId: Uuid, asOf: Instant): Promise<Readonly<Record<string, unknown>>> {
     const stored = await this.reads.ask({ caller, accountId });
@@ -47,7 +47,10 @@ export class Balances {
   }
 }
 
-/** For each that was asked the rows of the tenant's own account, with the caller's role in it. Others' are not read. */
+/**
+ * For each query, the rows of the tenant's own account with the caller's role in it. Other tenants' accounts are not
+ * read.
+ */
 async function readTogether(
   reader: Reader,
   asked: readonly AskedBalances[],

@@ -17,10 +17,10 @@ export interface ClockResetDeps {
 }
 
 /**
- * Lets an account that is dated ahead of every clock be posted to from now on; a system account too. What was posted keeps its
- * date, so its movements run backwards in time at this one place, which the auditor knows by the line in the audit log. An
- * account that is not so far ahead is left as it is. Throws ApiError not_found, invalid_field, ledger_unavailable (the clock of
- * this process is itself not the database's).
+ * Lets an account that is dated ahead of every clock (a system account too) be posted to again. What was posted keeps
+ * its date, so its movements run backwards in time at this one place, which the auditor knows from the line in the
+ * audit log. An account that is not that far ahead is left alone. Throws ApiError not_found, invalid_field,
+ * ledger_unavailable (this process's own clock differs from the database's).
  */
 export async function resetClock(
   { database, clock, guard }: ClockResetDeps,

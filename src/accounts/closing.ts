@@ -14,8 +14,8 @@ import { dropAlias } from './alias.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 
 /**
- * Closes an account for good and releases its alias and its phone. It must be empty, with nothing held, and not be the
- * fee account of its tenant. Throws ApiError not_found, invalid_state, invalid_field. (docs/contract.md, Accounts)
+ * Closes an account for good and releases its alias and phone. It must be empty, with nothing held, and not its
+ * tenant's fee account. Throws ApiError not_found, invalid_state, invalid_field. (docs/contract.md, Accounts)
  */
 export async function closeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
   const reason = checkedReason(decided.reason);
@@ -39,9 +39,9 @@ export async function closeAccount(database: Database, clock: Clock, id: Uuid, d
   });
 }
 
-/** What stands in the way. Whatever is pending holds funds, a batch that its funds do not cover aside. */
+/** What stands in the way. Everything pending holds funds, except a batch that its funds do not cover. */
 async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
-  // Of any asset, those too that a newer process has brought.
+  // In any asset, including those that only a newer process knows.
   const left = await transaction.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
   );
@@ -56,8 +56,8 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
 }
 
 /**
- * Without a hold an executing batch tries its rows one after the other. The fees of a batch go where they did when it was
- * validated, however long it is `ready`: whoever wants the account closed has it executed and, if need be, canceled.
+ * Without a hold an executing batch tries its rows one after the other. A batch's fees go to the account fixed at
+ * validation, however long it is `ready`: to close that account, have the batch executed and, if need be, canceled.
  */
 async function batchObstacle(transaction: Transaction, { id, tenantId }: Account): Promise<Refusal | null> {
   const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
@@ -68,14 +68,14 @@ async function batchObstacle(transaction: Transaction, { id, tenantId }: Account
   return inTheWay('fee_account', `the fees of the batch ${charged.id} go into it, which is ${charged.status}`);
 }
 
-/** Nobody knows more: what may still charge its fee, by an index of what is not settled. */
+/** Everything that may still charge a fee, by an index over what is not settled. */
 const AWAITING = [
   `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
    WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
 ];
 
-/** True when the fee of something that is not settled yet was fixed to go into this account. */
+/** True if something unsettled will pay its fee into this account. */
 async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boolean> {
   const into = ` AND fee_account_id=${literal(accounts, 'id', accountId)} LIMIT 1`;
   const found = await transaction.all(AWAITING.map((sql) => sql + into));

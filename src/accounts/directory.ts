@@ -8,7 +8,7 @@ import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
-/** The operators' view of accounts: any tenant's, without roles. System accounts are not among them. */
+/** The operators' view of accounts: any tenant's, regardless of roles, without system accounts. */
 
 /** The newest `limit` accounts of the tenant. */
 export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number): Promise<readonly Account[]> {
@@ -24,7 +24,7 @@ export interface AccountDetails {
   readonly members: readonly { readonly name: string; readonly role: Role }[];
 }
 
-/** What belongs to the account: what it has, and who may act in it. */
+/** The account's balances, and who may act in it. */
 export async function readAccountDetails(reader: Reader, accountId: Uuid): Promise<AccountDetails> {
   const [own, roles] = await Promise.all([
     reader.select(balances, { accountId, asset: ASSETS }, { orderBy: ['asset'] }),

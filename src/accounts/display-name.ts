@@ -1,8 +1,8 @@
 const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
 
 /**
- * What others see of an account: of a person the first name and initials ("Ana M. P."), of a business its trade name.
- * It comes from the name given at opening. (docs/contract.md, Lookup)
+ * What others see of an account: a person's first name and initials ("Ana M. P."), a business's trade name. Derived
+ * from the name given at opening. (docs/contract.md, Lookup)
  */
 export function displayName(type: 'person' | 'business', name: string): string {
   if (type === 'business') return name;
@@ -10,10 +10,10 @@ export function displayName(type: 'person' | 'business', name: string): string {
   return [first, ...others.map(initial)].join(' ');
 }
 
-/** A plain letter with no mark behind it: what nearly every name begins with. */
+/** A plain letter not followed by a combining mark: what nearly every name begins with. */
 const PLAIN_INITIAL = /^[A-Za-zÀ-ÖØ-öø-ÿ](?=$|[A-Za-zÀ-ÖØ-öø-ÿ'.-])/;
 
-/** A letter may be several code points: an initial is never half of one. */
+/** A letter may be several code points: an initial is always a whole one. */
 function initial(word: string): string {
   const plain = PLAIN_INITIAL.exec(word)?.[0];
   if (plain !== undefined) return `${plain.toLocaleUpperCase('es')}.`;

@@ -18,10 +18,10 @@ import { lockOpenAccount } from './access.js';
 
 /** What a tenant charges, and into which account. (docs/contract.md, Limits and fees) */
 
-/** More than the whole amount is a slip of the pen. */
+/** More than the whole amount is a typing mistake. */
 const MAX_BASIS_POINTS = 10_000n;
 
-/** Fees of the tenant go into this account from now on. Throws ApiError not_found, invalid_state (closed). */
+/** The tenant's fees go to this account from now on. Throws ApiError not_found, invalid_state (closed). */
 export async function setFeeAccount(
   database: Database,
   clock: Clock,
@@ -30,7 +30,7 @@ export async function setFeeAccount(
   actor: Actor,
 ): Promise<Account> {
   return transact(database, async (transaction) => {
-    // Locked, so that it is not closed meanwhile.
+    // Locked, so that it cannot be closed meanwhile.
     const account = await lockOpenAccount(transaction, accountId);
     if (account.tenantId !== tenantId) throw notFound();
     const tenant = await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
@@ -45,7 +45,10 @@ export async function setFeeAccount(
   });
 }
 
-/** Sets the one schedule of an operation and asset. The tenant needs a fee account. Throws ApiError invalid_field, not_found, invalid_state. */
+/**
+ * Sets the schedule of an operation and asset. The tenant needs a fee account. Throws ApiError invalid_field,
+ * not_found, invalid_state.
+ */
 export async function setFeeSchedule(
   database: Database,
   clock: Clock,

@@ -8,7 +8,7 @@ import { literal, literals } from '../db/statements.js';
 import { type LockedState, need, type Need } from '../ledger/desk/types.js';
 import type { Fee } from './rules.js';
 
-/** Which account receives the fee of an operation of a tenant in an asset, for those that charge one. */
+/** Which account receives a tenant's fees in an asset, if the operation charges one. */
 export type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 /** Read before the lock, so that the fee accounts are locked with the others. One SELECT. */
@@ -33,8 +33,8 @@ export function feeNeeds(key: FeeKey): Need[] {
 }
 
 /**
- * What the operation costs, and into which account. The fee account itself pays none.
- * (docs/contract.md, Limits and fees)
+ * What the operation costs, and which account receives it. The fee account itself pays no fee. (docs/contract.md,
+ * Limits and fees)
  */
 export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
   const schedule = state.row(feeSchedules, key);

@@ -7,8 +7,7 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
 
 /**
- * What became of one account of an import. `known`: it was open already, so a second run of the same import opens
- * nothing twice.
+ * The result for one account of an import. `known`: it was already open, so repeating an import opens nothing twice.
  */
 export type Imported =
   | { readonly result: 'opened' | 'known'; readonly account: Account }
@@ -18,13 +17,13 @@ export interface ImportDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly actor: Actor;
-  /** Says what would become of them and writes nothing. */
+  /** Reports the results without writing anything. */
   readonly dryRun: boolean;
 }
 
 /**
- * Opens a group of a tenant's accounts, each by the rules of opening. An account is known by its phone, without one by its
- * alias: where one of the same type and name has it, it is the same account. Throws what openAccounts throws.
+ * Opens a group of a tenant's accounts, each by the rules of opening. An account is recognised by its phone, or without
+ * one by its alias: if an account of the same type and name has it, they are the same. Throws what openAccounts throws.
  */
 export async function importAccounts(
   deps: ImportDeps,
@@ -40,7 +39,7 @@ export async function importAccounts(
     const draft = fresh[index];
     if (draft !== undefined && refusal !== null) refusals.set(draft, refusal);
   });
-  // Another run of the same import may have been faster.
+  // A concurrent run of the same import may have been faster.
   const overtaken = await findKnown(deps.database.reader, tenantId, [...refusals.keys()]);
   return drafted.map((one): Imported => {
     if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
@@ -51,7 +50,7 @@ export async function importAccounts(
   });
 }
 
-/** For each the rule that forbids it; those without one are open now, but in a dry run. */
+/** For each, the rule that forbids it; the others are now open, except in a dry run. */
 async function openFresh(
   { database, clock, actor, dryRun }: ImportDeps,
   tenantId: Uuid,
@@ -77,7 +76,7 @@ async function findKnown(
     const ofAlias = alias === null ? undefined : byAlias.get(alias);
     const found = phone === null ? ofAlias : byPhone.get(phone);
     const isSame = found !== undefined && found.type === type && found.name === name;
-    // An alias that another account has is a conflict, whoever has the phone.
+    // An alias that belongs to another account is a conflict, whoever has the phone.
     if (isSame && (ofAlias === undefined || ofAlias.id === found.id)) known.set(draft, found);
   }
   return known;

@@ -10,12 +10,14 @@ import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { limitsOf } from './limits.js';
 
-/** Limits of single accounts, set by operators. The account's row is the lock: no posting decides by what they were before. */
+/**
+ * Limits of single accounts, set by operators. The account's row is the lock, so no posting decides by the old ones.
+ */
 
 export interface LimitChange {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** Null: the limit of the account's type. Undefined: as it is. */
+  /** Null: the limit of the account's type. Undefined: unchanged. */
   readonly minimum?: bigint | null | undefined;
   readonly maximum?: bigint | null | undefined;
   /** May be zero: nothing leaves the account. */
@@ -41,7 +43,7 @@ export async function setAccountLimits(
       month: changed(change.month, before?.month),
     };
     const { minimum, maximum } = limitsOf(account, asset, own);
-    // An amount of nothing is never moved: the minimum is what refuses it.
+    // The minimum is what refuses an amount of zero.
     if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
     await transaction.execute(upsertSql(accountLimits, [own], ['minimum', 'maximum', 'month']));
@@ -59,7 +61,7 @@ function textOf(raw: bigint | null): string | null {
   return raw?.toString() ?? null;
 }
 
-/** The account has its type's limits again. False when it had no others. Throws ApiError not_found. */
+/** Restores the limits of the account's type. False if it had no others. Throws ApiError not_found. */
 export async function clearAccountLimits(
   database: Database,
   clock: Clock,

@@ -7,7 +7,7 @@ import { monthTotals } from '../db/entities/ledger.js';
 import type { Account } from '../db/entities/parties.js';
 import { need, type Need } from '../ledger/desk/types.js';
 
-/** What one operation and one month may take out of an account. In the asset's smallest unit. */
+/** How much one operation and one month may take out of an account, in the asset's smallest unit. */
 export interface Limits {
   readonly minimum: bigint;
   readonly maximum: bigint;
@@ -16,7 +16,7 @@ export interface Limits {
 
 const BUSINESS_FACTOR = 100n;
 
-/** The limits of an account: what was set for it, else its type's. (docs/contract.md, Limits and fees) */
+/** The limits of an account: its own where set, otherwise its type's. (docs/contract.md, Limits and fees) */
 export function limitsOf(account: Pick<Account, 'type'>, asset: Asset, own: AccountLimits | undefined): Limits {
   const { minimum, maximum, month } = LISTED_ASSETS[asset].limits;
   const factor = account.type === 'person' ? 1n : BUSINESS_FACTOR;
@@ -34,7 +34,10 @@ export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
 
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
-/** The totals of every month that an instant may fall in: which one it is depends on a time zone that is read beside them. */
+/**
+ * The totals of every month that an instant may fall in: which one depends on a time zone that is read at the same
+ * time.
+ */
 function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map((offset) => monthOf(instant(at + offset), 'UTC').name);
   return [...new Set(names)].map((month) => need(monthTotals, { accountId, asset, month }));

@@ -21,7 +21,7 @@ interface AskedAlias {
   readonly alias: string;
 }
 
-/** Looks up aliases for all tenants; those that are asked for at the same time share a statement. */
+/** Looks up aliases for all tenants; simultaneous look-ups share a statement. */
 export class AliasLookup {
   private readonly reads: Together<AskedAlias, StoredRow | undefined>;
 
@@ -57,8 +57,9 @@ async function findAliases(
 }
 
 /**
- * The account with this phone: the tenant's own, else the only one in its network. Null where there is none, and when several
- * accounts of the network have it. Own, foreign and missing phones take the same statement, so time tells nothing.
+ * The account with this phone: the tenant's own, otherwise the only one in its network. Null if there is none, or if
+ * several accounts of the network have it. Own, foreign and missing phones take the same statement, so timing reveals
+ * nothing.
  */
 export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string): Promise<LookupResult | null> {
   const own = literal(tenants, 'id', tenantId);

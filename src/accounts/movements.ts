@@ -29,14 +29,14 @@ export interface MovementFilter {
 
 export interface MovementPage {
   readonly items: readonly Readonly<Record<string, unknown>>[];
-  /** The `seq` to go on before, or null on the last page. */
+  /** The next page begins before this `seq`; null on the last page. */
   readonly nextBefore: bigint | null;
 }
 
 /**
- * A page of an account's entries, newest first, beginning before `before` (null: at the newest). The cost is the page's,
- * at any depth: a time bound becomes a bound on `seq`, since `created_at` never runs backwards within an account but where
- * an operator said so. (docs/contract.md, Movements)
+ * A page of an account's entries, newest first, beginning before `before` (null: at the newest). A page costs the same
+ * at any depth: a time bound becomes a bound on `seq`, since `created_at` never runs backwards within an account except
+ * where an operator reset its clock. (docs/contract.md, Movements)
  */
 export async function readMovements(
   reader: Reader,
@@ -63,11 +63,11 @@ export async function readMovements(
 
 export interface SeqRange {
   readonly first: bigint;
-  /** Null: to the newest. */
+  /** Null: up to the newest. */
   readonly last: bigint | null;
 }
 
-/** Where the account's entries within the bounds are: one range, but for an account whose clock an operator has reset. */
+/** Where the account's entries within the bounds are: one range, unless an operator has reset the account's clock. */
 export async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }: MovementFilter): Promise<SeqRange[]> {
   if (from === undefined && to === undefined) return [{ first: 1n, last: null }];
   const rows = { table: entries.name, owner: `account_id=${literal(entries, 'accountId', accountId)}`, number: 'seq' };
@@ -85,8 +85,8 @@ export async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }
 }
 
 /**
- * Every entry of the ranges, by the primary key; those of an asset or kind as a merge of the ranges that one index has of each
- * asset and kind. Naming the index keeps the optimizer from reading and sorting the whole account.
+ * Every entry of the ranges, by the primary key; for an asset or kind, by merging one index's ranges for each asset and
+ * kind. Naming the index keeps the optimizer from reading and sorting the whole account.
  */
 function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRange[], count: number): string {
   const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
@@ -116,7 +116,7 @@ function describedSql(page: string): string {
     LEFT JOIN accounts c ON c.id=e.counterparty_account_id`;
 }
 
-/** The account's movements of an asset among its entries of these numbers, both inclusive, oldest first. */
+/** The account's movements of an asset between these entry numbers, both inclusive, oldest first. */
 export async function readMovementsOf(
   reader: Reader,
   accountId: Uuid,
@@ -144,7 +144,9 @@ function filteredBy({ asset, kind }: MovementFilter): string[] {
 
 type Holders = ReadonlyMap<Uuid, string>;
 
-/** Who is behind the bank accounts of the page's payouts, by payout. Most pages have none, and cost nothing. */
+/**
+ * The holders of the bank accounts of the page's payouts, by payout. Most pages have none, and then this costs nothing.
+ */
 async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
   const ids = rows.flatMap((row) => (row.related_type === 'payout' ? column.uuid.parse(row.related_id) : []));
   if (ids.length === 0) return new Map();
@@ -152,7 +154,7 @@ async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<
   return new Map(found.map(({ id, holderName }) => [id, holderName]));
 }
 
-/** What an entry is to the owner of its account. */
+/** An entry as the owner of its account sees it. */
 export interface Movement {
   readonly entry: Entry;
   readonly counterparty: Counterparty;
@@ -202,7 +204,7 @@ function presentMovement({ entry, counterparty, ...movement }: Movement): Readon
 const nullableText = column.nullable(column.string);
 const relatedType = column.oneOf(RESOURCE_TYPES);
 
-/** Always there: of what has no account of a tenant's the ids are null. (docs/contract.md, Movements) */
+/** Always present: if it is no tenant's account, the ids are null. (docs/contract.md, Movements) */
 function counterpartyOf(row: StoredRow, holder: string | undefined): Counterparty {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
   const nobody = { accountId: null, tenantId: null, alias: null };

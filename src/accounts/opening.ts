@@ -17,16 +17,16 @@ import { parseAlias, parsePhone } from './identifiers.js';
 export interface NewAccount {
   readonly tenantId: Uuid;
   readonly type: 'person' | 'business';
-  /** 1 to 120 characters. A person's full name, a business's trade name: the display name is made of it. */
+  /** 1 to 120 characters. A person's full name or a business's trade name: the display name is derived from it. */
   readonly name: string;
   readonly alias: string | null;
-  /** In any format; Colombian when it names no country. */
+  /** In any format; Colombian if it names no country. */
   readonly phone: string | null;
   /** Members of the tenant and the role that each gets in the account. */
   readonly grants: readonly { readonly memberId: Uuid; readonly role: Role }[];
 }
 
-/** An account that is not there yet, with the roles in it. */
+/** An account yet to be opened, with the roles in it. */
 export interface Draft {
   readonly account: Account;
   readonly grants: NewAccount['grants'];
@@ -60,7 +60,7 @@ export async function openAccount(
   return opened.account;
 }
 
-/** The account in its stored form, or every problem of what was written. */
+/** The account in stored form, or every problem with the input. */
 export function draftAccount({ tenantId, type, name, grants, ...wanted }: NewAccount, createdAt: Instant): Drafted {
   const problems: FieldProblem[] = [];
   const wrong = (field: string, reason: string): void => {
@@ -83,7 +83,7 @@ export function draftAccount({ tenantId, type, name, grants, ...wanted }: NewAcc
   return { draft: { account, grants } };
 }
 
-/** Somebody else was faster than what was read before: nothing was written, and it is decided anew. */
+/** What was read beforehand is out of date: nothing was written, and everything is decided again. */
 class Overtaken extends Error {
   override name = 'Overtaken';
 }
@@ -91,8 +91,8 @@ class Overtaken extends Error {
 const TRIES = 4;
 
 /**
- * Opens those of a tenant's accounts that no rule forbids, in one transaction; answers each, in their order. Throws
- * ApiError not_found (tenant or member), and what withTransaction throws.
+ * Opens, in one transaction, those of a tenant's accounts that no rule forbids; returns a result for each, in order.
+ * Throws ApiError not_found (tenant or member), and what withTransaction throws.
  */
 export async function openAccounts(
   database: Database,
@@ -148,7 +148,10 @@ async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[])
     throw new ApiError({ code: 'not_found', message: 'a member that is to be granted a role does not exist' });
 }
 
-/** For each the rule that forbids it, or null: reserved, taken and quarantined aliases, then taken phones, earlier drafts included. */
+/**
+ * For each, the rule that forbids it, or null: reserved, taken and quarantined aliases, then taken phones, counting
+ * earlier drafts.
+ */
 export async function judgeDrafts(
   reader: Reader,
   tenantId: Uuid,
@@ -188,7 +191,7 @@ async function releasedAt(
   return new Map(rows.map((row) => [row.alias, row.releasedAt]));
 }
 
-/** After the unique key has waited for whoever was giving an alias up, so that their release is seen. */
+/** After the unique key has waited for any transaction that was giving an alias up, so its release is visible. */
 async function assertNoneWasReleased(
   reader: Reader,
   tenantId: Uuid,

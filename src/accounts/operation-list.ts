@@ -16,47 +16,47 @@ import { resourceOfRequest } from '../requests/reading.js';
 import { readReach } from './reachable.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
-/** What of an operation that leaves an account decides who sees it and which lists it is in. */
+/** What decides who may see an operation that leaves an account, and which lists it appears in. */
 interface Operation extends TimePosition {
   readonly tenantId: Uuid;
   readonly sourceAccountId: Uuid;
 }
 
 export interface OperationFilter {
-  /** One of the words of the column `status`; only for operations that have one. */
+  /** A value of the column `status`; only for operations that have one. */
   readonly status?: string | undefined;
   readonly sourceAccountId?: Uuid | undefined;
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
-  /** What this key made. An empty list is no proof that it will not appear. */
+  /** What this key created. An empty list does not prove that it will not appear. */
   readonly idempotencyKey?: string | undefined;
-  /** What the request with this id made, or its key had made before; the same holds. */
+  /** What the request with this id created, or its key had created before; again, an empty list proves nothing. */
   readonly requestId?: Uuid | undefined;
-  /** Where it goes: of each its own columns. */
+  /** Where it goes: each operation has its own columns. */
   readonly destination?: Destination | undefined;
   readonly asset?: Asset | undefined;
-  /** Inclusive bounds of what it moves, in the smallest unit of the asset, which is named too. */
+  /** Inclusive bounds of the amount, in the smallest unit of the asset, which must be named too. */
   readonly least?: bigint | undefined;
   readonly most?: bigint | undefined;
 }
 
-/** By the columns of the operation's table. */
+/** By columns of the operation's table. */
 export type Destination = Readonly<
   Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
 >;
 
 /** How members read one kind of operation. */
 export interface OperationList<Row extends Operation> {
-  /** With the indexes `source`, and `status` or, where it has no statuses, `tenant`; each with created_at and id behind. */
+  /** With the indexes `source` and `status` (or `tenant`, without statuses), each ending in created_at and id. */
   readonly table: Table<Row>;
-  /** Every word of the column `status`; none where there is no such column. */
+  /** Every value of the column `status`; empty if there is no such column. */
   readonly statuses: readonly string[];
   readonly resourceType: ResourceType;
-  /** The columns of the accounts in which any role lets a member see it. */
+  /** The columns that name the accounts in which any role lets a member see it. */
   readonly seenFrom: readonly ('source_account_id' | 'destination_account_id' | 'recipient_account_id')[];
 }
 
-/** True in SQL when the caller's member has a role in one of the accounts of the row. */
+/** SQL that is true if the caller's member has a role in one of the row's accounts. */
 function visibleSql({ seenFrom }: Pick<OperationList<never>, 'seenFrom'>, caller: Caller, row: string): string {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return `EXISTS (SELECT 1 FROM member_roles r WHERE r.member_id=${member}
@@ -76,7 +76,7 @@ export async function readOperation<Row extends Operation>(
      WHERE t.id=${uuid.literal(id)} AND t.tenant_id=${uuid.literal(caller.tenantId)}`,
   );
   if (row === undefined) throw notFound();
-  // A number with MariaDB, text with MySQL.
+  // MariaDB returns a number, MySQL text.
   if (integer.parse(row.visible) !== 1) throw new ApiError(AUTHORITY_INSUFFICIENT);
   return parseRow(table, row);
 }
@@ -93,7 +93,7 @@ export async function listOperations<Row extends Operation>(
   const { tenantId } = caller;
   const { status, sourceAccountId, idempotencyKey, requestId } = filter;
   if (idempotencyKey !== undefined || requestId !== undefined) return madeBy(list, reader, caller, filter);
-  // Whose account it is comes first: a stranger's is as empty, and as quickly so, as one that does not exist.
+  // The account's owner comes first: a foreign account gives an empty list as quickly as a missing one.
   if (sourceAccountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
@@ -104,7 +104,7 @@ export async function listOperations<Row extends Operation>(
   return readVisible(reader, { ...rows, shown }, before, limit);
 }
 
-/** SQL over the row `l` of the filters for which there is no index: they are looked for in a bounded number of rows a page. */
+/** SQL over the row `l` for the filters without an index: each page examines a bounded number of rows for them. */
 function furtherSql<Row extends Operation>({ table }: OperationList<Row>, filter: OperationFilter): string[] {
   const { destination = {}, asset, least, most } = filter;
   const bound = (name: string, sign: string, raw: bigint | undefined): string[] =>
@@ -120,7 +120,7 @@ function furtherSql<Row extends Operation>({ table }: OperationList<Row>, filter
   ];
 }
 
-/** The tenant's operations within these filters, but for the status of those of one account. */
+/** The tenant's operations that match these filters, except the status filter if they are of one account. */
 function operationRows<Row extends Operation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
   { status, sourceAccountId, from, to }: OperationFilter,
@@ -137,7 +137,7 @@ function operationRows<Row extends Operation>(
   return { table, index: 'status', within: [own, ...within], oneOf };
 }
 
-/** For operators, whatever a member may see: the newest `limit` of the tenant's, of a status or an account or both. */
+/** For operators, regardless of what members may see: the tenant's newest `limit`, by status, account or both. */
 export async function listNewest<Row extends Operation>(
   list: OperationList<Row>,
   reader: Reader,
@@ -156,7 +156,7 @@ export async function listNewest<Row extends Operation>(
   return found.map((row) => parseRow(table, row));
 }
 
-/** At most one: what key or request made, if the other filters and the member's roles let it be seen. */
+/** At most one: what the key or request created, if it matches the other filters and the member may see it. */
 async function madeBy<Row extends Operation>(
   list: OperationList<Row>,
   reader: Reader,
@@ -186,7 +186,7 @@ async function resourceOfKey(
   return bound?.resourceId ?? null;
 }
 
-/** The same as the SQL says, of one that was found otherwise. */
+/** The SQL's filters, applied to an operation found by other means. */
 function isWithin(made: Operation, filter: OperationFilter): boolean {
   const { status, sourceAccountId, from, to, destination, asset, least, most } = filter;
   const columns: Readonly<Record<string, unknown>> = { ...made };

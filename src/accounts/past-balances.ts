@@ -18,21 +18,21 @@ import { readAccount } from './reading.js';
 /** What an account has of each asset, available and held together. */
 export type Totals = Readonly<Record<Asset, bigint>>;
 
-/** Right after the account's entry of this number; 0: before the first. */
+/** Right after the account's entry with this number; 0: before the first. */
 interface Cut {
   readonly accountId: Uuid;
   readonly seq: bigint;
 }
 
-/** Throws invalid_field: what is dated at that moment may still be on its way, or is yet to come. */
+/** Throws invalid_field if postings dated at that moment may still be in flight or to come. */
 export function assertSettled(field: string, at: Instant, now: Instant): void {
   if (at > now) throw new ApiError(invalidField(field, 'in_the_future'));
   if (at > now - SETTLED_AFTER_MS) throw new ApiError(invalidField(field, 'too_recent'));
 }
 
 /**
- * Waits for what is dated up to and at a moment that is settled, and yet to be committed. A posting has the account's row from before it
- * is dated until it is committed, so there is none where a later one is committed already. Throws ledger_unavailable.
+ * Waits for uncommitted postings dated at or before a settled moment. A posting holds the account's row from before it
+ * is dated until it is committed, so there are none once a later one is committed. Throws ledger_unavailable.
  */
 export async function awaitPostings(
   database: Database,
@@ -47,7 +47,7 @@ export async function awaitPostings(
   }
 }
 
-/** A command is given up within a minute, and the server ends a transaction whose process stands still sooner. */
+/** A command is given up within a minute, and the server ends a transaction whose process has frozen even sooner. */
 const COMMITTED_AFTER_MS = 60_000;
 
 /**
@@ -75,9 +75,9 @@ export async function readPastBalances(
 }
 
 /**
- * The totals of accounts by what is dated up to and at a moment, which lies so far back that nothing is posted there any more.
- * It looks at one entry for each halving of an account's entries, and at one for each asset and kind: at no more, however
- * many there are.
+ * The totals of accounts from entries dated at or before a moment so long ago that nothing can still be posted there.
+ * It reads one entry for each step of a binary search through the account's entries, and one for each asset and kind,
+ * however many entries there are.
  */
 export async function totalsAt(
   reader: Reader,
@@ -92,7 +92,7 @@ export async function totalsAt(
   return found;
 }
 
-/** Of an account whose time began anew behind some entries: what each part had gained by then. */
+/** For an account whose clock was reset after some entries: what each part had gained by then. */
 async function totalsOfParts(reader: Reader, accountId: Uuid, resets: readonly bigint[], at: Instant): Promise<Totals> {
   const ranges = await rangesWithin(reader, accountId, { to: at });
   let sum = NOTHING;
@@ -112,12 +112,12 @@ function totalsOf(of: (asset: Asset) => bigint): Totals {
 
 const NOTHING = totalsOf(() => 0n);
 
-/** The last entry of each account that is dated then or before: found by halving, in one statement for all. */
+/** The last entry of each account dated at or before the moment: binary search, one statement for all accounts. */
 async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
   if (accountIds.length === 0) return [];
   const middle = '(h.low+h.high) DIV 2';
   const isEarlier = `r.created_at<${time.literal(instant(at + 1))}`;
-  // An entry that is missing counts as later, so the search ends whatever there is.
+  // A missing entry counts as later, so the search always ends.
   const rows = await reader.query(
     `WITH RECURSIVE halves (account_id, low, high) AS (
        SELECT a.id, CAST(1 AS SIGNED), CAST(a.seq AS SIGNED)+1 FROM accounts a
@@ -131,7 +131,7 @@ async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant):
   return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
 }
 
-/** What each account, named once, had right after its entry. */
+/** What each account had right after its entry. Each account appears once. */
 async function totalsThrough(reader: Reader, cuts: readonly Cut[]): Promise<ReadonlyMap<Uuid, Totals>> {
   if (cuts.length === 0) return new Map();
   const given = cuts.map(({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`);
@@ -146,7 +146,7 @@ async function totalsThrough(reader: Reader, cuts: readonly Cut[]): Promise<Read
   );
 }
 
-/** SQL of the last entry of this asset and kind that an account `c` has within its cut; 0 where there is none. */
+/** SQL for the last entry of this asset and kind that an account `c` has within its cut; 0 if there is none. */
 function lastSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
   return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=c.account_id
     AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=c.seq

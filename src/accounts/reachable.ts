@@ -5,23 +5,25 @@ import { accounts, tenants } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
 import type { OwnerFinder } from '../ledger/desk/types.js';
 
-/** An account, and the tenant that has named it. */
+/** An account, and the tenant that named it. */
 export interface NamedAccount {
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
 }
 
-/** What the tenants have to do with the accounts that they named. */
+/** How the tenants relate to the accounts that they named. */
 export interface Reach {
   /** True for the tenant's own account. */
   owns(tenantId: Uuid, accountId: Uuid): boolean;
-  /** True where money of the tenant may go: to its own accounts, and to those of its network. */
+  /** True for the tenant's own accounts and those of its network: where its money may go. */
   reaches(tenantId: Uuid, accountId: Uuid): boolean;
-  /** Of an account that any of the tenants reaches. */
+  /** For an account that any of the tenants reaches. */
   readonly ownerOf: OwnerFinder;
 }
 
-/** Accounts whose own tenant has named them, and it: that never changes. Of each database, by what it is read with. */
+/**
+ * Owners of accounts that were named by their own tenant: an owner never changes. One map for each database's reader.
+ */
 const knownOwners = new WeakMap<Reader, Map<Uuid, Uuid>>();
 const MAX_KNOWN_OWNERS = 20_000;
 
@@ -33,8 +35,9 @@ function knownOwnersOf(reader: Reader): Map<Uuid, Uuid> {
 }
 
 /**
- * Read before the lock, so that a command names no account that is none of its tenant's business. What a tenant cannot reach is
- * not read for it. Only a tenant's own accounts are remembered, and for it alone: a stranger's takes as long as one that there is not.
+ * Read before the lock, so that a command names no account outside its tenant's reach. Accounts that a tenant cannot
+ * reach are not read for it. A tenant's own accounts are cached, for that tenant alone, so a foreign account takes as
+ * long as a missing one.
  */
 export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
   const own = new Set<string>();
@@ -60,7 +63,7 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     const one = asked.get(pair);
     if (ownerId !== asking || one === undefined) continue;
     own.add(pair);
-    // As they were named: one text for all of a tenant's accounts.
+    // Keeps the object that was named: one string for all of a tenant's accounts.
     known.set(one.accountId, one.tenantId);
   }
   return {
@@ -74,7 +77,7 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   if (asked.length === 0) return Promise.resolve([]);
   const accountIds = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
   const tenantIds = literals(tenants, 'id', new Set(asked.map(({ tenantId }) => tenantId)));
-  // The lists are for the keys: no optimizer makes ranges of the pairs on every server.
+  // The lists let the keys be used: not every server's optimizer makes ranges of the pairs.
   return reader.query(
     `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id AS owner_id
      FROM accounts a JOIN tenants o ON o.id=a.tenant_id JOIN tenants t ON t.id=o.id OR t.network=o.network
@@ -82,7 +85,7 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   );
 }
 
-/** Whose these accounts are, whoever names them. */
+/** The owners of these accounts, whoever named them. */
 export async function readOwners(reader: Reader, accountIds: readonly Uuid[]): Promise<OwnerFinder> {
   if (accountIds.length === 0) return () => undefined;
   const ids = literals(accounts, 'id', new Set(accountIds));

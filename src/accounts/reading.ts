@@ -15,7 +15,7 @@ import { parseRow } from '../db/table.js';
 import { assertAllowed, ownAccountSql } from './access.js';
 import { type Limits, limitsOf } from './limits.js';
 
-/** What the API shows of the accounts themselves. */
+/** What the API shows of accounts. */
 
 export interface AccountFilter {
   readonly type?: 'person' | 'business' | undefined;
@@ -32,7 +32,7 @@ export async function readAccount(reader: Reader, caller: Caller, accountId: Uui
   return parseRow(accounts, row);
 }
 
-/** The accounts in which the member has a role, newest first, those before `before`. */
+/** The accounts in which the member has a role, newest first, starting before `before`. */
 export async function listAccounts(
   reader: Reader,
   caller: Caller,
@@ -47,7 +47,7 @@ export async function listAccounts(
   if (filter.type !== undefined) conditions.push(`a.type=${literal(accounts, 'type', filter.type)}`);
   if (filter.status !== undefined) conditions.push(`a.status=${literal(accounts, 'status', filter.status)}`);
   if (before !== null) conditions.push(`r.account_id<${column.uuid.literal(before.id)}`);
-  // Along the member's own roles: a page costs the same in a tenant of ten accounts and of a million. Ids follow time.
+  // Follows the member's own roles: a page costs the same in a tenant of ten accounts as of a million. Ids follow time.
   const rows = await reader.query(
     `SELECT ${columnList(accounts, 'a')} FROM member_roles r FORCE INDEX (member)
      STRAIGHT_JOIN accounts a ON a.id=r.account_id WHERE ${conditions.join(' AND ')}
@@ -60,7 +60,7 @@ export async function listAccounts(
 }
 
 /**
- * What one operation and this month may still take. Throws not_found, authority_insufficient.
+ * What one operation, and the rest of this month, may take. Throws not_found, authority_insufficient.
  * (docs/contract.md, Limits and fees)
  */
 export async function readLimits(
@@ -86,11 +86,11 @@ export async function readLimits(
   };
 }
 
-/** What holds for an account in one asset at this moment. */
+/** An account's limits in one asset, and what the month has used of them. */
 export interface LimitState {
   readonly asset: Asset;
   readonly limits: Limits;
-  /** True where an operator has set any of them for this account. */
+  /** True if an operator has set any of them for this account. */
   readonly isOwn: boolean;
   /** What the month has used of its limit. */
   readonly used: bigint;
@@ -104,7 +104,7 @@ export async function readLimitState(reader: Reader, account: Account, now: Inst
     reader.select(accountLimits, { accountId }),
   ]);
   if (tenant === undefined) throw notFound();
-  // The month in which an operation would count now: never before what the account has already posted.
+  // The month in which an operation would count now: never earlier than the account's last posting.
   const month = monthOf(maxInstant(now, account.lastPostedAt), tenant.timeZone);
   const totals = await reader.select(monthTotals, { accountId, month: month.name });
   return ASSETS.map((asset) => {

@@ -9,30 +9,33 @@ import { insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { Recipient } from './recipients.js';
 
-/** Whose budget pays: the token's, null where it is not known, and its tenant's. */
+/** Whose budgets pay: the token's (null if unknown) and its tenant's. */
 export interface Asking {
   readonly tenantId: Uuid;
   readonly tokenKeyId: string | null;
 }
 
-/** A file whose names are paid for up to a row: reading it again does not pay again for names that belong to nobody. */
+/**
+ * A file whose names are paid for up to a row: reading it again does not pay a second time for names that belong to
+ * nobody.
+ */
 export interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
 }
 
 export interface BudgetSize {
-  /** Names of one token, and of all of a tenant's tokens together. */
+  /** Names for one token, and for all of a tenant's tokens together. */
   readonly ofToken: number;
   readonly ofTenant: number;
-  /** How long an empty budget takes to be full again. */
+  /** How long an empty budget takes to refill. */
   readonly fullAfterMs: number;
 }
 
 /** Known recipients that a process remembers: they never become unknown. */
 const MAX_REMEMBERED = 100_000;
 const MAX_REFUSALS = 10_000;
-/** For this long a refusal needs no look at the budget; after that an operator may have raised it. */
+/** A refusal is cached for this long; by then an operator may have raised the budget. */
 const REFUSED_MS = 5_000;
 
 /**
@@ -43,7 +46,7 @@ const REFUSED_MS = 5_000;
 export class RecipientBudget {
   private readonly remembered = new Set<string>();
   private readonly turns = new Map<Uuid, Promise<void>>();
-  /** By budget: how much was last refused, and until when. */
+  /** By budget: the amount last refused, and until when. */
   private readonly refusals = new Map<
     string,
     { readonly count: number; readonly until: number; readonly lookAgainAt: number }
@@ -72,7 +75,7 @@ export class RecipientBudget {
     this.remember(tenantId, found);
   }
 
-  /** For all, else for as many as there is budget for, by halves. */
+  /** For all; failing that, for as many as the budget covers, by halving. */
   private async payAsCan(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     try {
       await transact(this.database, (transaction) => this.pay(transaction, asking, found, piece));
@@ -89,7 +92,9 @@ export class RecipientBudget {
     }
   }
 
-  /** One at a time for each tenant: a tenant that floods us waits for itself, without holding a connection that others need. */
+  /**
+   * One at a time for each tenant: a tenant that floods us waits for itself, and holds no connection that others need.
+   */
   private inTurn(tenantId: Uuid, work: () => Promise<void>): Promise<void> {
     const turn = (this.turns.get(tenantId) ?? Promise.resolve()).then(work);
     const end = turn
@@ -101,7 +106,7 @@ export class RecipientBudget {
     return turn;
   }
 
-  /** A budget fills with time alone: as much as was refused is refused until its time. */
+  /** Only time refills a budget: an amount that was refused stays refused until then. */
   private assertNotRefused(asking: Asking, count: number): void {
     for (const name of namesOf(asking)) {
       const refused = this.refusals.get(name);
@@ -118,7 +123,7 @@ export class RecipientBudget {
     piece: FilePiece | undefined,
   ): Promise<void> {
     const { tenantId } = asking;
-    // Under its lock nobody else of the tenant makes anybody known.
+    // Under the lock, no other request of the tenant adds known recipients.
     const budgets = await this.lock(transaction, asking);
     const { ids, count } = await newOnes(transaction, tenantId, found);
     const isPaid = piece !== undefined && (await isPaidFor(transaction, piece));
@@ -128,7 +133,7 @@ export class RecipientBudget {
     await transaction.execute(insertSql(knownRecipients, rows));
   }
 
-  /** One that is not there yet is full. */
+  /** A budget without a row is full. */
   private async lock(transaction: Transaction, asking: Asking): Promise<readonly Budget[]> {
     const names = namesOf(asking);
     for (const name of names)
@@ -168,7 +173,7 @@ interface Budget {
   readonly size: number;
 }
 
-/** What an operator has set for a tenant, null where it is as for all, and when its budget is full again, null where it is. */
+/** What an operator has set for a tenant (null: the default), and when its budget is full again (null: it is full). */
 export async function readOwnBudget(
   reader: Reader,
   tenantId: Uuid,
@@ -200,13 +205,16 @@ function exhausted(waitMs: number): ApiError {
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
 }
 
-/** The accounts that the tenant did not know, and what all names together cost: one for each of them, one for each of nobody. */
+/**
+ * The accounts that were new to the tenant, and the total cost: one for each of them, and one for each name that is
+ * nobody's.
+ */
 async function newOnes(
   reader: Reader,
   tenantId: Uuid,
   found: readonly Recipient[],
 ): Promise<{ readonly ids: readonly Uuid[]; readonly count: number }> {
-  // Asked for nobody too, by an id that is no account's: what is refused takes as long as what is there.
+  // Also asked for names that are nobody's, by an id that is no account's, so that both take equally long.
   const asked = [...new Set(found.map((id) => id ?? tenantId))];
   const rows = await reader.select(knownRecipients, { tenantId, accountId: asked });
   const known = new Set(rows.map(({ accountId }) => accountId));

@@ -6,7 +6,7 @@ import { accounts, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { parseAlias, parsePhone } from './identifiers.js';
 
-/** Whom money may be paid to, by whichever of its names: the look-up's rules, for many names at a time. */
+/** Finds recipients by any of their names: the look-up's rules, for many names at a time. */
 
 export type RecipientName =
   | { readonly by: 'account_id'; readonly value: Uuid }
@@ -15,15 +15,15 @@ export type RecipientName =
   /** E.164 */
   | { readonly by: 'phone'; readonly value: string };
 
-/** An account's id; null for nobody who can be paid, and for a phone that is not one account's alone: neither is told. */
+/** An account's id; null for nobody payable and for a phone shared by several accounts, which are not distinguished. */
 export type Recipient = Uuid | null;
 
 export type Recipients = (name: RecipientName) => Recipient;
 
-/** The most names of one call: MariaDB makes a table of a list of a thousand. */
+/** The most names in one call: MariaDB turns a list of a thousand into a table. */
 export const MAX_NAMES = 900;
 
-/** The name as a person writes it in one field: a `$alias`, an account's id, else a phone. Null when it is malformed. */
+/** A name written in a single field: a `$alias`, an account's id, otherwise a phone. Null if malformed. */
 export function parseRecipient(text: string): RecipientName | null {
   if (text.startsWith('$')) {
     const alias = parseAlias(text);
@@ -36,8 +36,9 @@ export function parseRecipient(text: string): RecipientName | null {
 }
 
 /**
- * Finds at most MAX_NAMES recipients of a tenant: aliases in the tenant, ids and phones there and in its network; of
- * several phones the own one. Closed and system accounts are not there. (docs/contract.md, Networks)
+ * Finds at most MAX_NAMES recipients of a tenant: aliases in the tenant, ids and phones in it and its network; if
+ * several accounts share a phone, the tenant's own. Closed and system accounts are not found. (docs/contract.md,
+ * Networks)
  */
 export async function resolveRecipients(
   reader: Reader,
@@ -88,7 +89,7 @@ async function findReachable(
   );
 }
 
-/** The tenant's own account with the phone, else the only one in its network. */
+/** The tenant's own account with the phone, otherwise the only one in its network. */
 function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, Recipient> {
   const owners = new Map<string, Recipient>();
   const own = new Set<string>();
@@ -103,7 +104,7 @@ function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<st
   return owners;
 }
 
-/** Those that were looked for by alias or phone, each name once, and what came of it: what a RecipientBudget pays for. */
+/** The results for aliases and phones, each name once: what a RecipientBudget pays for. */
 export function foundByName(names: readonly RecipientName[], found: Recipients): readonly Recipient[] {
   const asked = new Map(names.filter(({ by }) => by !== 'account_id').map((name) => [name.value, name]));
   return Array.from(asked.values(), found);

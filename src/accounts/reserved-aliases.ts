@@ -7,13 +7,13 @@ import { insertSql, literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { readAlias } from './alias.js';
 
-/** The platform's list of aliases that nobody may take. Who has one already keeps it. */
+/** The platform's list of aliases that nobody may take. An account that already has one keeps it. */
 
 export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {
   return reader.select(reservedAliases, {}, { orderBy: ['alias'] });
 }
 
-/** False when it was on the list already. Throws ApiError invalid_field. */
+/** False if it was already on the list. Throws ApiError invalid_field. */
 export async function reserveAlias(database: Database, clock: Clock, text: string, actor: Actor): Promise<boolean> {
   const alias = readAlias(text);
   const createdAt = clock();
@@ -29,7 +29,7 @@ export async function reserveAlias(database: Database, clock: Clock, text: strin
   }
 }
 
-/** False when it was not on the list. Throws ApiError invalid_field. */
+/** False if it was not on the list. Throws ApiError invalid_field. */
 export async function unreserveAlias(database: Database, clock: Clock, text: string, actor: Actor): Promise<boolean> {
   const alias = readAlias(text);
   return transact(database, async (transaction) => {

@@ -6,7 +6,7 @@ import { parsePhone } from './identifiers.js';
 import { AliasBody, AliasSchema, LookupQuery, LookupSchema, VerificationBody, VerificationSchema } from './schemas.js';
 import type { Accounts } from './service.js';
 
-/** Who is behind an account and what it is called. */
+/** Who holds an account, and what it is called. */
 export function identityRoutes(api: Api, accounts: Accounts): void {
   lookup(api, accounts);
   alias(api, accounts);
@@ -24,7 +24,7 @@ function lookup(api: Api, accounts: Accounts): void {
     refuses('missing_query', 'not_found'),
     summary('Look up a recipient', 'By exactly one of alias or phone; shows the least that a sender needs.'),
     async ({ caller, query: { alias: aliasText, phone: phoneText } }) => {
-      // Empty text names nobody either.
+      // An empty text counts as absent.
       if ((aliasText === undefined) === (phoneText === undefined) || aliasText === '' || phoneText === '')
         throw new ApiError({ code: 'missing_query', message: 'exactly one of alias or phone is needed' });
       if (aliasText !== undefined)

@@ -14,7 +14,7 @@ import {
 import { presentAccount } from './presenter.js';
 import type { Accounts } from './service.js';
 
-/** What is read of accounts. */
+/** Reads of accounts. */
 export function accountRoutes(api: Api, accounts: Accounts, cursors: Cursors): void {
   listAndRead(api, accounts, cursors);
   fundsAndMovements(api, accounts, cursors);

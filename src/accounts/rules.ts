@@ -7,14 +7,14 @@ import type { Account, Tenant } from '../db/entities/parties.js';
 import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
 import type { Limits } from './limits.js';
 
-/** What is true of any operation that takes money out of an account, whichever feature asks. Pure. */
+/** Rules for any operation that takes money out of an account, whatever the feature. Pure. */
 
 export const AUTHORITY_INSUFFICIENT: Refusal = {
   code: 'authority_insufficient',
   message: "the member's role in this account does not allow the operation",
 };
 
-/** For operators' commands alone: through the API a closed account is not there, or cannot send. */
+/** For operators' commands only: through the API a closed account does not exist, or cannot send. */
 export const ACCOUNT_CLOSED: Refusal = {
   code: 'invalid_state',
   message: 'the account is closed',
@@ -28,7 +28,7 @@ export interface Spending {
   readonly feeRaw: bigint;
   readonly limits: Limits;
   readonly month: Month;
-  /** What has already left the account in this month. */
+  /** What has already left the account this month. */
   readonly monthUsed: bigint;
 }
 
@@ -54,7 +54,7 @@ export interface OperationLimitRefusal extends Refusal {
   readonly code: 'below_minimum' | 'above_per_operation_limit';
 }
 
-/** The minimum and maximum of one operation. Nothing is under every minimum. */
+/** The minimum and maximum of one operation. Zero is below every minimum. */
 export function operationLimitRefusal(amount: Amount, limits: Limits): OperationLimitRefusal | null {
   const { raw, asset } = amount;
   const minimum = limits.minimum > 0n ? limits.minimum : 1n;
@@ -113,7 +113,7 @@ export function isReachable(destination: Account, from: Tenant, to: Tenant | und
   return from.network !== null && to !== undefined && to.network === from.network;
 }
 
-/** Refuses what would take an account's total beyond what 64 bits hold. */
+/** Refuses an amount that would overflow an account's total of 64 bits. */
 export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount): Refusal | null {
   const { available, held } = account.balances[asset];
   return available + held + raw > MAX_RAW ? invalidField('amount.raw', 'out_of_range') : null;

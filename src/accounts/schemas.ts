@@ -49,7 +49,7 @@ export const BalancesQuery = z.strictObject({
     .openapi({ description: 'A moment from the opening of the account on, at least 15 seconds ago; left out: now.' }),
 });
 
-/** Of a past moment: what was held then is not kept. */
+/** For a past moment: what was held then is not recorded. */
 const PastBalancesSchema = z
   .object({
     account_id: uuidSchema,
@@ -184,7 +184,7 @@ exampled(LimitsSchema, {
   ],
 });
 
-/** Exactly one of the two is the handler's to check: it has a code of its own. */
+/** The handler checks that exactly one of the two is given: that has its own error code. */
 export const LookupQuery = z.strictObject({
   alias: z.string().optional().openapi({ description: 'Begins with $, URL-encoded.', example: '$ana' }),
   phone: z.string().optional().openapi({ description: 'Any format; Colombian when it names no country.' }),

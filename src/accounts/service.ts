@@ -19,7 +19,9 @@ import { declareVerification, type Declaration, type VerificationAnswer } from '
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** What the API does with accounts. Every method throws not_found or authority_insufficient where the caller has no right. */
+/**
+ * What the API does with accounts. Every method throws not_found or authority_insufficient if the caller has no right.
+ */
 export class Accounts {
   private readonly reader: Reader;
   private readonly ownBalances: Balances;
@@ -45,10 +47,10 @@ export class Accounts {
     return listAccounts(this.reader, caller, filter, before, limit);
   }
 
-  /** With `at` those of a past moment. Throws invalid_field and ledger_unavailable too. */
+  /** With `at`, those at a past moment. Also throws invalid_field and ledger_unavailable. */
   balances(caller: Caller, accountId: Uuid, at?: Instant): Promise<Shown> {
     if (at === undefined) return this.ownBalances.read(caller, accountId, this.clock());
-    // By a clock that is wrong a moment may seem over that is yet to come.
+    // By a wrong clock, a moment that is yet to come may seem past.
     if (!this.guard.isWell()) return Promise.reject(ledgerUnavailable());
     return readPastBalances(this.database, caller, accountId, at, this.clock());
   }
@@ -76,7 +78,7 @@ export class Accounts {
     return this.told(caller, lookUpPhone(this.reader, caller.tenantId, phone));
   }
 
-  /** What was found, when it is paid for. Throws rate_limited, not_found. */
+  /** What was found, once it is paid for. Throws rate_limited, not_found. */
   private async told(caller: Caller, looking: Promise<LookupResult | null>): Promise<LookupResult> {
     const found = await looking;
     await this.budget.charge(caller, [found?.account_id ?? null]);

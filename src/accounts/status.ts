@@ -8,11 +8,11 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockOpenAccount } from './access.js';
 
-/** What operators decide about an account. Each locks the account's row, so no posting decides by what it was before. */
+/** What operators decide about an account. Each decision locks the account's row, so no posting uses the old status. */
 
 export interface Changed {
   readonly account: Account;
-  /** False when it was so already. */
+  /** False if it already was. */
   readonly changed: boolean;
 }
 
@@ -28,7 +28,7 @@ export function checkedReason(reason: string | null): string | null {
   return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 
-/** The account may receive and not send. Throws ApiError not_found, invalid_state (closed), invalid_field. */
+/** The account may receive but not send. Throws ApiError not_found, invalid_state (closed), invalid_field. */
 export function freezeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
   return change(database, clock, id, 'frozen', decided);
 }
@@ -49,7 +49,7 @@ async function change(
   return transact(database, async (transaction) => {
     const account = await lockOpenAccount(transaction, id);
     if (account.status === status) return { account, changed: false };
-    // This column alone: seq and the last instant are the desk's.
+    // Only this column: seq and the last instant belong to the desk.
     await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
     await recordAct(transaction, decided.actor, clock(), {
       tenantId: account.tenantId,

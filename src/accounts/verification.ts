@@ -27,7 +27,7 @@ export interface Declaration {
   readonly declaredAt: Instant | null;
 }
 
-/** Of fewer characters the last four, which are shown, would be the whole number. */
+/** With fewer characters, the four that are shown would be the whole number. */
 export const DOCUMENT_NUMBER = /^[0-9A-Za-z.-]{5,20}$/;
 export const MAX_LEGAL_NAME = 120;
 
@@ -39,15 +39,18 @@ export type VerificationAnswer = Readonly<{
   document_last4: string;
 }>;
 
-/** What declaring needs beside the declaration. */
+/** What declaring needs besides the declaration. */
 export interface DeclarationDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** The first seals. */
+  /** The first one seals. */
   readonly encryptionKeys: Keyring;
 }
 
-/** A member declares who is behind an account. Throws ApiError not_found, authority_insufficient, invalid_state (closed), invalid_field. */
+/**
+ * A member declares who holds an account. Throws ApiError not_found, authority_insufficient, invalid_state (closed),
+ * invalid_field.
+ */
 export function declareVerification(
   { database, clock, encryptionKeys }: DeclarationDeps,
   caller: Caller,
@@ -124,7 +127,7 @@ function presentVerification({ id, status, verifiedAt }: Account, documentLast4:
   };
 }
 
-/** A sealed number opens only beside the account that it was declared for. */
+/** A sealed number can be opened only together with the account that it was declared for. */
 export function sealContext(accountId: Uuid): string {
   return `verifications/${accountId}`;
 }

@@ -13,13 +13,13 @@ import {
 } from './decide.js';
 
 export interface ApprovalCommands<Row extends Approvable> {
-  /** Approve, reject and cancel, by whomever. */
+  /** Approve, reject and cancel, by anybody. */
   readonly act: CommandKind<ActOnWaiting<Row>, Row>;
-  /** The end of what nobody approved in time. */
+  /** Expires what nobody approved in time. */
   readonly expire: CommandKind<ExpireWaiting<Row>, Row>;
 }
 
-/** What may be done with a feature's resources that wait, as the posting desk does it. */
+/** The posting desk's commands for a feature's waiting resources. */
 export function approvalCommands<Row extends Approvable>(feature: ApprovalFeature<Row>): ApprovalCommands<Row> {
   const { resourceType, table } = feature;
   const accounts = naming(({ facts }: ExpireWaiting<Row>) => (facts === null ? [] : feature.accountsOf(facts)));
@@ -50,10 +50,10 @@ export function approvalCommands<Row extends Approvable>(feature: ApprovalFeatur
   };
 }
 
-/** What every end reads: the row as it is now, its hold, and the month that it counts in. */
+/** What every ending reads: the current row, its hold, and the month that it counts in. */
 export function endingNeeds<Row extends Approvable>({ table }: Pick<ApprovalFeature<Row>, 'table'>, row: Row): Need[] {
   const { id, sourceAccountId: accountId, asset, limitMonth: month } = row;
-  // Every Row has an id: the type parameter alone hides it.
+  // Every Row has an id; the type parameter hides it.
   const own = need(table, { id } as Partial<Row>);
   return [own, need(holds, { resourceId: id }), need(monthTotals, { accountId, asset, month })];
 }

@@ -38,12 +38,12 @@ import {
 } from './rules.js';
 
 /**
- * How anything that waits for approval ends: one mechanism for transfers and payouts. Pure. Whoever decides first ends it.
- * What an end does to the money is the feature's; who may, what counts and what is recorded is decided here.
+ * How anything that waits for approval ends: one mechanism for transfers and payouts. Pure. The first decision ends it.
+ * The feature says what an ending does to the money; who may act, what counts and what is recorded is decided here.
  * (docs/contract.md, Approval)
  */
 
-/** What every resource has that can wait for approval. */
+/** What every resource that can wait for approval has. */
 export interface Approvable extends ApprovalColumns {
   readonly id: Uuid;
   readonly tenantId: Uuid;
@@ -53,34 +53,35 @@ export interface Approvable extends ApprovalColumns {
   readonly createdAt: Instant;
 }
 
-/** The resource after an act, and what is written besides its row. */
+/** The resource after an act, and what is written in addition to its row. */
 export interface Ending<Row> {
   readonly ended: Row;
   readonly writes: Writes;
 }
 
-/** SQL over the resource `t`, by an index that ends in `expiresAt`; `from` ends within its WHERE. */
+/** SQL over the resource `t`, using an index that ends in `expiresAt`; `from` ends within its WHERE. */
 export interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
-  /** True for those that cannot be ended (`endRefusal`); absent if there are none. */
+  /** True for rows that cannot be ended (`endRefusal`); absent if there are none. */
   readonly lasting?: string;
 }
 
-/** All in which features differ. */
+/** Everything in which features differ. */
 export interface ApprovalFeature<Row extends Approvable> {
   readonly resourceType: ApprovableType;
   readonly table: Table<Row>;
-  /** Where waiting ones are found by their expiry, without scanning the others. */
+  /** Finds waiting ones by their expiry, without scanning the others. */
   readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
   /**
-   * Why it can neither be ended nor refused at its last approval: its money may have left. It does not expire either. Usually null: it can.
+   * Why it can neither be ended nor refused at its last approval, and does not expire: its money may have left. Usually
+   * null.
    */
   readonly endRefusal: (row: Row) => Refusal | null;
-  /** Every account that an end may post to. They never change. */
+  /** Every account that an ending may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];
-  /** The last approval is there: `approved` counts it already. */
+  /** The last approval has been given: `approved` already counts it. */
   granted(approved: Row, state: LockedState): Ending<Row>;
   /** Somebody rejected or canceled it. */
   ended(row: Row, action: 'reject' | 'cancel', reason: string | null, state: LockedState): Ending<Row>;
@@ -89,23 +90,23 @@ export interface ApprovalFeature<Row extends Approvable> {
 }
 
 export interface ExpireWaiting<Row> extends Command {
-  /** As it was read before the lock, for what never changes of it; null where the tenant has none such. */
+  /** As read before the lock, for what never changes in it; null if the tenant has no such resource. */
   readonly facts: Row | null;
-  /** Of the entry that tells the workflow; null where the workflow itself asks. */
+  /** The entry that tells the workflow; null if the workflow itself asks. */
   readonly outboxId: Uuid | null;
 }
 
 export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
   readonly action: ApprovalAction;
   readonly acting: Acting;
-  /** 1 to 140 characters; null for a member's approve and cancel, and where a signal brought none. */
+  /** 1 to 140 characters; null for a member's approve and cancel, and for a signal without one. */
   readonly reason: string | null;
-  /** Of the rows that this makes. */
+  /** For the rows that this creates. */
   readonly auditId: Uuid;
   readonly approvalId: Uuid;
 }
 
-/** The result of an approval that finds that the resource no longer qualifies. */
+/** The status after an approval that finds that the resource no longer qualifies. */
 const REJECTED = 'rejected';
 
 /** Approve, reject, cancel. */
@@ -133,7 +134,7 @@ export function decideAct<Row extends Approvable>(
       return done(row, {});
     case 'to_an_end':
       if (lasting !== null) return refusedAct(feature, command, row, lasting, {}, state);
-      // An approval never ends in this way.
+      // An approval never ends this way.
       return decided(
         feature,
         command,
@@ -150,7 +151,7 @@ export function decideAct<Row extends Approvable>(
   }
 }
 
-/** The timer's, and the sweeper's. Before its time, or after another end, it does nothing and leaves no key. */
+/** For the timer and the sweeper. Before the expiry, or after another ending, it does nothing and binds no key. */
 export function decideExpiry<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ExpireWaiting<Row>,
@@ -190,7 +191,7 @@ function verdictOn<Row extends Approvable>(
     role: isMember ? state.row(memberRoles, { accountId, memberId: acting.memberId })?.role : undefined,
     staff: isMember ? undefined : state.row(staff, { id: acting.staff.id }),
   };
-  // One that needed no approval counts as ended; somebody who may not act on it is told that first.
+  // One that needed no approval counts as ended; somebody without the right to act on it is told that first.
   const known = waitingOf(row) ?? {
     status,
     createdBy: row.createdBy,
@@ -203,7 +204,7 @@ function verdictOn<Row extends Approvable>(
   return judge(action, acting, waiting, { standing, approvals: given, resourceType, operations, at: state.at });
 }
 
-/** The ending with the changed row and the entry that tells the workflow. */
+/** The ending, with the changed row and the entry that tells the workflow. */
 function written<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpireWaiting<Row>,
@@ -219,7 +220,7 @@ function done<Row>(resource: Row, writes: Writes): Decision<Row> {
   return { outcome: { done: true, resource }, writes, bindsKey: true };
 }
 
-/** The act succeeded: it is recorded, and an approval is kept. */
+/** The act succeeded: it is recorded, and an approval is stored. */
 function decided<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,
@@ -237,8 +238,8 @@ function decided<Row extends Approvable>(
 }
 
 /**
- * The act changed nothing, but may have found the resource past its expiry. What the staff tried is recorded, and its key
- * bound: asked twice, it is recorded once.
+ * The act changed nothing, but may have found the resource past its expiry. What the staff tried is recorded and its
+ * key bound, so a repetition is not recorded again.
  */
 function refusedAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,

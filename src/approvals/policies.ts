@@ -12,8 +12,8 @@ import { changePolicy } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
 /**
- * From which amount on an account's operations need approvals. The account's row is the lock: no posting decides by what a
- * policy was before. What is pending keeps what it was created with. (docs/contract.md, Approval policies)
+ * The amount from which an account's operations need approvals. The account's row is the lock, so no posting uses an
+ * old policy. What is pending keeps the policy that it was created under. (docs/contract.md, Approval policies)
  */
 
 export const MAX_APPROVALS = 3;
@@ -26,19 +26,21 @@ export interface PolicyChange extends Policy {
   readonly asset: Asset;
 }
 
-/** A policy that is in force, and what comes instead of it. */
+/** The policy in force, and the one that will replace it. */
 export interface AccountPolicy extends PolicyChange {
   readonly coming: PolicyState['coming'];
 }
 
-/** What the API does with policies. Every method throws not_found or authority_insufficient where the caller has no right. */
+/**
+ * What the API does with policies. Every method throws not_found or authority_insufficient if the caller has no right.
+ */
 export class ApprovalPolicies {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
   ) {}
 
-  /** Throws not_found where there is none, too. */
+  /** Also throws not_found if there is none. */
   async read(caller: Caller, accountId: Uuid, asset: Asset): Promise<AccountPolicy> {
     await assertAccountAllowed(this.database.reader, 'readLimits', caller, accountId);
     const row = await this.database.reader.find(approvalPolicies, { accountId, asset });
@@ -47,7 +49,7 @@ export class ApprovalPolicies {
     return policy;
   }
 
-  /** What it lowers comes later. Throws invalid_state (closed) too. */
+  /** Whatever it weakens takes effect later. Also throws invalid_state (closed). */
   set(caller: Caller, change: PolicyChange): Promise<AccountPolicy> {
     return transact(this.database, async (transaction) => {
       const account = await lockManagedAccount(transaction, caller, change.accountId);
@@ -56,7 +58,7 @@ export class ApprovalPolicies {
     });
   }
 
-  /** Throws not_found where there is none, and invalid_state (closed), too. */
+  /** Also throws not_found if there is none, and invalid_state (closed). */
   remove(caller: Caller, accountId: Uuid, asset: Asset): Promise<void> {
     return transact(this.database, async (transaction) => {
       const account = await lockManagedAccount(transaction, caller, accountId);
@@ -66,7 +68,10 @@ export class ApprovalPolicies {
   }
 }
 
-/** For operators: what lowers a policy waits for them too. Throws ApiError not_found, invalid_state (closed), invalid_field. */
+/**
+ * For operators: weakening a policy is delayed for them too. Throws ApiError not_found, invalid_state (closed),
+ * invalid_field.
+ */
 export function setPolicy(
   database: Database,
   clock: Clock,
@@ -80,7 +85,7 @@ export function setPolicy(
   });
 }
 
-/** For operators, likewise. Null when there was none. Throws ApiError not_found, invalid_state (closed). */
+/** Likewise for operators. Null if there was none. Throws ApiError not_found, invalid_state (closed). */
 export function removePolicy(
   database: Database,
   clock: Clock,
@@ -93,7 +98,7 @@ export function removePolicy(
   );
 }
 
-/** Those of an account that are in force, one for each asset at most. */
+/** An account's policies in force, at most one for each asset. */
 export async function listPolicies(reader: Reader, accountId: Uuid, at: Instant): Promise<readonly AccountPolicy[]> {
   const rows = await reader.select(approvalPolicies, { accountId, asset: ASSETS }, { orderBy: ['asset'] });
   return rows.flatMap((row) => accountPolicy(accountId, row.asset, policyState(row, at)) ?? []);

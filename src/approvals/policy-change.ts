@@ -18,9 +18,11 @@ import {
   policyState,
 } from './policy-rules.js';
 
-/** Changes of approval policies, under their accounts' locks, with their lines in the audit log. */
+/** Changes of approval policies, under the accounts' locks, with their lines in the audit log. */
 
-/** `wanted` null removes. Null where there was nothing to remove. The caller holds the account's row. */
+/**
+ * `wanted` null removes the policy. Returns null if there was nothing to remove. The caller holds the account's row.
+ */
 export async function changePolicy(
   transaction: Transaction,
   account: Account,
@@ -29,7 +31,7 @@ export async function changePolicy(
   actor: Actor,
   clock: Clock,
 ): Promise<PolicyState | null> {
-  // No command on the account has an earlier instant than this any more.
+  // From now on no command on the account has an earlier instant.
   const at = maxInstant(clock(), account.lastPostedAt);
   const row = await withEffect(transaction, account, asset, at);
   const before = policyState(row, at);
@@ -45,8 +47,8 @@ export async function changePolicy(
 }
 
 /**
- * Writes down what has taken effect, and that it has: for the audit log alone, since decisions know by themselves. At most
- * `limit`; answers how many it found.
+ * Stores changes that have taken effect, and records that in the audit log. Decisions do not depend on this. Handles at
+ * most `limit` and returns how many it found.
  */
 export async function recordEffective(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -66,7 +68,7 @@ export async function recordEffective(
   return due.length;
 }
 
-/** The row, after what has taken effect by the instant is what it says. */
+/** The row, updated with any change that has taken effect by the instant. */
 async function withEffect(
   transaction: Transaction,
   account: Account,
@@ -77,7 +79,7 @@ async function withEffect(
   const requester = requesterOf(row);
   if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null) return row;
   const { inForce } = policyState(row, at);
-  // A process whose clock is behind may decide next: its instant is then no earlier than this, whatever its clock says.
+  // The next decision may come from a process whose clock is behind: its instant is still no earlier than this.
   const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await write(transaction, account, asset, { inForce, coming: null }, null);
@@ -124,12 +126,12 @@ function nextColumns(
   };
 }
 
-/** Without what a wider object has beside them. */
+/** Drops whatever else the object has. */
 function settingsOf({ threshold, approvals, expiresInS }: Policy): Policy {
   return { threshold, approvals, expiresInS };
 }
 
-/** What was withdrawn, what counts at once, and what was asked for, in this order. */
+/** What was withdrawn, what takes effect at once, and what was requested, in this order. */
 function actsOf(
   asset: Asset,
   before: PolicyState,
@@ -150,7 +152,7 @@ function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): Act
   return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
 }
 
-/** All null: it goes. */
+/** All null: the policy is removed. */
 function policyDetails(policy: Policy | null): ActDetails {
   return {
     threshold: policy?.threshold.toString() ?? null,

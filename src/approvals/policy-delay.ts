@@ -12,8 +12,9 @@ import { recordEffective } from './policy-change.js';
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
 /**
- * How long what lowers an approval policy of the tenant waits; null: not at all. What waits already keeps its time. For operators.
- * Throws ApiError not_found, invalid_field (seconds). (docs/contract.md, Approval policies)
+ * How long a change that weakens one of the tenant's approval policies waits; null: not at all. A change that is
+ * already waiting keeps its time. For operators. Throws ApiError not_found, invalid_field (seconds). (docs/contract.md,
+ * Approval policies)
  */
 export async function setPolicyDelay(
   database: Database,
@@ -38,7 +39,7 @@ export async function setPolicyDelay(
 const EVERY_MS = 1_000;
 const AT_ONCE = 100;
 
-/** Policies that have taken effect: the audit log is told. */
+/** Records in the audit log the policies that have taken effect. */
 export function policiesSweep(deps: { readonly database: Database; readonly clock: Clock }): Sweep {
   return {
     name: 'approval policies',

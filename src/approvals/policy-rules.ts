@@ -2,11 +2,11 @@ import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
 /**
- * Which approval policy counts when, and what becomes of a change. Pure: whoever decides asks for the instant of the decision, so
- * that nothing has to happen for a policy to take effect. (docs/contract.md, Approval policies)
+ * Which approval policy applies when, and what a change does. Pure: each decision asks for its own instant, so a policy
+ * takes effect without anything happening. (docs/contract.md, Approval policies)
  */
 
-/** What an account asks for in one asset; null in its place: for nothing. */
+/** What an account requires in one asset; null in place of a policy: nothing. */
 export interface Policy {
   /** In the asset's smallest unit. */
   readonly threshold: bigint;
@@ -15,7 +15,7 @@ export interface Policy {
 }
 
 export interface ComingPolicy {
-  /** Null: the policy goes. */
+  /** Null: the policy is removed. */
   readonly policy: Policy | null;
   readonly effectiveAt: Instant;
 }
@@ -25,7 +25,7 @@ export interface PolicyState {
   readonly coming: ComingPolicy | null;
 }
 
-/** A row's columns where nothing comes. */
+/** A row's columns when no change is pending. */
 export const NOTHING_COMES = {
   nextThreshold: null,
   nextApprovals: null,
@@ -35,12 +35,12 @@ export const NOTHING_COMES = {
   requestedBy: null,
 } as const;
 
-/** What counts at the instant: a policy that comes does from its own instant on. */
+/** The policy at the instant: a pending one applies from its own instant on. */
 export function policyAt(row: ApprovalPolicyRow | undefined, at: Instant): Policy | null {
   return policyState(row, at).inForce;
 }
 
-/** The same, with what comes after the instant. */
+/** The same, with the change pending after the instant. */
 export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): PolicyState {
   if (row === undefined) return { inForce: null, coming: null };
   const next = nextOf(row);
@@ -60,19 +60,19 @@ function nextOf({ nextThreshold, nextApprovals, nextExpiresInS, effectiveAt }: A
 
 /** What a change does. */
 export interface PolicyPlan {
-  /** From now on: what is stricter of the change counts at once. */
+  /** From now on: whatever the change makes stricter applies at once. */
   readonly inForce: Policy | null;
   /** Later: the change as a whole. */
   readonly coming: ComingPolicy | null;
-  /** What was to come, and does no longer. */
+  /** The pending change that is withdrawn. */
   readonly withdrawn: ComingPolicy | null;
-  /** Whether `coming` is new, rather than asked for again. */
+  /** Whether `coming` is new rather than requested again. */
   readonly isRequest: boolean;
 }
 
 /**
- * `wanted` says the whole policy, and so replaces what was to come. What it lowers waits `delayS`; asked for again, it waits no
- * longer than it did.
+ * `wanted` is the whole policy, so it replaces any pending change. Whatever it weakens waits `delayS`; requesting the
+ * same again does not extend the wait.
  */
 export function planChange(state: PolicyState, wanted: Policy | null, delayS: number, at: Instant): PolicyPlan {
   const atOnce = delayS === 0 ? wanted : stricterOf(state.inForce, wanted);
@@ -85,8 +85,8 @@ export function planChange(state: PolicyState, wanted: Policy | null, delayS: nu
 }
 
 /**
- * Of each setting the stricter: what either of the two would hold is held, for as many approvals as either asks for, and for no
- * longer than either lets it wait.
+ * The stricter of each setting: what either policy would hold is held, for the larger number of approvals and the
+ * shorter expiry.
  */
 export function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
   if (one === null || other === null) return one ?? other;

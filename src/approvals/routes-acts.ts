@@ -6,7 +6,7 @@ import type { z } from '../http/zod.js';
 import type { Approvable } from './decide.js';
 import type { Approvals } from './service.js';
 
-/** In what features differ whose resources wait for approval. */
+/** How features whose resources wait for approval differ. */
 export interface ApprovalRoutes<Row extends Approvable> {
   readonly noun: 'transfer' | 'payout';
   readonly approve: Operation;
@@ -18,13 +18,13 @@ export interface ApprovalRoutes<Row extends Approvable> {
   readonly present: (row: Row) => unknown;
   /** The status after the last approval. */
   readonly approvedStatus: string;
-  /** The status of one whose time is over. */
+  /** The status of one that has expired. */
   readonly expiredStatus: string;
-  /** Who cancels it, and when: a sentence. */
+  /** A sentence that says who may cancel it, and when. */
   readonly canceling: string;
 }
 
-/** What members do with whatever waits for approval: approve, reject, cancel. (docs/contract.md, Approval) */
+/** What members do with resources that wait for approval: approve, reject, cancel. (docs/contract.md, Approval) */
 export function approvalRoutes<Row extends Approvable>(
   api: Api,
   approvals: Approvals<Row>,

@@ -59,7 +59,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
   );
 }
 
-/** Throws the one `not_found` when there is no such asset. */
+/** Throws the usual `not_found` if there is no such asset. */
 function pathAsset({ params }: { readonly params: Readonly<Record<'asset', string>> }): Asset {
   const asset = ASSETS.find((known) => known === params.asset);
   if (asset === undefined) throw notFound();

@@ -9,18 +9,18 @@ import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
 import { policyAt } from './policy-rules.js';
 
 /**
- * What may be done to something that waits for approval, whatever it is: transfers and payouts share this. Pure.
- * (docs/contract.md, Approval)
+ * What may be done to anything that waits for approval: shared by transfers and payouts. Pure. (docs/contract.md,
+ * Approval)
  */
 
 export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 
-/** Who acts: a member of the tenant, or one of the operators' staff. */
+/** Who acts: a member of the tenant, or one of the staff. */
 export type Acting =
   { readonly by: 'member'; readonly memberId: Uuid } | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
-/** What of the waiting resource the rules look at. */
+/** The parts of the waiting resource that the rules look at. */
 export interface Waiting {
   readonly status: string;
   /** The member who asked for it. */
@@ -30,7 +30,7 @@ export interface Waiting {
   readonly expiresAt: Instant;
 }
 
-/** The columns that everything which may wait for approval has; null where none was needed. */
+/** The columns of everything that may wait for approval; null if none was needed. */
 export interface ApprovalColumns {
   readonly status: string;
   readonly createdBy: Uuid;
@@ -39,7 +39,7 @@ export interface ApprovalColumns {
   readonly approvalExpiresAt: Instant | null;
 }
 
-/** What of a resource the rules look at; null for one that needed no approval. */
+/** What the rules look at; null for a resource that needed no approval. */
 export function waitingOf(row: ApprovalColumns): Waiting | null {
   const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = row;
   if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null) return null;
@@ -52,7 +52,7 @@ export interface WantedApprovals {
   readonly expiresAt: Instant;
 }
 
-/** Null where the policy that counts at the instant asks for none: it goes on at once. */
+/** Null if the policy at the instant asks for none: it proceeds at once. */
 export function approvalsWanted(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant): WantedApprovals | null {
   const policy = policyAt(row, at);
   if (policy === null || !needsApproval(policy, raw)) return null;
@@ -63,7 +63,7 @@ export function approvalsWanted(row: ApprovalPolicyRow | undefined, raw: bigint,
 export interface Standing {
   /** The member's role in the source account. */
   readonly role: Role | undefined;
-  /** Whoever of the staff acts, as their row is now. */
+  /** The member of staff who acts, as their row is now. */
   readonly staff: Staff | undefined;
 }
 
@@ -74,16 +74,16 @@ export interface ApprovalOperations {
   /** Approve and reject. */
   readonly approve: Operation;
   readonly cancel: Operation;
-  /** In which statuses it can still be canceled, beside pending approval. */
+  /** The statuses besides pending approval in which it can still be canceled. */
   readonly alsoCanceledIn?: readonly string[];
 }
 
 export const PENDING_APPROVAL = 'pending_approval';
 
-/** The staff as a whole, as their one approval counts. */
+/** The staff as a whole: they have one approval between them. */
 export const SUPPORT = 'support';
 
-/** The name under which an approval counts: a member counts once, and so does the staff as a whole. */
+/** The name under which an approval counts: each member counts once, and so does the staff as a whole. */
 export function approverOf(acting: Acting): string {
   return acting.by === 'member' ? `member:${acting.memberId}` : SUPPORT;
 }
@@ -93,7 +93,7 @@ export function claimedName(acting: Acting): string {
   return acting.by === 'member' ? approverOf(acting) : acting.staff.name;
 }
 
-/** Null when who acts may do this to it. The creator never approves or rejects, and cancels instead. */
+/** Null if the actor may do this. The creator may not approve or reject, only cancel. */
 export function authorityRefusal(
   action: ApprovalAction,
   acting: Acting,
@@ -113,7 +113,7 @@ export function authorityRefusal(
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
 }
 
-/** The staff say why. */
+/** The staff must give a reason. */
 export function malformedRefusal(acting: Acting, reason: string | null): Refusal | null {
   if (acting.by === 'member' || reason !== null) return null;
   return { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' };
@@ -125,7 +125,10 @@ export function stateRefusal(current: string, allowed: readonly string[] = [PEND
   return { code: 'invalid_state', message: `it is ${current}, ${what}`, details: { current, allowed } };
 }
 
-/** Whoever of the staff gave the first one: who gives another is told that it does not count, and it is recorded. */
+/**
+ * Whichever of the staff approved first, a second approval by the staff does not count; they are told so, and it is
+ * recorded.
+ */
 const SUPPORT_COUNTS_ONCE: Refusal = {
   code: 'invalid_state',
   message: 'support has approved it already, and counts once',
@@ -137,17 +140,17 @@ export function allowedFor(action: ApprovalAction, { alsoCanceledIn = [] }: Appr
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
 }
 
-/** What an act comes to, before the feature says what that does to its resource. */
+/** The outcome of an act, before the feature applies it to its resource. */
 export type Verdict =
   | { readonly comes: 'to_nothing'; readonly refusal: Refusal }
-  /** Found past its expiry: it is settled as expired now, and the act refused. */
+  /** Found past its expiry: it is now settled as expired, and the act is refused. */
   | { readonly comes: 'too_late' }
-  /** The same member again. */
+  /** The same member again: nothing changes. */
   | { readonly comes: 'to_the_same' }
   | { readonly comes: 'to_an_approval'; readonly received: number; readonly isLast: boolean }
   | { readonly comes: 'to_an_end' };
 
-/** 403, then 409, then what the act does. */
+/** 403 first, then 409, then what the act does. */
 export function judge(
   action: ApprovalAction,
   acting: Acting,
@@ -176,7 +179,7 @@ export function isExpired({ expiresAt }: Pick<Waiting, 'expiresAt'>, at: Instant
   return at >= expiresAt;
 }
 
-/** From when on an operation needs approval. */
+/** Whether an operation needs approval. */
 export function needsApproval(policy: { readonly threshold: bigint } | undefined, raw: bigint): boolean {
   return policy !== undefined && raw >= policy.threshold;
 }

@@ -20,7 +20,7 @@ import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from '.
 
 const LASTING_LOOK_MS = 3_600_000;
 
-/** Who acts on what, and under which key a repetition is known. */
+/** Who acts on what, and the key by which a repetition is recognised. */
 interface WantedAct {
   readonly tenantId: Uuid;
   readonly resourceId: Uuid;
@@ -29,11 +29,11 @@ interface WantedAct {
   readonly reason: string | null;
   readonly key: string;
   readonly fingerprint: Fingerprint;
-  /** False where the workflow itself asks, and learns of the result by its activity. */
+  /** False if the workflow itself asks: its activity returns the result. */
   readonly tellWorkflow: boolean;
 }
 
-/** What may be done with a feature's resources that wait for approval: by members, by the staff, by time. */
+/** What members, the staff and time do to a feature's resources that wait for approval. */
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
@@ -54,7 +54,7 @@ export class Approvals<Row extends Approvable> {
     return this.act({ ...what, ...idempotency, tellWorkflow: true });
   }
 
-  /** POST …/reject and …/cancel: asked again, they find it settled. */
+  /** POST …/reject and …/cancel: a repetition finds it settled. */
   end(
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
@@ -67,8 +67,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * What one of the staff asks at the command line or the support desk: decided in MySQL; the workflow is told then. The same
-   * `actId` again finds what became of it.
+   * An act by staff at the command line or the support desk: decided in MySQL, after which the workflow is told.
+   * Repeating it with the same `actId` returns the first result.
    */
   actByStaff(
     { id: resourceId, tenantId }: Row,
@@ -83,8 +83,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * A signal's act. What is malformed, or proven by nobody who may, changes nothing and is recorded as refused. Throws
-   * ApiError ledger_unavailable: the result is unknown, and asking again with the same actId tells it.
+   * An act by signal. If it is malformed, or not proven by somebody with the right, it changes nothing and is recorded
+   * as refused. Throws ApiError ledger_unavailable: the result is unknown; repeating it with the same actId returns it.
    */
   async actBySignal(signal: StaffAct, signals: Pick<StaffSignals, 'verify'>): Promise<ActResult> {
     const { resourceId, action, actId } = signal;
@@ -102,16 +102,16 @@ export class Approvals<Row extends Approvable> {
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
   }
 
-  /** Where it stands. Throws ApiError not_found. */
+  /** Its current state. Throws ApiError not_found. */
   async state(resourceId: string): Promise<ApprovalState> {
     return this.stateOf(await this.findForWorkflow(asUuid(resourceId)));
   }
 
-  /** The same of a row that was read. */
+  /** The same for a row that was read. */
   stateOf(row: Row): ApprovalState {
     const waiting = waitingOf(row);
     const expiresAt = waiting?.expiresAt ?? row.createdAt;
-    // What no time ends is looked at again later, not at once and for ever.
+    // What cannot expire is looked at again later, rather than in a tight loop.
     const soonest = this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
     return {
       status: row.status,
@@ -121,7 +121,7 @@ export class Approvals<Row extends Approvable> {
     };
   }
 
-  /** Ends it if its time is over; otherwise nothing happens. Throws ApiError not_found, ledger_unavailable. */
+  /** Expires it if it is due; otherwise does nothing. Throws ApiError not_found, ledger_unavailable. */
   async expire(resourceId: string): Promise<ApprovalState> {
     const outcome = await this.submitExpiry(await this.findForWorkflow(asUuid(resourceId)), null);
     if (!outcome.done) throw new ApiError(outcome.refusal);
@@ -129,8 +129,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * Ends those whose time is over, at most `limit`. Answers how many it ended. Throws ApiError ledger_unavailable where that
-   * is not known of all of them: try again a little later.
+   * Expires those that are due, at most `limit`, and returns how many. Throws ApiError ledger_unavailable if the result
+   * of any is unknown: try again a little later.
    */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
@@ -158,7 +158,7 @@ export class Approvals<Row extends Approvable> {
   }
 
   private async act({ tellWorkflow, resourceId, ...wanted }: WantedAct): Promise<Answer<Row>> {
-    // A stranger's is not found: not even its accounts are locked for it.
+    // Another tenant's resource is not found, and its accounts are not locked.
     const own = (await this.readOwn(wanted.tenantId, resourceId)) ?? null;
     const outboxId = tellWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId() };
@@ -167,7 +167,7 @@ export class Approvals<Row extends Approvable> {
     return answer;
   }
 
-  /** Tells the workflow at once of what was changed; what changed nothing wrote no entry either. */
+  /** Tells the workflow of a change at once. If nothing changed, there is no entry either. */
   private tell({ outcome, replayed }: Answer<Row>, before: Row, outboxId: Uuid | null): void {
     const isChanged = outcome.done
       ? outcome.resource.status !== before.status || outcome.resource.approvalsReceived !== before.approvalsReceived
@@ -176,7 +176,7 @@ export class Approvals<Row extends Approvable> {
     this.notifier.notify({ id: outboxId, resourceType: this.feature.resourceType, resourceId: before.id });
   }
 
-  /** For workflows, which know the id alone and speak for no tenant. Throws not_found. */
+  /** For workflows, which know only the id and act for no tenant. Throws not_found. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
     // Every Row has an id: the type parameter alone hides it.
     const row = await this.reader.find(this.feature.table, { id } as Partial<Row>);
@@ -195,7 +195,7 @@ export class Approvals<Row extends Approvable> {
   }
 }
 
-/** What a signal brought, as it may be stored; null when it is no text that may. */
+/** A signal's text in a form that may be stored; null if it may not be. */
 function cleaned(text: string | null, max: number): string | null {
   const result = cleanText(text ?? '', max);
   return 'clean' in result ? result.clean : null;

@@ -18,10 +18,10 @@ import type { AuditOptions, AuditReport } from './types.js';
 
 export type { AuditOptions, AuditReport, Finding } from './types.js';
 
-/** All checks. What is true of a feature's operations follows from its source (sources/index.ts). */
+/** All checks. What must hold for a feature's operations follows from its source (sources/index.ts). */
 const CHECKS: readonly Check[] = [
   accountChecks,
-  // These four tell the tally what there is; the fifth says where they differ.
+  // The first four fill the tally; the fifth says where its two sides differ.
   operationChecks,
   transactionChecks,
   entryChecks,
@@ -40,14 +40,14 @@ const CHECKS: readonly Check[] = [
 ];
 
 /**
- * Recomputes the ledger from what cannot change and compares. It may run while money moves: each slice is one snapshot,
- * nothing is locked, and its memory does not grow with the ledger. Throws DatabaseUnavailable.
+ * Recomputes the ledger from what never changes and compares. It may run while money moves: each slice is one snapshot,
+ * nothing is locked, and memory does not grow with the ledger. Throws DatabaseUnavailable.
  */
 export function audit(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
   return runChecks(database, options, CHECKS);
 }
 
-/** The same for the chains of the audit log alone: a finding says where one breaks. */
+/** The same for the chains of the audit log only: a finding says where one breaks. */
 export function verifyAuditLog(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
   return runChecks(database, options, [auditLogChecks]);
 }
@@ -58,12 +58,14 @@ async function runChecks(database: Database, options: AuditOptions, checks: read
   return run.finish();
 }
 
-/** What a step of an audit came to; `position` is where the next one goes on, null when all is done. */
+/** The result of a step of an audit. The next step continues at `position`; null: the audit is complete. */
 export interface AuditStep extends AuditReport {
   readonly position: AuditPosition | null;
 }
 
-/** Goes on with an audit of the whole ledger until `options.isOver`. Throws DatabaseUnavailable, and the signal's reason. */
+/**
+ * Continues an audit of the whole ledger until `options.isOver`. Throws DatabaseUnavailable, and the signal's reason.
+ */
 export async function auditSome(
   database: Database,
   position: AuditPosition,
@@ -74,7 +76,7 @@ export async function auditSome(
   return { position: next, ...run.finish() };
 }
 
-/** About how many rows will be looked at: the server's own estimate, which costs nothing. */
+/** Roughly how many rows will be read: the server's own estimate, which costs nothing. */
 async function estimate(database: Database, checks: readonly Check[]): Promise<number> {
   const rows = await database.reader.query(
     'SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables WHERE table_schema=DATABASE()',

@@ -6,9 +6,9 @@ import { SYSTEM_ROLES, type SystemRole } from '../db/entities/parties.js';
 import type { EntryKind, ResourceType } from '../db/entities/ledger.js';
 import type { Expectation, ExpectedEntry } from './sources/types.js';
 
-/** What an operation asks for, in words that are the same for what is there. */
+/** Describes what an operation calls for, in the same words as what exists. */
 
-/** An account, with what it is to a tenant when it is a system account. */
+/** An account, with its tenant and role if it is a system account. */
 export interface Place {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;
@@ -26,7 +26,7 @@ export interface PostedLeg {
 
 const role = nullable(oneOf(SYSTEM_ROLES));
 
-/** Of an account whose `tenant_id` and `system_role` were selected under this prefix. */
+/** The account whose `tenant_id` and `system_role` were selected under this prefix. */
 export function placeOf(id: Uuid, row: StoredRow, prefix: string): Place {
   const tenantId = nullable(uuid).parse(row[`${prefix}tenant_id`]);
   return { id, tenantId, role: role.parse(row[`${prefix}system_role`]) };
@@ -36,7 +36,7 @@ export function describeExpected({ account, asset, raw, kind, counterparty }: Ex
   return `${kind} ${raw} ${asset} on ${account} with ${counterparty}`;
 }
 
-/** As the operation of this tenant would ask for it. */
+/** As an operation of this tenant would call for it. */
 export function describePosted({ kind, raw, asset, account, counterparty }: PostedLeg, tenantId: Uuid): string {
   const name = (place: Place | null): string => {
     if (place === null) return 'nobody';
@@ -49,7 +49,7 @@ export const postingFact = (type: ResourceType): string => `${type} is posted`;
 export const legFact = (type: ResourceType, described: string): string => `${type} ${described}`;
 export const eventFact = (type: string): string => `event ${type}`;
 
-/** All that must be there for an operation beside its own rows. */
+/** Everything that must exist for an operation besides its own rows. */
 export function factsOf(type: ResourceType, { postings, events }: Expectation): { money: string[]; events: string[] } {
   const legs = postings.flat().map((leg) => legFact(type, describeExpected(leg)));
   return { money: [...postings.map(() => postingFact(type)), ...legs], events: events.map(eventFact) };

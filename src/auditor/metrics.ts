@@ -4,7 +4,7 @@ import type { Clock } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import { auditStanding, type StandingStep } from './standing.js';
 
-/** How the audit that runs by itself stands. Answers who counts its steps. */
+/** The state of the scheduled audit. Returns the observer that counts its steps. */
 export function auditMetrics(registry: Registry, reader: Reader, clock: Clock): (step: StandingStep) => void {
   readTogether(
     registry,

@@ -4,20 +4,20 @@ import { type AuditPosition, type Place, startOfAudit } from './position.js';
 import { Tally } from './tally.js';
 import type { AuditOptions, AuditReport, Finding } from './types.js';
 
-/** A slice reads at most some thousand rows; only one account with millions of operations takes longer. */
+/** A slice reads at most a few thousand rows; only an account with millions of operations takes longer. */
 const SLICE_TIMEOUT_MS = 600_000;
-/** A ledger that is damaged all over must not fill the memory with what is wrong with it. */
+/** Keeps the findings of a badly damaged ledger from filling the memory. */
 const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
-/** Its time is over: it goes on from where it stands. Thrown between two slices, through the check, to whoever runs it. */
+/** Its time is up: the next step continues from here. Thrown between two slices, through the check, to the caller. */
 export class AuditRests extends Error {
   override name = 'AuditRests';
 }
 
-/** One run of the auditor, or one step of it: where checks get their snapshots and leave what they find. */
+/** One run of the auditor, or one step of it: gives checks their snapshots and collects their findings. */
 export class AuditRun {
   readonly tenantId: Uuid | undefined;
-  /** What operations ask for against what is there, by operation. (checks/crossing.ts) */
+  /** What operations call for against what exists, by operation. (checks/crossing.ts) */
   readonly tally: Tally;
   private readonly beganAt: number;
   private readonly onProgress: AuditOptions['onProgress'];
@@ -27,7 +27,7 @@ export class AuditRun {
   private readonly findings: Finding[] = [];
   private readonly found: Map<string, number>;
   private readonly checked: Record<string, number> = {};
-  /** Where it goes on; null once it is beyond. */
+  /** Where it continues; null once it is past that. */
   private from: Place | null;
   private check = 0;
   private walks = 0;
@@ -50,13 +50,13 @@ export class AuditRun {
     this.from = position.place;
   }
 
-  /** Everything that `work` reads is of one moment. Reads lock nothing, so postings go on. */
+  /** Everything that `work` reads is from one moment. Reads lock nothing, so postings continue. */
   slice<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     this.signal?.throwIfAborted();
     return this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
   }
 
-  /** What began later is left to the next run: the walks would see different parts of it. */
+  /** Operations that began later are left to the next run: the walks would see different parts of them. */
   isInTime(operationId: Uuid): boolean {
     return timeOfId(operationId) <= this.beganAt;
   }
@@ -67,19 +67,22 @@ export class AuditRun {
     if (found <= MAX_FINDINGS_OF_A_CHECK) this.findings.push({ check, subject, message });
   }
 
-  /** True when nothing more of it would be reported. */
+  /** True if the check's further findings would be dropped. */
   hasEnoughOf(check: string): boolean {
     return (this.found.get(check) ?? 0) > MAX_FINDINGS_OF_A_CHECK;
   }
 
-  /** Tells that so many rows of a kind were looked at. */
+  /** Counts rows of a kind that were read. */
   counted(what: string, rows: number): void {
     this.checked[what] = (this.checked[what] ?? 0) + rows;
     this.done += rows;
     this.onProgress?.(Math.min(this.done, this.total), this.total);
   }
 
-  /** Runs the checks from where it stands. Answers where it rests, or null at their end. Throws what a check throws. */
+  /**
+   * Runs the checks from the current position. Returns where it stopped, or null at the end. Throws what a check
+   * throws.
+   */
   async go(checks: readonly Check[]): Promise<AuditPosition | null> {
     try {
       for (const [number, check] of checks.entries()) {
@@ -97,7 +100,10 @@ export class AuditRun {
     }
   }
 
-  /** What a check knows across slices: as it was left, where it goes on. Asked for in the same order each time. */
+  /**
+   * What a check remembers across slices: the stored value when continuing. Must be requested in the same order each
+   * time.
+   */
   memory<T extends object>(fresh: T): T {
     const kept = this.from?.memories[this.memories.length] as T | undefined;
     const memory = kept ?? fresh;
@@ -105,7 +111,7 @@ export class AuditRun {
     return memory;
   }
 
-  /** Where the next walk of the check begins; null where it is done already. */
+  /** Where the next walk of the check begins; null if it is already done. */
   beginWalk<Row>(): { readonly after: Row | undefined } | null {
     if (!this.rests) return { after: undefined };
     const walk = this.walks;
@@ -115,14 +121,14 @@ export class AuditRun {
     return { after: this.from.after as Row | undefined };
   }
 
-  /** Between two slices of a walk. Throws AuditRests when its time is over. */
+  /** Called between two slices of a walk. Throws AuditRests when time is up. */
   restAfter(row: unknown): void {
     if (!this.rests || !this.isOver()) return;
     this.from = { check: this.check, walk: this.walks - 1, after: row, memories: this.memories };
     throw new AuditRests('its time is over');
   }
 
-  /** What cannot be cut off and go on: its walks begin at their beginning, and end at their end. */
+  /** For work that cannot be interrupted and continued: its walks always run from beginning to end. */
   async atOnce(work: () => Promise<void>): Promise<void> {
     this.rests = false;
     try {

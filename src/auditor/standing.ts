@@ -17,7 +17,7 @@ export interface StandingAuditDeps {
   readonly clock: Clock;
   /** From the end of a pass to the beginning of the next. */
   readonly passEveryMs: number;
-  /** How long a step may take, apart from the slice that it is in. */
+  /** How long a step may take, not counting the slice under way. */
   readonly workMs: number;
 }
 
@@ -31,12 +31,12 @@ export interface StandingStep {
 }
 
 const PIECE_BYTES = 1024 * 1024;
-/** The place of a large audit is some megabytes. */
+/** The position of a large audit is a few megabytes. */
 const STORE_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
 const MAX_SUBJECT = 255;
 const MAX_MESSAGE = 2_000;
-/** Of what was found, in one statement. */
+/** Findings in one statement. */
 const FINDINGS_AT_ONCE = 500;
 
 /**
@@ -46,7 +46,10 @@ const FINDINGS_AT_ONCE = 500;
 export class StandingAudit {
   constructor(private readonly deps: StandingAuditDeps) {}
 
-  /** Works until its time is over, or `signal` says so. Throws DatabaseUnavailable, and the signal's reason where it cannot rest. */
+  /**
+   * Works until its time is up or `signal` aborts. Throws DatabaseUnavailable, and the signal's reason if it cannot
+   * stop midway.
+   */
   async step(signal: AbortSignal): Promise<StandingStep> {
     const { database, workMs } = this.deps;
     const pass = await this.take();
@@ -61,7 +64,7 @@ export class StandingAudit {
     return { ended, rows, findings: step.findings.length };
   }
 
-  /** The pass under way, or a new one if it is time for that; with a number that no other step has. */
+  /** The pass under way, or a new one if it is due, with a fencing number that no other step has. */
   private async take(): Promise<AuditPass | null> {
     const { database, clock, passEveryMs } = this.deps;
     const now = clock();
@@ -115,7 +118,7 @@ async function readPosition(reader: Reader, passId: Uuid): Promise<AuditPosition
 }
 
 async function writePosition(transaction: Transaction, passId: Uuid, position: AuditPosition): Promise<void> {
-  // Most of the tally is zeros, or what does not get any shorter: the quickest is best.
+  // Most of the tally is either zeros or incompressible: the fastest level is best.
   const packed = deflateSync(packPosition(position), { level: 1 });
   for (let number = 0; number * PIECE_BYTES < packed.length; number += 1) {
     const content = packed.subarray(number * PIECE_BYTES, (number + 1) * PIECE_BYTES);
@@ -151,7 +154,7 @@ function cut(text: string, most: number): string {
 export interface AuditStanding {
   /** Findings that nobody has acknowledged. */
   readonly open: number;
-  /** Since the last pass ended, or the first began, or there was something to audit; null before. */
+  /** When the last pass ended, or the first began, or there was first something to audit; null before that. */
   readonly since: Instant | null;
 }
 
@@ -162,7 +165,7 @@ export async function auditStanding(reader: Reader): Promise<AuditStanding> {
       (SELECT MAX(ended_at) FROM audit_passes) AS ended, (SELECT MIN(began_at) FROM audit_passes) AS began,
       (SELECT created_at FROM tenants ORDER BY id LIMIT 1) AS first`,
   );
-  // One that never begins is missed as well.
+  // An audit that never begins must be noticed too.
   const at = row?.ended ?? row?.began ?? row?.first ?? null;
   return { open: integer.parse(row?.open ?? 0), since: at === null ? null : time.parse(at) };
 }

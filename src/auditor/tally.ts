@@ -5,14 +5,14 @@ const LANES = 2;
 const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
 
 /**
- * Whether two walks through different tables told the same, without an index from one to the other and in the same memory
- * however much they told: what one adds the other takes away, as a 64-bit sum for each of a million buckets of ids. A
- * bucket that is not zero in the end has an id of which the two told different things.
+ * Whether two walks through different tables found the same facts, without an index from one to the other and in
+ * constant memory: one adds what the other subtracts, in a 64-bit sum for each of a million buckets of ids. A bucket
+ * that is not zero at the end contains an id about which the two differ.
  */
 export class Tally {
   constructor(readonly sums: Int32Array) {}
 
-  /** One side adds, the other takes away: `times` is negative. What is added up to zero times was not told. */
+  /** One side adds; the other subtracts, with negative `times`. A fact added zero times in all leaves no trace. */
   add(id: Uuid, fact: string, times: number): void {
     const at = bucketOf(id) * LANES;
     for (let lane = 0; lane < LANES; lane += 1) {
@@ -21,7 +21,7 @@ export class Tally {
     }
   }
 
-  /** The first buckets from this one on, at most so many, whose two sides differ. */
+  /** The first buckets from this one on whose two sides differ, at most `most`. */
   differing(from: number, most: number): ReadonlySet<number> {
     const found = new Set<number>();
     for (let bucket = from; bucket < BUCKETS && found.size < most; bucket += 1)
@@ -38,7 +38,7 @@ export function bucketOf(id: Uuid): number {
   return hash(id, 0) & (BUCKETS - 1);
 }
 
-/** FNV-1a, its bits mixed in the end as Murmur3 does. */
+/** FNV-1a, with Murmur3's final mixing. */
 function hash(text: string, seed: number): number {
   let mixed = seed;
   for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);

@@ -11,17 +11,17 @@ export interface Finding {
 
 export interface AuditReport {
   readonly findings: Finding[];
-  /** How many rows of each kind were looked at. */
+  /** How many rows of each kind were read. */
   readonly checked: Record<string, number>;
 }
 
 export interface AuditOptions {
   /** Only what belongs to this tenant. */
   readonly tenantId?: Uuid;
-  /** Rows looked at, of an estimate that is never smaller. */
+  /** Rows read, out of an estimate that is never smaller. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Whether it rests now, to go on another time; asked between slices. Left out: never. */
+  /** Whether to stop now and continue another time; asked between slices. Absent: never. */
   readonly isOver?: () => boolean;
-  /** Ends it where it cannot rest. */
+  /** Aborts it where it cannot stop midway. */
   readonly signal?: AbortSignal;
 }

@@ -6,8 +6,8 @@ import { parseRow, type Table } from '../db/table.js';
 import type { AuditRun } from './run.js';
 
 /**
- * Goes through rows in the order of a key, a slice at a time. `read` and `check` of a slice see the same snapshot, so what
- * they compare is of one moment; between slices the ledger goes on.
+ * Walks rows in the order of a key, a slice at a time. `read` and `check` of a slice see the same snapshot, so they
+ * compare data from one moment; between slices the ledger moves on.
  */
 export async function walk<Row>(
   audit: AuditRun,
@@ -31,7 +31,7 @@ export async function walk<Row>(
   }
 }
 
-/** Goes through a table whose primary key is `id`. */
+/** Walks a table whose primary key is `id`. */
 export function walkById<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>(
   audit: AuditRun,
   table: Table<Row>,
@@ -60,7 +60,7 @@ async function readPage<Row>(
   return rows.map((row) => parseRow(table, row));
 }
 
-/** What comes after a place in a key of two columns, in a form that every optimizer takes for ranges of the key. */
+/** SQL for what follows a position in a key of two columns, in a form that every optimizer turns into key ranges. */
 export function afterKey(first: string, second: string, at: { first: string; second: string }): string {
   return `((${first}=${at.first} AND ${second}>${at.second}) OR ${first}>${at.first})`;
 }
@@ -89,8 +89,8 @@ export async function byId<Row extends { readonly id: Uuid }>(
 }
 
 /**
- * Rows of a slice that are looked up in other tables by their ids. Fewer than a thousand: MariaDB makes a table of a longer
- * IN, and then reads the other tables whole.
+ * Rows in a slice that are looked up in other tables by id. Fewer than a thousand: MariaDB turns a longer IN into a
+ * table and then reads the other tables in full.
  */
 export const ROWS_A_SLICE = 900;
 

@@ -10,22 +10,22 @@ import type { BatchAct } from '../temporal/contracts.js';
 import { MAX_REASON } from '../core/checked-text.js';
 import { cancelBatch, pauseBatch, resumeBatch, type BatchControlDeps } from './control.js';
 
-/** What the staff ask of a batch, by a signal or a command. */
+/** An act of the staff on a batch, by signal or command. */
 export interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchAct['action'];
   readonly by: StaffIdentity;
-  /** Cleaned; null where none was given that could be kept. */
+  /** Cleaned; null if none was given that may be stored. */
   readonly reason: string | null;
-  /** The same at every try, so that a refusal is recorded once. */
+  /** The same for every retry, so that a refusal is recorded once. */
   readonly actId: Uuid;
 }
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
 /**
- * Does what active staff with the right ask, with a reason. Anything else changes nothing and is recorded. Throws not_found,
- * ledger_unavailable.
+ * Performs the act if it has a reason and comes from active staff with the right. Anything else changes nothing and is
+ * recorded. Throws not_found, ledger_unavailable.
  */
 export async function actOnBatch(
   deps: BatchControlDeps,
@@ -54,7 +54,7 @@ async function requestRefusal(
   return standingRefusal(database.reader, `bonus_batch.${action}`, by);
 }
 
-/** Under the act's own id: recorded once, however often it is tried. */
+/** Under the act's own id, so it is recorded once, however often it is retried. */
 async function recordRefusal(
   { database, clock }: BatchControlDeps,
   { batchId, action, by, actId: id }: StaffRequest,

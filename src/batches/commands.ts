@@ -10,7 +10,7 @@ import { type CancelBatch, decideCancel, decideExecution, decideRow, type PayRow
 import type { MemberCommand } from './ownership.js';
 import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
 
-/** The batch and the member's role in its source, which is locked where it is the tenant's own. */
+/** The batch, and the member's role in its source, which is locked if it is the tenant's own. */
 const OF_MEMBERS: Pick<CommandKind<MemberCommand, BonusBatch>, 'resourceType' | 'table' | 'accounts' | 'needs'> = {
   resourceType: 'bonus_batch',
   table: bonusBatches,
@@ -50,16 +50,16 @@ export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
 };
 
 export interface PayRowCommand extends PayRow {
-  /** What the need of its month asks for. */
+  /** For reading its month. */
   readonly asset: Asset;
 }
 
-/** One row of an executing batch. The answer is its bonus. */
+/** One row of an executing batch. The outcome is its bonus. */
 export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   name: 'pay batch row',
   resourceType: 'bonus',
   table: bonuses,
-  // All of them are ours: the batch's account, and the recipients that validation found.
+  // We stored all of them ourselves: the batch's account, and the recipients that validation found.
   accounts: async (commands, reader) => ({
     ids: commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
       sourceAccountId,

@@ -16,8 +16,8 @@ import { cancelBatchKind } from './commands.js';
 import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
 
 /**
- * What support can do to a batch; acting.ts decides who may. Each throws ApiError not_found, invalid_state, invalid_field (the
- * reason: 1 to 140 characters).
+ * What support can do to a batch; acting.ts decides who may. Each function throws ApiError not_found, invalid_state,
+ * invalid_field (the reason: 1 to 140 characters).
  */
 
 export interface BatchControlDeps {
@@ -26,12 +26,12 @@ export interface BatchControlDeps {
   readonly clock: Clock;
 }
 
-/** Pays nothing more until it is resumed; the group under way is finished. A paused batch stays as it is. */
+/** Pays nothing more until it is resumed, except the group under way. Does nothing to a paused batch. */
 export function pauseBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
   return setPaused(deps, batchId, actor, reason, deps.clock());
 }
 
-/** Continues to pay: the workflow is told. */
+/** Resumes payment and tells the workflow. */
 export function resumeBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
   return setPaused(deps, batchId, actor, reason, null);
 }
@@ -46,7 +46,7 @@ async function setPaused(
   const reason = checkedText('reason', given, MAX_REASON);
   const { sourceAccountId } = await findBatch(database.reader, batchId);
   return transact(database, async (transaction) => {
-    // The account's row guards the batch: no group of rows is under way.
+    // The account's row guards the batch: no group of rows is being paid.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
     if (isSettled(batch)) throw new ApiError(SETTLED);
@@ -70,9 +70,9 @@ async function setPaused(
 }
 
 /**
- * Ends the batch. A ready one is withdrawn. For an executing one no row is paid from then on and held funds are released
- * at once; its remaining rows are marked as failed by the process that pays it, which must be called afterwards. Repeated, it
- * changes nothing. Also throws ledger_unavailable.
+ * Ends the batch. A ready one is withdrawn. For an executing one no further row is paid and held funds are released at
+ * once; the remaining rows are marked as failed by the payment, which must be called afterwards. Repeating it changes
+ * nothing. Also throws ledger_unavailable.
  */
 export async function cancelBatch(
   { database, desk }: BatchControlDeps,

@@ -40,14 +40,14 @@ export interface PayRow extends BatchCommand {
   readonly number: number;
   readonly recipientAccountId: Uuid;
   readonly feeAccountId: Uuid | null;
-  /** The row that must be settled before, where the funds or the month may not last; null where the order is free. */
+  /** The row that must be settled first, if the funds or the month may run out; null if order does not matter. */
   readonly follows: number | null;
 }
 
 export interface CancelBatch extends BatchCommand {
   readonly actor: Actor;
   readonly reason: string;
-  /** Of the entry that tells the workflow. */
+  /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
 }
 
@@ -98,7 +98,7 @@ const OWN_UPLOAD: Refusal = {
     'from this total on the account asks for a second person: another member than the uploader executes the batch',
 };
 
-/** Nothing was written: the row is open still, or was settled before. */
+/** Nothing was written: the row is still open, or was already settled. */
 export const NOT_NOW: Refusal = {
   code: 'invalid_state',
   message: 'the row is settled, or a row before it is not, or its batch is paused or not executing',
@@ -107,8 +107,8 @@ export const NOT_NOW: Refusal = {
 const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message };
 
 /**
- * Pays one row, or refuses it for good: the row's state decides, so it happens once however often it is asked. While the
- * batch is paused nothing is written. (docs/contract.md, Execution)
+ * Pays one row, or refuses it for good. The row's state decides, so this happens once, however often it is tried. While
+ * the batch is paused nothing is written. (docs/contract.md, Execution)
  */
 export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> {
   const { tenantId, batchId, number } = command;
@@ -117,7 +117,7 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   const source = state.account(command.sourceAccountId);
   if (batch?.tenantId !== tenantId || row === undefined || source === undefined) return refuse(NOT_FOUND, false);
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
-  // The hold was given back when the batch was canceled. No key: nothing was decided about the row itself.
+  // The hold was released when the batch was canceled. No key: nothing was decided about the row itself.
   if (batch.canceledAt !== null) {
     const writes = settled(batch, failed(row, CANCELED, state));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
@@ -137,7 +137,9 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   };
 }
 
-/** What is set apart from its group, by a busy account or a fault, is overtaken by nothing that could take its money. */
+/**
+ * A row separated from its group by a busy account or a fault must not be overtaken by rows that could take its money.
+ */
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
   return follows !== null && state.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending';
 }
@@ -179,7 +181,7 @@ function payRow(
   return { bonus };
 }
 
-/** The source with the row's share of the hold given back: it is there for this row alone. */
+/** The source with the row's share of the hold released, for this row only. */
 function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchRow): LockedAccount {
   if (asset === null) return source;
   const { available, held } = source.balances[asset];
@@ -194,7 +196,7 @@ function failed(row: BonusBatchRow, { code, message }: RowFailure, state: Locked
   return { ...row, status: 'failed', code, message, settledAt: state.at };
 }
 
-/** The row's end: its share of the hold, and the batch's sums. */
+/** Settles the row: its share of the hold, and the batch's sums. */
 function settled(batch: BonusBatch, row: BonusBatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
   return {
@@ -208,8 +210,8 @@ function joined(one: Writes, other: Writes): Writes {
 }
 
 /**
- * By support. One that is ready is withdrawn. Of one that is executing no row is paid from now on, and what was held is free;
- * the rows are marked as failed after.
+ * By support. A ready batch is withdrawn. For an executing one no further row is paid and the hold is released; its
+ * rows are marked as failed afterwards.
  */
 export function decideCancel(
   { tenantId, batchId, actor, reason, outboxId }: CancelBatch,

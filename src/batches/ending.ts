@@ -16,15 +16,15 @@ import { isSettled } from './rules.js';
 export interface EndingDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** Where tenants reach the API: events name files there. */
+  /** Where tenants reach the API: the addresses of files in events begin with it. */
   readonly baseUrl: string;
   readonly files: FileMaker;
 }
 
 /**
- * Ends the execution of a batch whose rows are all paid or refused: its result file, then status, event and the file's address in one
- * transaction, so that anybody who sees the end can get the file. Does nothing if it has ended in the meantime. Throws what
- * FileMaker.make throws. (docs/contract.md, Batch files)
+ * Ends the execution of a batch whose rows are all paid or refused: makes its result file, then writes status, event
+ * and the file's address in one transaction, so that anybody who sees the end can get the file. Does nothing if it has
+ * already ended. Throws what FileMaker.make throws. (docs/contract.md, Batch files)
  */
 export async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,
@@ -35,7 +35,7 @@ export async function endExecution(
   const made = await files.makeIfPossible('result', batch, signal);
   await transact(database, async (transaction) => {
     if (made !== null) await keepFiles(transaction, made);
-    // The account's row guards the batch, and is locked for the rest alone.
+    // The account's row guards the batch, and is locked only for the remaining part.
     await lockAccount(transaction, batch.sourceAccountId);
     const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
     if (settled === undefined || !isSettled(settled)) throw new MakingSuperseded('another process has ended the batch');
@@ -52,8 +52,8 @@ export async function endExecution(
 const BATCHES_AT_A_TIME = 20;
 
 /**
- * Makes the files of batches that ended without: before files were made once, or when theirs could not be. The newest come
- * first. Throws when all were tried and some failed.
+ * Makes the files of batches that ended without one, before files were made in advance or because making theirs failed.
+ * Newest first. Tries all, and throws at the end if some failed.
  */
 export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise<void> {
   const faults: unknown[] = [];
@@ -65,7 +65,7 @@ export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise
        ORDER BY s.batch_id DESC LIMIT ${BATCHES_AT_A_TIME}`,
     );
     const ids = found.map((row) => uuid.parse(row.batch_id));
-    // In no order: several workers rarely take the same one.
+    // In random order, so that several workers rarely take the same one.
     for (const id of ids.toSorted(() => Math.random() - 0.5))
       await makeLater(deps, id, signal).catch((fault: unknown) => {
         if (!(fault instanceof MakingSuperseded)) faults.push(fault);

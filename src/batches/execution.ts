@@ -16,29 +16,32 @@ import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
-/** What a group of rows came to. */
+/** The result of a group of rows. */
 export interface PaidGroup {
   /** The pending rows that were tried. */
   readonly tried: number;
-  /** Those that are paid or refused now. */
+  /** Those that are now paid or refused. */
   readonly settled: number;
-  /** Those whose result is not known: they are pending still, or will be found settled. */
+  /** Those whose result is unknown: they are still pending, or will be found settled. */
   readonly unknown: number;
 }
 
-/** `over`: it needs no more payment. `paused`. `cut_off` by the signal. `unavailable`: rows are open; call again later. */
+/**
+ * `over`: nothing is left to pay. `paused`. `cut_off` by the signal. `unavailable`: rows are still open; call again
+ * later.
+ */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
-/** The rows that share a ledger transaction; transfers of others wait no longer than one of these takes. */
+/** The rows that share a ledger transaction. Other tenants' transfers wait at most for one such group. */
 export const ROWS_A_GROUP = 100;
 
-/** What stands next in a batch: nothing when it is not being paid. */
+/** The next rows of a batch: none if it is not being paid. */
 interface NextGroup {
   readonly batch: BonusBatch | undefined;
   readonly rows: readonly BonusBatchRow[];
-  /** False where the rest of the funds or of the month is not enough for all: then earlier rows come first. */
+  /** False if the remaining funds or month do not cover all rows: then earlier rows come first. */
   readonly isOrderFree: boolean;
-  /** The row that the last group ended with; null at the first row that is open. */
+  /** The last row of the previous group; null at the first open row. */
   readonly follows: number | null;
 }
 
@@ -48,7 +51,7 @@ export interface ExecutionDeps extends EndingDeps {
   readonly desk: PostingDesk;
 }
 
-/** Pays the rows of executing batches in the order of the file. Safe to run twice, late, and beside itself. */
+/** Pays the rows of executing batches in file order. Safe to run twice, late and concurrently. */
 export class BatchExecution {
   private readonly reader: Reader;
 
@@ -57,9 +60,9 @@ export class BatchExecution {
   }
 
   /**
-   * Pays the batch until its end, a pause, `until`, or until rows are left of which MySQL tells nothing. `until` lets the
-   * groups under way end; the result file, which comes last, is given up at the signal alone. Throws DatabaseUnavailable
-   * where nothing can be read.
+   * Pays the batch until its end, a pause, `until`, or until only rows with unknown results are left. `until` lets the
+   * groups under way finish; only the signal abandons the result file, which comes last. Throws DatabaseUnavailable if
+   * nothing can be read.
    */
   async pay(batchId: Uuid, { signal, heartbeat }: Watch, until = signal): Promise<PaymentEnd> {
     let [settled, unknown, after] = [0, 0, 0];
@@ -73,13 +76,13 @@ export class BatchExecution {
       unknown += group.unknown;
       heartbeat(settled);
       const isInOrder = goesOn && !next.isOrderFree;
-      // Where the funds or the month may not last, nothing begins behind a row whose result is not known.
+      // If the funds or the month may run out, nothing begins after a row whose result is unknown.
       if ((group.tried > 0 && group.unknown === group.tried) || (unknown > 0 && isInOrder)) {
         await beside;
         return 'unavailable';
       }
       if (isInOrder && group.settled < group.tried) {
-        // Rows came before their turn, or another payer settled them: the first that is open comes next.
+        // Rows came before their turn, or another payer settled them: continue at the first open row.
         [underWay, after] = [Promise.resolve(NOTHING), 0];
         continue;
       }
@@ -92,7 +95,8 @@ export class BatchExecution {
       if (isPaused(next.batch)) return 'paused';
       if (isSettled(next.batch)) return this.end(next.batch, signal);
       if (until.aborted) return 'cut_off';
-      // Nothing behind the last group: it has ended by now, or rows before are open, another payer's or unknown ones.
+      // Nothing follows the last group: the batch has ended, or earlier rows are still open, in another payer's hands
+      // or unknown.
       if (unknown > 0 || after === 0) return 'unavailable';
       after = 0;
     }
@@ -145,7 +149,7 @@ export class BatchExecution {
   }
 
   private async pendingRows(batchId: Uuid, after: number, most: number): Promise<BonusBatchRow[]> {
-    // Settled rows leave the index behind them, so it is read from where the last group ended.
+    // Settled rows leave dead index entries behind, so reading starts where the last group ended.
     const rows = await this.reader.query(
       `SELECT ${columnList(bonusBatchRows)} FROM bonus_batch_rows FORCE INDEX (status)
        WHERE batch_id=${literal(bonusBatchRows, 'batchId', batchId)} AND status='pending' AND number>${Math.trunc(after)}

@@ -17,8 +17,8 @@ export interface LapsingDeps {
 }
 
 /**
- * Ends the batches that have been ready for so long, at most `limit`. Answers how many it found. Throws ApiError
- * ledger_unavailable where it is not known of all of them whether they have ended: try again a little later.
+ * Ends the batches that have been ready for that long, at most `limit`, and returns how many it found. Throws ApiError
+ * ledger_unavailable if it is unknown whether all of them have ended: try again a little later.
  */
 export async function lapseDue(
   { database, desk, clock }: LapsingDeps,
@@ -26,7 +26,7 @@ export async function lapseDue(
   limit: number,
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
-  // None was validated before it was made: the index finds those that may be due.
+  // None is validated before it is created, so the index finds those that may be due.
   const rows = await database.reader.query(
     `SELECT ${columnList(bonusBatches)} FROM bonus_batches FORCE INDEX (by_status)
      WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince}

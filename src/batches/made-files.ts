@@ -5,23 +5,28 @@ import { bonusBatchFiles, bonusBatchStorage } from '../db/entities/bonuses.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { type LastPieces, MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 
-/** Where the files of a batch are kept: in pieces, beside its upload. */
+/** Stores the files of a batch, in pieces. */
 
-/** The files of a making, whose batch does not say yet that they are there. */
+/** Files whose batch does not yet say that they exist. */
 export interface MadeFiles extends LastPieces {
   readonly batchId: Uuid;
-  /** Null where nothing of them is stored yet. */
+  /** Null if nothing of them is stored yet. */
   readonly run: number | null;
 }
 
-/** Stores the rest. From the commit on the files are there; the caller says so on the batch's row. Throws MakingSuperseded. */
+/**
+ * Stores the rest. From the commit on the files exist; the caller says so on the batch's row. Throws MakingSuperseded.
+ */
 export async function keepFiles(transaction: Transaction, made: MadeFiles): Promise<void> {
   const { batchId, csvBytes, xlsxBytes } = made;
   await storePieces(transaction, made);
   await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
 }
 
-/** The first pieces shut earlier makings out, and take away what they left. Answers the number of this one. Throws MakingSuperseded. */
+/**
+ * Storing the first pieces invalidates earlier attempts and removes what they left. Returns the number of this attempt.
+ * Throws MakingSuperseded.
+ */
 export async function storePieces(
   transaction: Transaction,
   { batchId, run, rest }: Pick<MadeFiles, 'batchId' | 'run' | 'rest'>,

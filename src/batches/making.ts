@@ -12,9 +12,11 @@ import { ERROR_COLUMNS, RESULT_COLUMNS } from './report-rows.js';
 import { errorPieces, resultPieces } from './reports.js';
 import type { BatchFile } from './rules.js';
 
-/** A batch of so many is a short one. */
+/** Up to this many rows, a batch is short. */
 const SHORT_ROWS = 1_000;
-/** A hundred thousand rows take a tenth of it; then the batch ends without, and the sweeper tries again. */
+/**
+ * A hundred thousand rows take a tenth of this. After that the batch ends without a file, and the sweeper tries again.
+ */
 const MAX_WRITING_MS = 120_000;
 
 const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, MakingSuperseded];
@@ -24,16 +26,16 @@ export interface FileMakerDeps {
   readonly failpoints: Failpoints;
 }
 
-/** Makes the files that a batch gives back, as CSV and XLSX, once. Safe to be called twice, late, and beside itself. */
+/** Makes a batch's errors or result file once, as CSV and XLSX. Safe to call twice, late and concurrently. */
 export class FileMaker {
-  /** What a large one takes of memory and of the temporary disk is taken once. */
+  /** One large file at a time, which bounds memory and temporary disk. */
   private readonly large = new FairQueue(1);
 
   constructor(private readonly deps: FileMakerDeps) {}
 
   /**
-   * Writes the files and stores them; they are there when whoever calls it has kept them (keepFiles). Throws
-   * DatabaseUnavailable, MakingSuperseded, the signal's reason, and what the file system says.
+   * Writes the files and stores them; they exist once the caller has kept them (keepFiles). Throws DatabaseUnavailable,
+   * MakingSuperseded, the signal's reason, and errors of the file system.
    */
   async make(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<MadeFiles> {
     const { reader } = this.deps.database;
@@ -51,12 +53,15 @@ export class FileMaker {
     return withTableFiles(table, until, store).finally(leave);
   }
 
-  /** The same, or null where it is no fault of MySQL: the batch ends without its files, and the sweeper makes them. */
+  /**
+   * The same, or null if it fails for a reason other than MySQL: the batch ends without its files, and the sweeper
+   * makes them.
+   */
   async makeIfPossible(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<MadeFiles | null> {
     try {
       return await this.make(kind, batch, signal);
     } catch (fault) {
-      // What the file system says looks like what MySQL's connection says: these are told apart by their names.
+      // Errors of the file system look like those of a MySQL connection, so they are distinguished by class.
       if (signal.aborted || OF_MYSQL.some((kind) => fault instanceof kind)) throw fault;
       return null;
     }

@@ -1,9 +1,9 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** What is done with the rows of batches. */
+/** What happens to the rows of batches. */
 export type RowStep = 'validated' | 'settled';
 
-/** Counts rows; their rate is how fast batches go. */
+/** Counts rows; the rate shows how fast batches progress. */
 export function rowMetrics(registry: Registry): (step: RowStep, rows: number) => void {
   const rows = new Counter({
     name: 'batch_rows_total',

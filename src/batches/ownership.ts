@@ -8,19 +8,19 @@ export interface BatchCommand extends Command {
   readonly sourceAccountId: Uuid;
 }
 
-/** What a member asks of a batch. */
+/** A member's command about a batch. */
 export interface MemberCommand extends Command {
   readonly batchId: Uuid;
-  /** Null where the tenant has no such batch. */
+  /** Null if the tenant has no such batch. */
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
-  /** Of the entry that tells the workflow. */
+  /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
-  /** How much later it is told, in milliseconds. */
+  /** How long to wait before telling it, in milliseconds. */
   readonly delayMs: number;
 }
 
-/** The tenant's batch with its source; null where there is none such. */
+/** The tenant's batch with its source; null if there is none. */
 export function findOwnBatch(
   { tenantId, batchId, sourceAccountId }: MemberCommand,
   state: LockedState,

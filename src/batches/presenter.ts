@@ -5,9 +5,9 @@ import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rule
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** What is true only at the moment of the answer: events carry the batch without it. */
+/** What is true only at the moment of the answer, so events carry the batch without it. */
 export interface BatchReview {
-  /** Of the source account, in the batch's asset. */
+  /** In the source account, in the batch's asset. */
   readonly available: bigint;
   readonly canSend: boolean;
 }
@@ -47,7 +47,7 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
   };
 }
 
-/** The batch as answers show it: with the review of a ready one, and the progress of one that was executed. */
+/** The batch as answers show it: with the review if it is ready, and the progress once it was executed. */
 export function presentBatchNow(batch: BonusBatch, baseUrl: string, review: BatchReview | null): Shown {
   const needed = totalDebit(batch);
   const isReady = batch.status === 'ready' && review !== null;

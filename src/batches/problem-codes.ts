@@ -1,6 +1,6 @@
 /**
- * Every code that an errors file can hold: the API's own, and those that only a file can have. What to do about each is in
- * docs/guides/batches.md. (docs/contract.md, Validation)
+ * Every code that an errors file can contain: the API's own, and those that only a file can have.
+ * docs/guides/batches.md says what to do about each. (docs/contract.md, Validation)
  */
 export const PROBLEM_CODES = [
   'missing_field',

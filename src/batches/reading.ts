@@ -25,7 +25,7 @@ export const batchList: OperationList<BonusBatch> = {
   seenFrom: ['source_account_id'],
 };
 
-/** For each of these batches that is ready, whether it can be paid now, by its id. One SELECT. */
+/** For each of these batches that is ready, by id, whether it can be paid now. One SELECT. */
 export async function readReviews(
   reader: Reader,
   batches: readonly BonusBatch[],
@@ -47,7 +47,7 @@ export async function readReviews(
   );
 }
 
-/** Rows of an accepted batch behind a row number, in the order of the file. */
+/** Rows of an accepted batch after a row number, in file order. */
 export async function readBatchRows(
   reader: Reader,
   batch: BonusBatch,
@@ -55,7 +55,7 @@ export async function readBatchRows(
   after: number,
   limit: number,
 ): Promise<readonly BonusBatchRow[]> {
-  // What a validation has written so far is nobody's business yet.
+  // What an unfinished validation has written is not shown.
   if (!isAccepted(batch)) return [];
   const inStatus = status === undefined ? '' : ` AND status=${literal(bonusBatchRows, 'status', status)}`;
   const rows = await reader.query(

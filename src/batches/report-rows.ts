@@ -2,30 +2,30 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
 
-/** The two files that a batch gives back. (docs/contract.md, Batch files) */
+/** A batch's errors and result files. (docs/contract.md, Batch files) */
 
 /** One problem of the uploaded file. */
 export interface ErrorRow {
-  /** As a spreadsheet shows it; null for the file as a whole. */
+  /** As a spreadsheet numbers it; null for the file as a whole. */
   readonly row: number | null;
   readonly column: string | null;
   readonly code: string;
   readonly message: string;
-  /** What stands in the cell. */
+  /** The cell's content. */
   readonly value: string | null;
 }
 
-/** What became of one row. Amount and fee are in the smallest unit of the asset. */
+/** The outcome of one row. Amount and fee are in the smallest unit of the asset. */
 export interface ResultRow {
   readonly row: number;
   readonly reference: string | null;
-  /** As the uploaded file had it. */
+  /** As in the uploaded file. */
   readonly recipient: string;
   readonly amount: bigint;
   readonly asset: string;
   readonly status: 'paid' | 'failed';
   readonly bonusId: Uuid | null;
-  /** Null where nothing was charged, since the row was not paid. */
+  /** Null if the row was not paid, so nothing was charged. */
   readonly fee: bigint | null;
   /** Why it failed. */
   readonly code: string | null;

@@ -13,13 +13,13 @@ import type { TableRow } from '../spreadsheets/writing/columns.js';
 import { errorCells, resultCells } from './report-rows.js';
 import { readBatchRows } from './reading.js';
 
-/** What the errors file and the result file are written from: row after row, a page in memory. */
+/** The content of the errors file and the result file, row by row, with one page in memory. */
 
 const ROWS_A_PAGE = 1_000;
-/** Written without a pause: some milliseconds. */
+/** Written without a pause: a few milliseconds. */
 const ROWS_A_PIECE = 100;
 
-/** Everything that is wrong in the file, in its order; what is about the file as a whole (number 0) comes first. */
+/** Everything wrong with the file, in order; problems of the file as a whole (row 0) come first. */
 export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
   let last = { number: -1, ordinal: -1 };
   for (;;) {
@@ -38,7 +38,7 @@ export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<
   }
 }
 
-/** Every row of an accepted batch with what became of it, in the order of the file. */
+/** Every row of an accepted batch with its outcome, in file order. */
 export async function* resultRows(reader: Reader, batch: BonusBatch): AsyncGenerator<BonusBatchRow> {
   for (let after = 0; ;) {
     const rows = await readBatchRows(reader, batch, undefined, after, ROWS_A_PAGE);
@@ -48,14 +48,14 @@ export async function* resultRows(reader: Reader, batch: BonusBatch): AsyncGener
   }
 }
 
-/** The errors file's cells, some rows at a time. */
+/** The errors file's cells, a few rows at a time. */
 export async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
   const cells = ({ number, field, code, message, value }: BonusBatchProblem): TableRow =>
     errorCells({ row: number === 0 ? null : number, column: blank(field), code, message, value: blank(value) });
   yield* inPieces(errorRows(reader, batchId), cells);
 }
 
-/** The result file's, of a batch whose rows are all settled. */
+/** The result file's cells, for a batch whose rows are all settled. */
 export async function* resultPieces(reader: Reader, batch: BonusBatch): AsyncGenerator<readonly TableRow[]> {
   const { asset } = batch;
   if (asset === null) return;

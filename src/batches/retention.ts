@@ -18,8 +18,9 @@ import { transact } from '../db/transact.js';
 const FILES_AT_A_TIME = 100;
 
 /**
- * Deletes the bytes of files that were validated before a moment; their hash stays on the batch. A file a transaction, so
- * it may be cut off anywhere and run twice. Answers how many files it deleted. Throws DatabaseUnavailable.
+ * Deletes the bytes of files that were validated before a moment; their hash stays on the batch. One file per
+ * transaction, so it may be interrupted anywhere and run twice. Returns how many files it deleted. Throws
+ * DatabaseUnavailable.
  */
 export async function deleteUploadedBytes(database: Database, validatedBefore: Instant): Promise<number> {
   return deleteFiles(database, validatedBefore, () => Promise.resolve());
@@ -69,7 +70,7 @@ const ROWS_A_DELETE = 5_000;
 /** The largest batch has 100,000 rows, or half a million problems. */
 const MAX_REMOVAL_MS = 120_000;
 
-/** Batches that are over, by whether they have paid anybody. */
+/** Ended batches, by whether they have paid anybody. */
 export type Ended = 'unpaid' | 'paid';
 
 const ENDED: Readonly<Record<Ended, string>> = {
@@ -78,9 +79,10 @@ const ENDED: Readonly<Record<Ended, string>> = {
 };
 
 /**
- * Removes the rows, problems and files of batches that ended before a moment, the upload's too, a batch a transaction. What the
- * batch says of them stays, and so does every bonus; a batch that its rows contradict keeps them for the auditor. Looks at a
- * few behind `after`, and answers the last of these, or null behind the last one. Throws DatabaseUnavailable.
+ * Removes the rows, problems and files (uploads included) of batches that ended before a moment, one batch per
+ * transaction. The batch's own figures stay, and so does every bonus; a batch contradicted by its rows keeps them for
+ * the auditor. Examines a few after `after`, and returns the last of these, or null when there are no more. Throws
+ * DatabaseUnavailable.
  */
 export async function removeOldRows(
   database: Database,
@@ -121,7 +123,7 @@ async function removeFrom(transaction: Transaction, table: string, batchId: Uuid
   while ((await transaction.execute(some)) === ROWS_A_DELETE);
 }
 
-/** Whether the rows are as the batch says, and each paid one has its bonus. */
+/** Whether the rows match the batch, and each paid one has its bonus. */
 async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
   const [row] = await reader.query(
     `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw

@@ -25,7 +25,7 @@ import type { BatchFile } from './rules.js';
 import { BATCH_EXAMPLES, BonusBatchSchema, FILE_EXAMPLES, UploadForm } from './schemas.js';
 import type { Batches } from './service.js';
 
-/** The files of batches: in, out, and the empty one. (docs/contract.md, Batch files) */
+/** The files of batches: uploads, reports and the template. (docs/contract.md, Batch files) */
 
 export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): void {
   uploadBatch(api, batches, baseUrl);
@@ -66,7 +66,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
   );
 }
 
-/** 400 only for what can be nothing that is read; everything else validation finds. */
+/** 400 only for content that cannot be any kind of file we read; validation finds everything else. */
 async function assertReadable({ pieces }: UploadedFile): Promise<void> {
   const kind = await recogniseFile(bytesOf(pieces)).catch((problem: unknown) => {
     if (problem instanceof SheetProblem) return null;
@@ -96,7 +96,7 @@ function template(api: Api): void {
   );
 }
 
-/** As it is stored; 404 before there is one. */
+/** As stored; 404 until it exists. */
 function report(api: Api, batches: Batches, name: BatchFile, operationId: string, what: string): void {
   api.get(
     `/v1/bonus_batches/{batch_id}/files/${name}`,

@@ -14,7 +14,7 @@ import {
 } from './schemas.js';
 import type { Batches } from './service.js';
 
-/** `baseUrl` is where tenants reach the API: a batch names its files there. */
+/** `baseUrl` is where tenants reach the API: the addresses of a batch's files begin with it. */
 export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
   listAndRead(api, batches, cursors, baseUrl);
   rows(api, batches, cursors);

@@ -4,13 +4,13 @@ import type { Refusal } from '../core/errors.js';
 import type { Fee } from '../accounts/rules.js';
 import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
 
-/** What is true of batches and their rows. Pure. */
+/** Rules of batches and their rows. Pure. */
 
 export const MAX_ROWS = 100_000;
 
-/** How long an uploaded file is remembered for the review: a later one with the same bytes shows it. */
+/** How long an uploaded file is remembered: the review of a later file with the same bytes points to it. */
 export const SAME_FILE_MS = 90 * 24 * 3_600_000;
-/** Of the rows that repeat a recipient, those that are named. */
+/** How many of the rows that repeat a recipient are listed. */
 export const MAX_DUPLICATES_NAMED = 100;
 
 /** Why a row was not paid. */
@@ -18,13 +18,13 @@ export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message
 
 export const CANCELED: RowFailure = { code: 'canceled', message: 'the batch was canceled before this row was paid' };
 
-/** The statuses in which execute is possible, in the contract's words. */
+/** The statuses in which execute is possible. */
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
-/** Those in which its tenant can withdraw it. */
+/** The statuses in which its tenant can withdraw it. */
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
-/** Those in which support can pause and resume it. */
+/** The statuses in which support can pause and resume it. */
 export const PAUSABLE: readonly BatchStatus[] = ['executing'];
-/** Those in which support can cancel it: what is ready is withdrawn. */
+/** The statuses in which support can cancel it: a ready batch is withdrawn. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
 export const SETTLED: Refusal = {
@@ -40,7 +40,7 @@ export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus
   };
 }
 
-/** True once the file was accepted: the sums, the review and the rows are final, whatever became of the batch. */
+/** True once the file was accepted: sums, review and rows are final, whatever happens to the batch. */
 export function isAccepted({ status, rejectionCode }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
   return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
 }
@@ -50,7 +50,7 @@ export function isFaulty({ status, rejectionCode }: Pick<BonusBatch, 'status' | 
   return status === 'rejected' && rejectionCode === null;
 }
 
-/** True when a batch that is ready has waited so long for its execution that it ends. */
+/** True if a ready batch has waited so long for its execution that it lapses. */
 export function hasLapsed({ status, validatedAt }: BonusBatch, readyForMs: number, at: Instant): boolean {
   return status === 'ready' && validatedAt !== null && at >= validatedAt + readyForMs;
 }
@@ -63,15 +63,15 @@ export function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
   return status === 'completed' || status === 'partially_failed';
 }
 
-/** Which file a batch gives back: what is wrong in its upload, or what became of its rows. */
+/** A batch's file: what is wrong with its upload, or the outcomes of its rows. */
 export type BatchFile = 'errors' | 'result';
 
-/** False before it is made, and once retention has removed it. */
+/** False until it is made, and after retention has removed it. */
 export function hasFile(batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>, file: BatchFile): boolean {
   return batch.filesMadeAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch));
 }
 
-/** True while support has stopped the payment of the rows that are left. */
+/** True while support has stopped payment of the remaining rows. */
 export function isPaused(batch: BonusBatch): boolean {
   return batch.status === 'executing' && batch.pausedAt !== null && batch.canceledAt === null && pendingRows(batch) > 0;
 }
@@ -80,7 +80,7 @@ export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): num
   return rowCount - rowsPaid - rowsFailed;
 }
 
-/** Amount and fee: what the row takes out of the source account. */
+/** Amount and fee: what the row takes from the source account. */
 export function debitOf({ raw, feeRaw }: Pick<BonusBatchRow, 'raw' | 'feeRaw'>): bigint {
   return raw + feeRaw;
 }
@@ -94,7 +94,7 @@ export function unsettledDebit(batch: BonusBatch): bigint {
   return totalDebit(batch) - batch.settledRaw;
 }
 
-/** As it was fixed at validation. */
+/** As fixed at validation. */
 export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow): Fee {
   if (feeRaw !== 0n && feeAccountId === null) throw new Error('a row has a fee that goes nowhere');
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
@@ -110,7 +110,7 @@ export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean)
   };
 }
 
-/** True when nothing is left to pay: it ends with its result file. */
+/** True if nothing is left to pay: only its result file is missing. */
 export function isSettled(batch: BonusBatch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
 }

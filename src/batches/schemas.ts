@@ -68,7 +68,7 @@ export const BonusBatchSchema = z
   })
   .openapi('BonusBatch');
 
-/** What its events carry: the batch without what is true only at the moment of an answer. */
+/** The batch in events, without what is true only at the moment of an answer. */
 export const BatchOfEventSchema = BonusBatchSchema.omit({ funding: true, can_send: true, progress: true }).openapi(
   'BonusBatchOfEvent',
 );
@@ -102,7 +102,7 @@ exampled(BatchOfEventSchema, READY);
 exampled(BonusBatchSchema, REVIEWED);
 
 const NOT_NOW = { funding: null, can_send: null };
-/** At the other moments of its life, as answers show it. */
+/** At other moments of its life, in answers. */
 export const BATCH_EXAMPLES = {
   validating: {
     ...{ ...REVIEWED, ...NOT_NOW, status: 'validating', rows: 0 },
@@ -123,7 +123,7 @@ const EXECUTED = {
   ...{ ...READY, executed_at: EXAMPLE.at, finished_at: EXAMPLE.later },
   files: { errors_url: null, result_url: `${files}/result` },
 };
-/** And as its events carry it. */
+/** The same, in events. */
 export const BATCH_EVENT_EXAMPLES = {
   ready: READY,
   rejected: {
@@ -184,7 +184,7 @@ export const BonusBatchRowQuery = z.strictObject({
   status: z.enum(BATCH_ROW_STATUSES).optional(),
 });
 
-/** The text fields of an upload; the file stands beside them. */
+/** The text fields of an upload, next to the file. */
 export const UploadForm = z
   .strictObject({ source_account: uuidField, description: optional(textField({ max: MAX_DESCRIPTION })) })
   .openapi('UploadBonusBatch');

@@ -31,7 +31,7 @@ export interface BatchesDeps {
   readonly desk: PostingDesk;
   readonly clock: Clock;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** What a request may wait for the ledger in all. */
+  /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
 
@@ -55,12 +55,12 @@ export class Batches {
     this.reader = deps.database.reader;
   }
 
-  /** Throws authority_insufficient, quota_exceeded: what can be told of an upload before it is read. */
+  /** Throws authority_insufficient, quota_exceeded: what is known about an upload before it is read. */
   admitUpload(caller: Caller, key: string): Promise<void> {
     return admitUpload(this.reader, caller, key);
   }
 
-  /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
+  /** Refusals and unknown results are returned as answers. Throws DatabaseUnavailable if nothing has happened. */
   upload(caller: Caller, request: UploadRequest, idempotency: Keyed): Promise<Answer<BonusBatch>> {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
@@ -70,7 +70,7 @@ export class Batches {
     return this.submit(executeBatchKind, caller, batchId, idempotency, this.pace.delayOf(caller.tenantId));
   }
 
-  /** The same for POST …/cancel: asked again, it finds the batch rejected. */
+  /** The same for POST …/cancel: a repetition finds the batch rejected. */
   withdraw(caller: Caller, batchId: Uuid): Promise<Answer<BonusBatch>> {
     const actId = newId();
     const key = `bonus_batch/${batchId}/act/${actId}`;
@@ -118,7 +118,7 @@ export class Batches {
     return { items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })), next: page.next };
   }
 
-  /** A file that the batch gives back, read as it is taken. Throws not_found too where there is none. */
+  /** One of the batch's files, read as it is sent. Also throws not_found if there is none. */
   async file(caller: Caller, id: Uuid, file: BatchFile, format: FileKind): Promise<AsyncIterable<Buffer>> {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const storage = hasFile(batch, file) ? await this.reader.find(bonusBatchStorage, { batchId: id }) : undefined;
@@ -128,7 +128,7 @@ export class Batches {
     );
   }
 
-  /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */
+  /** Rows after the row number `after`, in file order; `next` is null on the last page. */
   async rows(
     caller: Caller,
     id: Uuid,

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const LAPSE_EVERY_MS = 10_000;
 const LAPSED_AT_ONCE = 100;
 
-/** Batches that have waited so many days for somebody to execute them. */
+/** Batches that have waited this many days to be executed. */
 export function lapseSweep(deps: LapsingDeps, readyDays: number): Sweep {
   return {
     name: 'lapsed batches',
@@ -21,7 +21,7 @@ export function lapseSweep(deps: LapsingDeps, readyDays: number): Sweep {
   };
 }
 
-/** The bytes of files that were validated so many days ago. */
+/** The bytes of files that were validated this many days ago. */
 export function uploadsSweep(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   keptDays: number,
@@ -38,7 +38,7 @@ export function uploadsSweep(
 
 const PAUSE_MS = 50;
 
-/** The rows and problems of batches that ended so many days ago, gently. */
+/** The rows and problems of batches that ended this many days ago, with pauses. */
 export function rowsSweep(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   ended: Ended,
@@ -59,7 +59,7 @@ export function rowsSweep(
   };
 }
 
-/** The files of batches that ended without. */
+/** The files of batches that ended without one. */
 export function filesSweep(work: Pick<BatchWorkflowService, 'makeMissing'>): Sweep {
   return {
     name: 'files of batches',

@@ -5,7 +5,7 @@ import type { Column } from '../spreadsheets/writing/columns.js';
 import { csvOf } from '../spreadsheets/writing/csv.js';
 import { HEADER, VIEWS } from '../spreadsheets/writing/styles.js';
 
-/** The empty file that a person fills in. (docs/contract.md, Upload) */
+/** The empty file to fill in. (docs/contract.md, Upload) */
 
 interface TemplateColumn extends Column {
   readonly example: string;
@@ -16,7 +16,7 @@ const LAST_ROW = 100_001;
 const EXAMPLE_RAW = 150_000n;
 const EXAMPLE_AMOUNTS = ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })).join(' or ');
 
-/** What stands in each column, in words for whoever fills it in. */
+/** What belongs in each column, for the person who fills it in. */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
   {
     name: 'recipient',
@@ -54,17 +54,17 @@ const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
 
 let made: Promise<Buffer> | undefined;
 
-/** Made once in a process. */
+/** Made once per process. */
 export function templateXlsx(): Promise<Buffer> {
   return (made ??= makeXlsx());
 }
 
 async function makeXlsx(): Promise<Buffer> {
-  // Three hundred files, which no process shall read before somebody asks.
+  // Three hundred files, which no process should load until somebody asks.
   const { default: Excel } = await import('exceljs');
   const book = new Excel.Workbook();
   const sheet = book.addWorksheet('Bonuses', { views: VIEWS }) as ValidatedSheet;
-  // What is typed stays as typed.
+  // Keeps input exactly as typed.
   sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({ header: name, width, style: { numFmt: '@' } }));
   TEMPLATE_COLUMNS.forEach(({ note }, index) => {
     const cell = sheet.getCell(1, index + 1);
@@ -83,7 +83,7 @@ async function makeXlsx(): Promise<Buffer> {
   return Buffer.from(await book.xlsx.writeBuffer());
 }
 
-/** exceljs has it, and does not say so. */
+/** exceljs has it, but its types do not say so. */
 type ValidatedSheet = ExcelJS.Worksheet & {
   readonly dataValidations: { add(range: string, validation: ExcelJS.DataValidation): void };
 };

@@ -2,12 +2,12 @@ import type { Reader } from '../db/database.js';
 import { type BonusBatch, uploadChunks } from '../db/entities/bonuses.js';
 import type { ByteSource } from '../spreadsheets/byte-source.js';
 
-/** 1 MiB: a statement that holds one as text stays far below any server's max_allowed_packet. */
+/** 1 MiB: a statement with one as text stays far below any server's max_allowed_packet. */
 export const CHUNK_BYTES = 1024 * 1024;
-/** A reader of a zip goes to its end and back; otherwise it reads on. */
+/** A zip is read at its end, then from the beginning; everything else is read straight through. */
 const CHUNKS_KEPT = 2;
 
-/** The bytes of a batch's file, a chunk at a time. Reading throws when they are no longer there. */
+/** The bytes of a batch's file, a chunk at a time. Reading throws if they have been deleted. */
 export function storedFile(reader: Reader, { id: batchId, fileBytes }: BonusBatch): ByteSource {
   const kept = new Map<number, Buffer>();
   const chunk = async (number: number): Promise<Buffer> => {

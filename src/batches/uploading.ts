@@ -16,11 +16,11 @@ import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lastWithWorkflow } from './validation/line.js';
 
-/** 1 byte to 10 MiB, recognised as one of the kinds that are read. */
+/** 1 byte to 10 MiB, recognised as a kind of file that we read. */
 export interface UploadFile {
   readonly size: number;
   readonly sha256: Buffer;
-  /** In order, each of CHUNK_BYTES but the last. */
+  /** In order, each of CHUNK_BYTES except the last. */
   readonly pieces: readonly Buffer[];
 }
 
@@ -34,13 +34,13 @@ export interface UploadDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** What a request may wait for the ledger in all. */
+  /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
 
 /**
- * Throws authority_insufficient or quota_exceeded where no file of the caller would be taken, whatever it holds: before any of
- * it is read. What has used its key already is answered from that, whatever has changed since.
+ * Throws authority_insufficient or quota_exceeded if no file of the caller would be accepted, whatever its content,
+ * before any of it is read. A key that was already used is answered by its first result, whatever has changed since.
  */
 export async function admitUpload(reader: Reader, caller: Caller, key: string): Promise<void> {
   const { tenantId } = caller;
@@ -50,7 +50,7 @@ export async function admitUpload(reader: Reader, caller: Caller, key: string): 
 }
 
 /**
- * Takes a file in: the batch, its key and the bytes in one transaction. Refusals are answers: not_found,
+ * Stores a file: the batch, its key and the bytes in one transaction. Refusals are returned as answers: not_found,
  * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (docs/contract.md, Upload)
  */
 export async function uploadBatch(
@@ -71,10 +71,10 @@ export async function uploadBatch(
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     await storeBytes(transaction, id, tenantId, upload.file);
-    // The tenant's row is the lock of what it has stored.
+    // The tenant's row is the lock on what it has stored.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
-    // Rows that nobody else can know of hold up nobody; the account is locked behind them, and only for the rest.
+    // Nobody else can wait for these new rows; the account is locked after them, and only for the remaining part.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());

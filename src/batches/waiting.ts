@@ -5,7 +5,7 @@ import { batchWorkflowId, type BatchWorkflowInput } from '../temporal/contracts.
 import { behindIdSql, inStates, readOwned, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 
-/** A `ready` one waits for whoever executes it. */
+/** A `ready` one waits to be executed. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
 
 /** How the bridge to Temporal sees batches that are not finished. */

@@ -12,19 +12,16 @@ import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership
 import { presentBatch } from './presenter.js';
 import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
-/**
- * How a batch that is ready ends unexecuted: its tenant or support withdraws it, or it lapses.
- * (docs/contract.md, Batches)
- */
+/** How a ready batch ends unexecuted: its tenant or support withdraws it, or it lapses. (docs/contract.md, Batches) */
 
 export interface LapseBatch extends BatchCommand {
-  /** Of the entry that tells the workflow. */
+  /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
   /** How long it may wait for its execution. */
   readonly readyForMs: number;
 }
 
-/** What ended it, for the record: nobody acts where time did. */
+/** What ended it, for the record: nobody, if it was time. */
 interface Ending {
   readonly code: BatchRejection;
   readonly outboxId: Uuid;
@@ -32,7 +29,7 @@ interface Ending {
   readonly reason: string | null;
 }
 
-/** By its uploader, an admin or an owner: 404, 403, 409. */
+/** By its uploader, an admin or an owner: checks 404, 403, 409. */
 export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
@@ -46,7 +43,7 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason: null }, state);
 }
 
-/** By time. Before it is due, or after another end, it does nothing and leaves no key. */
+/** By time. Before it is due, or after another ending, it does nothing and binds no key. */
 export function decideLapse(
   { tenantId, batchId, outboxId, readyForMs }: LapseBatch,
   state: LockedState,
@@ -58,7 +55,7 @@ export function decideLapse(
   return withdrawn(batch, { code: 'lapsed', outboxId, actor: null, reason: null }, state);
 }
 
-/** The end of a batch that is ready, with its event. */
+/** Ends a ready batch, with its event. */
 export function withdrawn(
   batch: BonusBatch,
   { code, outboxId, actor, reason }: Ending,
@@ -84,5 +81,5 @@ export function withdrawn(
   return { outcome: { done: true, resource: ended }, writes: { rows, events: [event] }, bindsKey: true };
 }
 
-/** A batch that was accepted and never executed has neither file, so its event names no address. */
+/** A batch that was accepted and never executed has neither file, so its event has no address. */
 const NO_FILES = '';

@@ -24,18 +24,18 @@ export interface BatchWorkflowDeps {
   readonly recipientBudget: RecipientBudget;
   readonly desk: PostingDesk;
   readonly clock: Clock;
-  /** Where tenants reach the API: events name files there. */
+  /** Where tenants reach the API: the addresses of files in events begin with it. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
   readonly failpoints: Failpoints;
-  /** How many batches this process validates, and how many it pays, at a time: of a tenant and in all. */
+  /** How many batches this process validates and pays at a time: per tenant and in all. */
   readonly shares: { readonly validating: Shares; readonly paying: Shares };
-  /** Hears of rows that were done since it last did. */
+  /** Gets the number of rows done since its last call. */
   readonly onRows?: (step: RowStep, rows: number) => void;
 }
 
-/** What the workflow of a batch has done in MySQL. Every method may be called twice, and late. */
+/** What a batch's workflow does in MySQL. Every method may be called twice and late. */
 export class BatchWorkflowService {
   private readonly deps: BatchWorkflowDeps & { readonly files: FileMaker };
   private readonly execution: BatchExecution;
@@ -50,7 +50,7 @@ export class BatchWorkflowService {
     return stateOf(await this.deps.database.reader.find(bonusBatches, { id: batchId }));
   }
 
-  /** Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason: it begins again then. */
+  /** Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason: call it again. */
   validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
     const { sheets, shares } = this.deps;
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
@@ -58,7 +58,7 @@ export class BatchWorkflowService {
     return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(deps, batchId, counted)));
   }
 
-  /** Pays until then, or an end. Throws not_found, ShareTaken, DatabaseUnavailable. */
+  /** Pays until `until`, or the end. Throws not_found, ShareTaken, DatabaseUnavailable. */
   pay(batchId: Uuid, watch: Watch, until = watch.signal): Promise<BatchPayment> {
     return this.within(this.deps.shares.paying, batchId, async () => {
       const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
@@ -76,7 +76,7 @@ export class BatchWorkflowService {
     return { ...watch, heartbeat };
   }
 
-  /** Makes the files of batches that ended without. Throws when all were tried and some failed. */
+  /** Makes the files of batches that ended without one. Tries all, and throws at the end if some failed. */
   makeMissing(signal: AbortSignal): Promise<void> {
     return makeMissing(this.deps, signal);
   }
@@ -92,7 +92,7 @@ export class BatchWorkflowService {
     }
   }
 
-  /** What a signal asks. Answers why it was refused, or null. Throws not_found, ledger_unavailable. */
+  /** Performs a signal's act. Returns why it was refused, or null. Throws not_found, ledger_unavailable. */
   async actBySignal(signal: BatchAct, signals: Pick<StaffSignals, 'verify'>): Promise<string | null> {
     const { action } = signal;
     const [batchId, actId] = [asUuid(signal.batchId), asUuid(signal.actId)];

@@ -22,7 +22,7 @@ import {
 } from '../ledger/desk/types.js';
 import { bonusEntries, type CreateBonus } from './rules.js';
 
-/** A payment to one person, whoever asks for it: a member, or a batch for one of its rows. */
+/** A payment to one person, requested by a member or by a batch for one of its rows. */
 export interface Payment {
   readonly source: LockedAccount;
   readonly recipient: LockedAccount;
@@ -31,7 +31,7 @@ export interface Payment {
   readonly fee: Fee;
 }
 
-/** The 404 of a payment: nobody is there, or nobody who can be paid by this tenant. */
+/** The 404 of a payment: nobody has that name, or nobody whom this tenant can pay. */
 export function findRecipient(state: LockedState, tenant: Tenant, recipientAccountId: Uuid): LockedAccount | undefined {
   const recipient = state.named(recipientAccountId);
   if (recipient === undefined) return undefined;
@@ -39,7 +39,7 @@ export function findRecipient(state: LockedState, tenant: Tenant, recipientAccou
   return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
 }
 
-/** The first rule that forbids the payment, in the contract's order, or null; then what no account could hold. */
+/** The first rule that forbids the payment, in the contract's order, then an overflow; or null. */
 export function paymentRefusal(state: LockedState, payment: Payment): Refusal | null {
   const { source, recipient, tenant, amount, fee } = payment;
   const { asset } = amount;
@@ -58,7 +58,7 @@ export function paymentRefusal(state: LockedState, payment: Payment): Refusal | 
   );
 }
 
-/** What a paid bonus is in the ledger. */
+/** What a paid bonus writes to the ledger. */
 export function bonusWrites(bonus: Bonus): Writes {
   const { id, sourceAccountId, asset, limitMonth, raw, description } = bonus;
   return {
@@ -82,7 +82,7 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
 
   const fee = feeOf(state, { tenantId, operation: 'bonus', asset: amount.asset }, sourceAccountId, amount.raw);
   const refusal = paymentRefusal(state, { source, recipient, tenant, amount, fee });
-  // What a balance cannot hold is no rule of business: another day it may fit.
+  // An overflow is not a business rule: another day the amount may fit.
   if (refusal !== null) return refuse(refusal, refusal.code !== 'invalid_field');
   const bonus: Bonus = {
     id: command.bonusId,
@@ -104,7 +104,7 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
   return { outcome: { done: true, resource: bonus }, writes: bonusWrites(bonus), bindsKey: true };
 }
 
-/** A bonus cannot wait for another member: what needs one is refused. */
+/** A bonus cannot wait for another member: one that needs approval is refused. */
 function authorityRefusal(
   { sourceAccountId: accountId, memberId, amount }: CreateBonus,
   state: LockedState,
@@ -120,7 +120,7 @@ function authorityRefusal(
   };
 }
 
-/** Told here, since an alias or phone names the account only now. */
+/** Checked here, since only now is it known which account an alias or phone names. */
 function sameAccountRefusal({ sourceAccountId, recipientAccountId }: CreateBonus): Refusal | null {
   return sourceAccountId === recipientAccountId ? invalidField('recipient', 'same_as_source') : null;
 }

@@ -2,7 +2,7 @@ import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 
-/** The Bonus as answers show it, its fee itemised. (docs/contract.md, Bonuses) */
+/** The Bonus as answers show it, with its fee itemised. (docs/contract.md, Bonuses) */
 export function presentBonus(bonus: Bonus): Readonly<Record<string, unknown>> {
   const { asset, raw, feeRaw } = bonus;
   return {

@@ -4,19 +4,19 @@ import type { Bonus } from '../db/entities/bonuses.js';
 import { feeEntries } from '../accounts/rules.js';
 import type { Command, EntryDraft } from '../ledger/desk/types.js';
 
-/** What a member asks for. */
+/** A member's request. */
 export interface CreateBonus extends Command {
   readonly bonusId: Uuid;
   readonly memberId: Uuid;
   readonly sourceAccountId: Uuid;
-  /** Whom the request named, as it was then; null for nobody. */
+  /** The account that the request's name resolved to at that time; null for nobody. */
   readonly recipientAccountId: Uuid | null;
   readonly amount: Amount;
   readonly description: string | null;
   readonly reference: string | null;
 }
 
-/** The amount to the recipient and, as a movement of its own, the fee to the fee account. */
+/** The amount to the recipient and, as a separate movement, the fee to the fee account. */
 export function bonusEntries(bonus: Bonus): EntryDraft[] {
   const { sourceAccountId: source, recipientAccountId: recipient, feeAccountId, asset, raw, feeRaw } = bonus;
   const legs: EntryDraft[] = [

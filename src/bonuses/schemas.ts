@@ -17,7 +17,7 @@ import {
 import { z } from '../http/zod.js';
 import { MAX_REFERENCE } from './rules.js';
 
-/** A name in its one stored form. Reason: malformed. */
+/** A name in canonical form. Reason: malformed. */
 function nameField(parse: (text: string) => string | null, example: string): z.ZodType<string, string> {
   return z
     .string()

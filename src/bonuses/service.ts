@@ -31,8 +31,9 @@ export class Bonuses {
   ) {}
 
   /**
-   * Pays one person. `id` is the bonus's: the request's own, which tells what it made. A rule's refusal and an unknown result are answers. Throws rate_limited (too many whom the tenant has not named
-   * before) and DatabaseUnavailable, when nothing has happened. (docs/contract.md, Bonuses)
+   * Pays one person. `id`, the bonus's, is the request's own, so the request can be traced to it. Refusals and unknown
+   * results are returned as answers. Throws rate_limited (too many people whom the tenant has not named before), and
+   * DatabaseUnavailable if nothing has happened. (docs/contract.md, Bonuses)
    */
   async create(
     caller: Caller,
@@ -41,12 +42,12 @@ export class Bonuses {
     idempotency: Keyed,
   ): Promise<Answer<Bonus>> {
     const { tenantId, memberId } = caller;
-    // Nobody there is no answer yet: the key may have been used when there was somebody.
+    // Finding nobody is not yet an answer: the key may have been used when there was somebody.
     const [found, keys] = await Promise.all([
       resolveRecipients(this.reader, tenantId, [recipient]),
       findKeys(this.reader, [{ tenantId, key: idempotency.key }]),
     ]);
-    // What a bound key answers tells nothing of whom this request names.
+    // The answer of a bound key reveals nothing about whom this request names.
     if (keys.size === 0) await this.budget.charge(caller, foundByName([recipient], found));
     const recipientAccountId = found(recipient);
     const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: id };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, mysqlDatabaseUrl, pem } from './values.js';
 import { faultOfMaterial, hostsWithoutName, type TlsMaterial } from '../db/servers.js';
 
-/** Where MySQL is, for whoever connects to it. */
+/** Where MySQL is, for everything that connects to it. */
 export const MYSQL_VARIABLES = {
   MYSQL_URL: mysqlDatabaseUrl.describe(
     'the application user: mysql://user:password@host:port/database; of a group every server, with commas between',
@@ -13,7 +13,7 @@ export const MYSQL_VARIABLES = {
   MYSQL_TLS_KEY: pem.optional().describe('secret: key of the client certificate for MySQL, PEM'),
 } as const;
 
-/** Of the migrations alone. */
+/** Only for migrations. */
 export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
   .default(5)
   .describe(
@@ -23,13 +23,13 @@ export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
 export type MysqlConfig = Readonly<z.infer<z.ZodObject<typeof MYSQL_VARIABLES>>>;
 export type MysqlTlsConfig = Omit<MysqlConfig, 'MYSQL_URL'>;
 
-/** TLS with MySQL as it is configured; null: none. */
+/** The configured TLS for MySQL; null: none. */
 export function mysqlTls(config: MysqlTlsConfig): TlsMaterial | null {
   const { MYSQL_TLS_CA: ca, MYSQL_TLS_CERTIFICATE: certificate, MYSQL_TLS_KEY: key } = config;
   return config.MYSQL_TLS === 'off' ? null : { ca, certificate, key };
 }
 
-/** What is wrong with it, a line each. */
+/** What is wrong with it, one line each. */
 export function mysqlFaults(config: MysqlConfig & { readonly MYSQL_ADMIN_URL?: string | undefined }): string[] {
   const material = mysqlTls(config);
   if (material === null) return [];

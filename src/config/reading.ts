@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The configuration is not usable. The message lists every fault, a line each. */
+/** The configuration is unusable. The message lists every fault, one line each. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -13,12 +13,12 @@ export function refuseFor(faults: readonly string[]): void {
     throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/** What of the environment the schema names. Throws ConfigError. */
+/** The part of the environment that the schema names. Throws ConfigError. */
 export function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
   const set = withFiles(Object.keys(schema.shape), environment);
   const result = schema.safeParse(set);
   if (result.success) return result.data;
-  // The first fault of each variable: what follows mostly follows from it.
+  // Only the first fault of each variable: the others mostly follow from it.
   const first = new Map(result.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue]));
   const faults = Array.from(first, ([name, issue]) => {
     const problem = set[name] === undefined ? 'is not set' : issue.message;
@@ -27,25 +27,25 @@ export function read<S extends z.ZodObject>(schema: S, environment: Environment)
   throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/** What is set, each by NAME, or by NAME_FILE with the file that holds it, as secrets are mounted. */
+/** The values that are set, by NAME or by NAME_FILE, the path of a file with the value, as secrets are mounted. */
 function withFiles(names: readonly string[], environment: Environment): Record<string, string | (() => string)> {
   const set: Record<string, string | (() => string)> = {};
   for (const name of names) {
     const value = environment[name];
     const file = environment[`${name}_FILE`];
-    // An empty variable is how a compose file says "not set".
+    // In a compose file, an empty variable means "not set".
     if (value !== undefined && value !== '') set[name] = value;
     else if (file !== undefined && file !== '' && RENEWED.test(name)) set[name] = () => readSecret(name, file);
     else if (file !== undefined && file !== '') {
       const secret = readSecret(name, file);
-      // And an empty file how one says it that has to name a secret.
+      // An empty file means the same where a secret must be named.
       if (secret !== '') set[name] = secret;
     }
   }
   return set;
 }
 
-/** What is renewed under a running process, where it is in a file. */
+/** Files that may be renewed while the process runs. */
 const RENEWED = /_TLS_(CA|CERTIFICATE|KEY)$/;
 
 function readSecret(name: string, file: string): string {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { claimRights, webUrl } from './values.js';
 import type { ProviderSettings } from '../staff/provider.js';
 
-/** Sign-in at the support desk, by the company's identity provider and by name and code. */
+/** Sign-in at the support desk, through the company's identity provider or by name and code. */
 
 export const SIGN_IN_VARIABLES = {
   SUPPORT_OIDC_ISSUER: webUrl
@@ -45,7 +45,7 @@ type SignInConfig = Readonly<z.infer<typeof schema>>;
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** What of it does not fit together. */
+/** The settings that do not fit together. */
 export function signInFaults(config: SignInConfig): string[] {
   const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId } = config;
   if (issuer === undefined) {
@@ -64,7 +64,7 @@ export function signInFaults(config: SignInConfig): string[] {
   ];
 }
 
-/** Null where there is no provider. */
+/** Null if there is no provider. */
 export function providerOf(config: SignInConfig): ProviderSettings | null {
   const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId, SUPPORT_OIDC_RIGHTS: byValue } = config;
   if (issuer === undefined || clientId === undefined) return null;

@@ -1,6 +1,6 @@
 import { count } from './values.js';
 
-/** Of what stands behind a balancer. (docs/operations.md, Stopping) */
+/** For processes behind a load balancer. (docs/operations.md, Stopping) */
 export const STOP_DELAY_MS = count(0, 600_000)
   .default(0)
   .describe(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hostAndPort, pem } from './values.js';
 import type { TemporalOptions } from '../temporal/connecting.js';
 
-/** Where Temporal is, for whoever connects to it. */
+/** Where Temporal is, for everything that connects to it. */
 export const TEMPORAL_VARIABLES = {
   TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('the namespace of the workflows'),
@@ -31,7 +31,7 @@ export function temporalOptions(config: TemporalConfig): TemporalOptions {
 
 /** No dot: Temporal writes a version as `name.build`. */
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, - and _, 100 at most');
-/** Of a build, as `2026-11-22.1` or a commit. */
+/** A build, such as `2026-11-22.1` or a commit. */
 const build = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be letters, digits, dots, - and _, 100 at most');
 
 /** Whether processes of the release before may be there, or come back. (docs/operations.md, Upgrade) */
@@ -56,14 +56,14 @@ export const DEPLOYMENT_VARIABLES = {
 
 export type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;
 
-/** What is wrong with it, a line each. */
+/** What is wrong with it, one line each. */
 export function deploymentFaults(config: DeploymentConfig): string[] {
   const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_BUILD_ID: buildId } = config;
   if ((deployment === undefined) === (buildId === undefined)) return [];
   return ['  TEMPORAL_BUILD_ID: it and TEMPORAL_DEPLOYMENT_NAME are set together or not at all'];
 }
 
-/** The version as Temporal takes it; null where workers have none. */
+/** The version in Temporal's form; null if workers have none. */
 export function deploymentVersion(
   config: DeploymentConfig,
 ): { readonly deploymentName: string; readonly buildId: string } | null {

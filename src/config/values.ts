@@ -10,7 +10,7 @@ import { gatewayOf, httpRail, type RailRoute, SIMULATED } from '../payouts/rails
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from '../webhooks/address-guard/allowed-hosts.js';
 
-/** The kinds of values that the configuration takes: how each is read from its text, and what is wrong with it. */
+/** The kinds of values in the configuration: how each is parsed, and what can be wrong with it. */
 
 /** A whole number in plain digits. */
 export const count = (least: number, most: number): z.ZodType<number, string> =>
@@ -21,7 +21,7 @@ export const count = (least: number, most: number): z.ZodType<number, string> =>
     .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
 export const port = count(0, 65_535);
 
-/** `mysql://user:password@host:port,host:port/database`. Options in it could switch off what we rely on. */
+/** `mysql://user:password@host:port,host:port/database`. No options: they could switch off what we rely on. */
 export const mysqlUrl = z
   .string()
   .refine(
@@ -35,7 +35,7 @@ export const mysqlDatabaseUrl = mysqlUrl.refine(
 export const hostAndPort = z.string().regex(/^[A-Za-z0-9._-]+:\d{1,5}$/, 'must be host:port');
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 
-/** `id:base64,id2:base64`; the first makes, the rest still compare and open. */
+/** `id:base64,id2:base64`; the first is used for new values, the rest still compare and open. */
 const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyring, string> =>
   z.string().transform((text, context): Keyring => {
     const keys = text.split(',').map((part): SecretKey => {
@@ -53,7 +53,7 @@ const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyr
 export const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
 export const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
 
-/** Pairs of a name and a value with commas between; the value may hold `=`. */
+/** Comma-separated pairs of a name and a value; the value may contain `=`. */
 function pairs(text: string): (readonly [name: string, value: string])[] {
   return text.split(',').map((part) => {
     const [name = '', value = ''] = part.split(/=(.*)/s);
@@ -63,7 +63,7 @@ function pairs(text: string): (readonly [name: string, value: string])[] {
 
 const RAIL_NAME = /^[a-z0-9-]{1,30}$/;
 
-/** `acme/CO=http:bank-a,acme/*=simulated,*=simulated`: which rail a tenant's payouts to a country take. */
+/** `acme/CO=http:bank-a,acme/*=simulated,*=simulated`: the rail for a tenant's payouts to a country. */
 export const railRoutes = z.string().transform((text, context): readonly RailRoute[] =>
   pairs(text).map(([whose, rail]) => {
     const at = whose.lastIndexOf('/');
@@ -87,7 +87,7 @@ export const railUrls = z.string().transform((text, context): ReadonlyMap<string
   return found;
 });
 
-/** `bank-a=3600,simulated=0`: seconds of each rail; in milliseconds, by the rail's name in payouts. */
+/** `bank-a=3600,simulated=0`: seconds for each rail. Returns milliseconds, by the rail's name in payouts. */
 export const railSeconds = (least: number, most: number) =>
   z.string().transform((text, context): ReadonlyMap<string, number> => {
     const seconds = count(least, most);
@@ -114,7 +114,7 @@ export const railKeys = z.string().transform((text, context): ReadonlyMap<string
   return new Map(rings);
 });
 
-/** `support=approve+cancel,leads=all`: the rights that each value of a claim gives. */
+/** `support=approve+cancel,leads=all`: the rights that each value of a claim grants. */
 export const claimRights = z.string().transform(
   (text, context): ReadonlyMap<string, readonly StaffRight[]> =>
     new Map(
@@ -137,7 +137,7 @@ export const failpoint = z.string().transform((text, context): ArmedFailpoint =>
   return { name: name as Failpoint, passing: Number.parseInt(passing, 10) };
 });
 
-/** Addresses and CIDR ranges with commas between. */
+/** Comma-separated addresses and CIDR ranges. */
 export const addressRanges = z.string().transform((text, context): readonly string[] =>
   text
     .split(',')
@@ -149,14 +149,14 @@ export const addressRanges = z.string().transform((text, context): readonly stri
     }),
 );
 
-/** In PEM. Given by its file it is read again whenever it is asked for, so that it can be renewed under a running process. */
+/** PEM. Given as a file it is read again each time, so that it can be renewed while the process runs. */
 export const pem = z
   .union([z.string().transform((text) => () => text), z.custom<() => string>((given) => typeof given === 'function')])
   .refine((read) => read().startsWith('-----BEGIN '), 'must be in PEM');
 
 export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];
 
-/** Some of the task queues, with commas between. */
+/** Comma-separated names of task queues. */
 export const taskQueues = z.string().transform((text, context): readonly TaskQueue[] =>
   text.split(',').flatMap((part): TaskQueue[] => {
     const name = TASK_QUEUE_NAMES.find((known) => known === part.trim());
@@ -166,7 +166,7 @@ export const taskQueues = z.string().transform((text, context): readonly TaskQue
   }),
 );
 
-/** Receivers that an operator allows, with commas between: `http://127.0.0.1:*`. */
+/** Comma-separated receivers that an operator allows: `http://127.0.0.1:*`. */
 export const allowedHosts = z.string().transform((text, context): readonly AllowedHost[] =>
   text.split(',').flatMap((part): AllowedHost[] => {
     const host = parseAllowedHost(part.trim());

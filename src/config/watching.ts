@@ -16,7 +16,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Where traces go, under the names that OpenTelemetry gives. */
+/** Where traces go, under OpenTelemetry's names. */
 export const TRACING_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
@@ -34,7 +34,7 @@ export const TRACING_VARIABLES = {
 
 export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
 
-/** How the audit that runs by itself goes on. */
+/** The pace of the scheduled audit. */
 export const AUDIT_VARIABLES = {
   AUDIT_EVERY_S: count(0, 86_400)
     .default(60)
@@ -46,7 +46,7 @@ export const AUDIT_VARIABLES = {
 
 type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;
 
-/** Others have the database for three quarters of the time. */
+/** Leaves the database to others for three quarters of the time. */
 export function auditPace(config: AuditConfig): { readonly passEveryMs: number; readonly workMs: number } {
   return { passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000, workMs: config.AUDIT_EVERY_S * 250 };
 }

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** Ranges of addresses: where a token may be used from, which proxies are believed. As text with commas between. */
+/** Ranges of addresses: where a token may be used, which proxies are trusted. As comma-separated text. */
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = readonly [Address, number];
 
-/** The range that the text names, in its canonical form (`10.0.0.0/8`; one address is a range too), or null. */
+/** The range in canonical form (`10.0.0.0/8`; a single address is a range too), or null. */
 export function normaliseRange(text: string): string | null {
   const [address = '', bits, ...rest] = text.split('/');
   const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
@@ -13,18 +13,18 @@ export function normaliseRange(text: string): string | null {
   const cidr = `${address}/${bits ?? (isV4 ? 32 : 128)}`;
   if (!/\/\d{1,3}$/.test(cidr) || !ipaddr.isValidCIDR(cidr)) return null;
   const [parsed, length] = ipaddr.parseCIDR(cidr);
-  // Callers' addresses are compared as IPv4 where they are: such a range would never match.
+  // Callers' IPv4 addresses are compared as IPv4, so such a range would never match.
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return null;
   const network = isV4 ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr);
   return `${network.toString()}/${length}`;
 }
 
-/** What was written with normaliseRange. */
+/** Parses what normaliseRange produced. */
 export function parseRanges(stored: string): readonly AddressRange[] {
   return stored === '' ? [] : stored.split(',').map((range) => ipaddr.parseCIDR(range));
 }
 
-/** True when there are no ranges, or the address lies in one of them. An IPv4 address written as IPv6 counts as IPv4. */
+/** True if there are no ranges, or one of them contains the address. An IPv4 address written as IPv6 counts as IPv4. */
 export function admitsAddress(ranges: readonly AddressRange[], address: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;

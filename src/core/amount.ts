@@ -4,10 +4,12 @@
  */
 
 interface ListedAsset {
-  /** Decimals of the unit that a person reads. */
+  /** Decimals of the unit shown to people. */
   readonly scale: number;
   readonly smallestUnit: string;
-  /** What a person's account may send in one operation at least and at most, and in a month. In the smallest unit. */
+  /**
+   * The minimum and maximum of one operation of a person's account, and its limit for a month, in the smallest unit.
+   */
   readonly limits: { readonly minimum: bigint; readonly maximum: bigint; readonly month: bigint };
 }
 
@@ -23,10 +25,10 @@ function listed(scale: number, smallestUnit: string, minimum: bigint, maximum: b
 
 export type Asset = keyof typeof LIST;
 export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
-/** In the order in which they are shown. */
+/** In display order. */
 export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
 
-/** For people: "COPM or DUSD", and what `raw` counts of each. */
+/** For people: "COPM or DUSD", and the unit that `raw` counts. */
 export const ASSET_NAMES = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ASSETS);
 export const ASSET_UNITS = ASSETS.map((asset) => `${asset} counts ${LIST[asset].smallestUnit}`).join(', ');
 
@@ -39,7 +41,7 @@ export interface Amount {
   readonly asset: Asset;
 }
 
-/** An Amount as it travels in JSON. */
+/** An Amount in JSON. */
 export interface AmountJson {
   readonly raw: string;
   readonly asset: Asset;
@@ -47,7 +49,7 @@ export interface AmountJson {
 
 export const RAW_PATTERN = /^(0|[1-9][0-9]{0,18})$/;
 
-/** The amount that the text names exactly, or null: decimals, signs, spaces, exponents and what 64 bits cannot hold are none. */
+/** The exact amount, or null: decimals, signs, spaces, exponents and values beyond 64 bits are refused. */
 export function parseRaw(text: string): bigint | null {
   if (!RAW_PATTERN.test(text)) return null;
   const raw = BigInt(text);
@@ -67,12 +69,12 @@ export function amountJson(amount: Amount): AmountJson {
   return { raw: amount.raw.toString(), asset: amount.asset };
 }
 
-/** True when a signed 64-bit column holds the value. */
+/** True if a signed 64-bit column can hold the value. */
 export function fitsColumn(value: bigint): boolean {
   return value <= MAX_RAW && value >= -MAX_RAW;
 }
 
-/** The amount in whole units for a person's eye ("1,234.50 COPM"). For messages only, never for arithmetic. */
+/** The amount in whole units for people ("1,234.50 COPM"). For messages only, never for arithmetic. */
 export function formatAmount(amount: Amount): string {
   const { scale } = LIST[amount.asset];
   const digits = amount.raw

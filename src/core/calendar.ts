@@ -1,18 +1,21 @@
 import { DateTime, IANAZone } from 'luxon';
 import { type Instant, instant } from './instant.js';
 
-/** A calendar month of a time zone. It holds for `startsAt <= t < endsAt`. */
+/** A calendar month in a time zone: `startsAt <= t < endsAt`. */
 export interface Month {
   /** `2026-11` */
   readonly name: string;
   readonly startsAt: Instant;
-  /** The first instant of the next month: when a monthly allowance renews (`resets_at`). */
+  /** The first instant of the next month, when a monthly allowance renews (`resets_at`). */
   readonly endsAt: Instant;
 }
 
 const latest = new Map<string, Month>();
 
-/** The month in which an instant falls in an IANA time zone. The last month of each zone is remembered: nearly every call asks for it. */
+/**
+ * The month in which an instant falls in an IANA time zone. The last month of each zone is cached: nearly every call
+ * asks for it.
+ */
 export function monthOf(at: Instant, timeZone: string): Month {
   const known = latest.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;
@@ -27,7 +30,7 @@ export function monthOf(at: Instant, timeZone: string): Month {
   return month;
 }
 
-/** The month that is called so (`2026-11`) in an IANA time zone, or null where none is. */
+/** The month of that name (`2026-11`) in an IANA time zone, or null. */
 export function monthNamed(name: string, timeZone: string): Month | null {
   if (!/^[0-9]{4}-(0[1-9]|1[0-2])$/.test(name)) return null;
   return monthOf(instant(DateTime.fromISO(`${name}-15T12:00`, { zone: timeZone }).toMillis()), timeZone);

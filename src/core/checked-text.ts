@@ -1,12 +1,12 @@
 import { ApiError, invalidField } from './errors.js';
 import { normaliseText, type TextFault, textFault } from './text.js';
 
-/** Of what anybody says why they do something, in code points. */
+/** The longest reason for an act, in code points. */
 export const MAX_REASON = 140;
-/** Of what an operation is for, in code points. */
+/** The longest description of an operation, in code points. */
 export const MAX_DESCRIPTION = 140;
 
-/** A name as it is stored: NFC, one space between words, 1 to `max` code points, no control characters. */
+/** A name in stored form: NFC, one space between words, 1 to `max` code points, no control characters. */
 export function cleanText(text: string, max: number): { readonly clean: string } | { readonly fault: TextFault } {
   const normal = normaliseText(text);
   const fault = textFault(normal, { max: Number.MAX_SAFE_INTEGER });

@@ -9,9 +9,9 @@ export interface ErrorEntry {
   readonly status: number;
   readonly meaning: string;
   readonly remedy: string;
-  /** The keys of `error.details`, where there are any. */
+  /** The keys of `error.details`, if any. */
   readonly details?: readonly string[];
-  /** What `error.details.reason` may say, where that is a closed list, with its meaning. */
+  /** The values of `error.details.reason` with their meanings, if the list is closed. */
   readonly reasons?: Readonly<Record<string, string>>;
 }
 
@@ -168,7 +168,7 @@ export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
-/** A refusal as plain data: what pure rules return, and what is stored under an idempotency key. */
+/** A refusal as plain data: returned by pure rules, and stored under an idempotency key. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
@@ -198,7 +198,7 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
-/** A body may have thousands; nobody corrects more at a time. */
+/** A body may have thousands of problems; nobody corrects more than this at a time. */
 const MAX_PROBLEMS = 50;
 
 /** The refusal of a request with the given problems: the first one leads, the first 50 are listed. */
@@ -220,7 +220,7 @@ export function invalidField(field: string, reason: string): Refusal {
   return fieldRefusal([{ code: 'invalid_field', field, reason }]);
 }
 
-/** Missing and foreign resources get this one answer, to the byte. */
+/** Missing and foreign resources get this same answer, to the byte. */
 export const NOT_FOUND: Refusal = { code: 'not_found', message: 'the resource does not exist' };
 
 export const LEDGER_UNAVAILABLE: Refusal = {

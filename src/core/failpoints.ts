@@ -1,6 +1,6 @@
 /**
  * Named places at which a fault test can end the process as a power cut would. One is armed by configuration
- * (`FAILPOINT=after_commit:3`: at the third passing); without it they do nothing.
+ * (`FAILPOINT=after_commit:3`: the third time it is reached); without it they do nothing.
  */
 export const DESK_FAILPOINTS = ['before_lock', 'after_lock', 'before_commit', 'after_commit'] as const;
 export const BRIDGE_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;

@@ -3,23 +3,23 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-/** Tenants whose last turn is remembered; who is forgotten counts as one that never had a turn. */
+/** Tenants whose last turn is remembered; a forgotten one counts as never having had a turn. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Places that tenants take in turns: nobody has two at a time, and of those that wait the one is next whose last turn is
- * longest ago. So whoever comes seldom waits for those that are in, and not for all that others have lined up.
+ * Places that tenants take in turn: no tenant has two at a time, and the next is the waiting tenant whose last turn is
+ * longest ago. So an occasional tenant waits only for those inside, not for everything that others have queued.
  */
 export class FairQueue {
   private readonly inside = new Set<string>();
   private waiting: Waiting[] = [];
-  /** By tenant, the one of longest ago first. */
+  /** By tenant, the longest ago first. */
   private readonly turns = new Map<string, number>();
   private lastTurn = 0;
 
   constructor(private readonly places: number) {}
 
-  /** Waits for a turn. Answers what gives the place back. Rejects with the signal's reason. */
+  /** Waits for a turn. Returns the function that releases the place. Rejects with the signal's reason. */
   async enter(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {

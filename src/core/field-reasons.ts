@@ -1,6 +1,6 @@
 /**
- * What `details.reason` of `invalid_field` says, over the API. A reason may go on behind a colon: `not_one_of: COP, PTS`. Words are added,
- * none is taken away; what operators are told at the command line is free text. (docs/contract.md, Errors)
+ * The values of `details.reason` of `invalid_field` in the API. A reason may continue after a colon: `not_one_of: COP,
+ * PTS`. Values are added, never removed; the command line tells operators in free text. (docs/contract.md, Errors)
  */
 export const FIELD_REASONS = {
   required: 'It is absent, or null.',

@@ -1,14 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** `unknown_key`: made under a key that this process does not have, so it cannot tell. */
+/** `unknown_key`: made with a key that this process does not have, so it cannot tell. */
 export type Comparison = 'same' | 'other' | 'unknown_key';
 
-/** Tells whether two requests under one idempotency key are the same request. */
+/** Shows whether two requests with one idempotency key are the same request. */
 export interface Fingerprint {
-  /** Which secret made the digest; stored beside it, so that a rotation never turns a retry into a 409. */
+  /** The key that made the digest, stored with it so that a rotation never turns a retry into a 409. */
   readonly keyId: string;
   readonly digest: Buffer;
-  /** Whether the stored fingerprint was made from the same content, under whichever key it was made. */
+  /** Whether the stored fingerprint was made from the same content, with whichever key. */
   compare(keyId: string, digest: Buffer): Comparison;
 }
 
@@ -23,15 +23,15 @@ export interface SecretKey {
   readonly secret: Buffer;
 }
 
-/** The keys that sign or fingerprint: the first makes new ones, all are kept for comparing. */
+/** The keys that sign or fingerprint: the first is used for new values, all of them for comparing. */
 export type Keyring = readonly [SecretKey, ...SecretKey[]];
 
 export const KEYRINGS = ['FINGERPRINT_KEYS', 'CURSOR_KEYS', 'ENCRYPTION_KEYS'] as const;
 export type KeyringName = (typeof KEYRINGS)[number];
 
 /**
- * Something was made under a key that this process does not have: another process has it already, while keys are being
- * rolled. Nothing is wrong with what was made, so it is tried again. (docs/operations.md, Keys)
+ * Something was made with a key that this process does not have, because another process already has it while keys are
+ * being rotated. The value itself is fine, so it is tried again. (docs/operations.md, Keys)
  */
 export class UnknownKey extends Error {
   override name = 'UnknownKey';
@@ -49,10 +49,10 @@ export function sameBytes(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Stands for a key where there is no secret. No key of a keyring may be called so. */
+/** The key id where there is no secret. No key of a keyring may have this name. */
 export const PLAIN_KEY_ID = 'sha256';
 
-/** The fingerprint of a client's request: an HMAC, since bodies hold what must not be guessed from a dump. */
+/** The fingerprint of a client's request: an HMAC, so that nobody can guess bodies from a dump. */
 export function requestFingerprint(keys: Keyring, content: string): Fingerprint {
   const [current] = keys;
   const digest = hmac(current, content);
@@ -71,7 +71,7 @@ function compared(one: Buffer, other: Buffer): Comparison {
   return sameBytes(one, other) ? 'same' : 'other';
 }
 
-/** The fingerprint of a command of our own, which holds nothing secret. */
+/** The fingerprint of one of our own commands, which contain nothing secret. */
 export function commandFingerprint(content: readonly string[]): Fingerprint {
   const digest = createHash('sha256').update(JSON.stringify(content)).digest();
   return {

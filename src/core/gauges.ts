@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** A figure of its labels. */
+/** A value with its labels. */
 export interface LabelledValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -8,15 +8,15 @@ export interface LabelledValue {
 
 export interface GaugeText {
   readonly help: string;
-  /** Left out: none. */
+  /** Absent: none. */
   readonly labelNames?: readonly string[];
 }
 
 export type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
 
 /**
- * Gauges that are read when they are asked for, all of them at once by one reading. While it fails none of them is shown: an old
- * figure would pass for a new one.
+ * Gauges read at scrape time, all by one reading. If it fails, none of them is shown: an old value would pass for a new
+ * one.
  */
 export function readTogether<Name extends string>(
   registry: Registry,

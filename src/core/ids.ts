@@ -7,13 +7,13 @@ declare const uuidBrand: unique symbol;
 export type Uuid = string & { readonly [uuidBrand]: true };
 
 const ID_BYTES = 16;
-/** Random bytes are fetched for many ids at once: one by one they were a sixth of a posting's CPU time. */
+/** Random bytes are fetched for many ids at once: fetching them one by one took a sixth of a posting's CPU time. */
 const pool = Buffer.alloc(1024 * ID_BYTES);
 let used = pool.length;
 /** The millisecond and the counter of the last id. */
 const last = { msecs: 0, seq: 0 };
 
-/** A new time-ordered id (UUID v7), behind every one that this process made before. */
+/** A new time-ordered id (UUID v7), greater than every earlier one of this process. */
 export function newId(): Uuid {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -23,13 +23,15 @@ export function newId(): Uuid {
   const now = Date.now();
   if (now > last.msecs) {
     last.msecs = now;
-    // Half of the counter's 32 bits, so that it does not run over within the millisecond.
+    // Starts in the lower half of the 32-bit counter, so that it does not overflow within the millisecond.
     last.seq = random.readUInt32BE(0) >>> 1;
   } else last.seq += 1;
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
-/** The id of what has a time (in milliseconds since 1970) and a digest: always the same, and ordered like the others. */
+/**
+ * An id derived from a time (in milliseconds since 1970) and a digest: always the same, and ordered like the others.
+ */
 export function idOf(epochMs: number, digest: Uint8Array): Uuid {
   return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
 }
@@ -42,24 +44,24 @@ export function isCanonicalUuid(text: string): text is Uuid {
   return CANONICAL.test(text);
 }
 
-/** The canonical form of a UUID of any version and variant written in any case, or null when the text is none. */
+/** The canonical form of a UUID of any version, variant and case, or null if the text is not one. */
 export function parseUuid(text: string): Uuid | null {
   return UUID.test(text) ? (text.toLowerCase() as Uuid) : null;
 }
 
-/** A UUID from a place that holds nothing else (our own columns, a checked body). Throws on anything else. */
+/** A UUID from a place that contains nothing else (our own columns, a checked body). Throws on anything else. */
 export function asUuid(text: string): Uuid {
   const id = parseUuid(text);
   if (id === null) throw new TypeError('not a UUID');
   return id;
 }
 
-/** When an id of ours was made, in milliseconds since 1970: a v7 begins with it. */
+/** When one of our ids was made, in milliseconds since 1970: a v7 begins with it. */
 export function timeOfId(id: Uuid): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** The least id that can be made from that millisecond on. */
+/** The smallest id that can be made from that millisecond on. */
 export function firstIdAt(epochMs: number): Uuid {
   const hex = Math.max(0, epochMs).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000` as Uuid;

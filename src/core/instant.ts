@@ -5,7 +5,7 @@ declare const instantBrand: unique symbol;
 /** A moment as whole milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number & { readonly [instantBrand]: true };
 
-/** The wall clock. Handed down from app.ts so that tests can choose the time. */
+/** The wall clock. Passed down from app.ts so that tests can choose the time. */
 export type Clock = () => Instant;
 
 export const systemClock: Clock = () => Date.now() as Instant;
@@ -23,14 +23,17 @@ export function toRfc3339(at: Instant | null): string | null {
 
 const RFC3339 =
   /^(\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,18}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** What a DATETIME column and its literals hold. Nothing is stored outside, so a bound beyond means the same as the end. */
+/**
+ * The range of a DATETIME column and its literals. Nothing is stored outside it, so a bound beyond it means the same as
+ * its end.
+ */
 const EARLIEST = Date.UTC(1000, 0, 1);
-/** A bound has room for the millisecond behind it: who searches for the first row behind a bound writes that one. */
+/** Leaves room for the next millisecond: a search for the first row after a bound needs it. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 998);
 
 /**
- * The instant that an RFC 3339 date-time names, or null when it names none. A fraction finer than a millisecond is
- * rounded in the given direction, so that an inclusive bound admits exactly the stored milliseconds that lie within it.
+ * The instant of an RFC 3339 date-time, or null if it is not one. A fraction finer than a millisecond is rounded in the
+ * given direction, so that an inclusive bound admits exactly the stored milliseconds within it.
  */
 export function parseRfc3339(text: string, round: 'up' | 'down' = 'down'): Instant | null {
   const match = RFC3339.exec(text);

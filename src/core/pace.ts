@@ -1,12 +1,12 @@
-/** Who has waited this long is forgotten: their next one waits for nothing. */
+/** Keys beyond this number are forgotten: their next one does not wait. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Sets apart in time what one key does in a burst: the first few at once, then one after the other at a steady pace. A burst
- * of one tenant's would otherwise stand as a whole before anybody else's next one, wherever work is served in its order.
+ * Spreads a key's bursts over time: the first few at once, then one after the other at a steady pace. Otherwise,
+ * wherever work is served in order, one tenant's whole burst would come before anybody else's next item.
  */
 export class Pace {
-  /** When the key may have its next one, by the same measure as `elapsed`, with the burst taken as used. */
+  /** When the key may have its next one once its burst is used up, on the scale of `elapsed`. */
   private readonly nextAtMs = new Map<string, number>();
 
   /** `elapsed` are milliseconds that never jump. */

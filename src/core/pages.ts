@@ -1,7 +1,7 @@
 import type { Uuid } from './ids.js';
 import type { Instant } from './instant.js';
 
-/** Where a list that is ordered by creation, newest first, goes on: behind this one. */
+/** Where a list in order of creation, newest first, continues: after this one. */
 export interface TimePosition {
   readonly createdAt: Instant;
   readonly id: Uuid;
@@ -13,7 +13,7 @@ export interface Page<Item> {
   readonly next: TimePosition | null;
 }
 
-/** The page of what was read with one more than `limit`, which tells whether there is more. */
+/** The page from `limit` + 1 items, the last of which shows that there are more. */
 export function pageOf<Item extends TimePosition>(read: readonly Item[], limit: number): Page<Item> {
   const items = read.slice(0, limit);
   const last = items.at(-1);

@@ -19,11 +19,11 @@ const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role
 export interface Permission {
   /** The token needs one of these. */
   readonly scopes: readonly [Scope, ...Scope[]];
-  /** The member needs one of these roles in the account that `roleIn` names; null where no role is asked for. */
+  /** The member needs one of these roles in the account that `roleIn` names; null if no role is required. */
   readonly roles: readonly Role[] | null;
   readonly roleIn:
     'the account' | 'source' | 'source, or a destination of the same tenant' | 'any account of the tenant' | null;
-  /** Whom the rules let in or keep out beside the roles. */
+  /** Whom other rules admit or exclude besides the roles. */
   readonly also?: string;
 }
 
@@ -41,12 +41,12 @@ export const PERMISSIONS = {
   approveTransfer: { scopes: ['transfers'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
   cancelTransfer: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
   manageWebhooks: { scopes: ['webhooks'], roles: MANAGERS, roleIn: 'any account of the tenant' },
-  /** Single ones, and uploads of batches. */
+  /** Single bonuses, and uploads of batches. */
   createBonus: { scopes: ['bonuses'], roles: CREATORS, roleIn: 'source' },
   readBonuses: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source, or a destination of the same tenant' },
   readTemplate: { scopes: ['read', 'bonuses'], roles: null, roleIn: null },
   readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
-  /** Where a policy says so, not the uploader. */
+  /** Not the uploader, if a policy says so. */
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
   withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', also: 'the uploader' },
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
@@ -54,13 +54,13 @@ export const PERMISSIONS = {
   approvePayout: { scopes: ['payouts'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
   cancelPayout: { scopes: ['payouts'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
-  /** Of the own member; the token needs a scope that the request itself took. */
+  /** The member's own requests; the token needs a scope that the request itself required. */
   readRequests: { scopes: SCOPES, roles: null, roleIn: null },
 } as const satisfies Record<string, Permission>;
 
 export type Operation = keyof typeof PERMISSIONS;
 
-/** True when a member with this role (undefined: none) in the account may do it. */
+/** True if a member with this role (undefined: none) in the account may do it. */
 export function roleAllows(operation: Operation, role: Role | undefined): boolean {
   const permission: Permission = PERMISSIONS[operation];
   return permission.roles === null || (role !== undefined && permission.roles.includes(role));

@@ -1,15 +1,15 @@
 import { setPriority } from 'node:os';
 
-/** As of nice(1): whoever is answered in milliseconds has the processor first, where processes share a machine. */
+/** As in nice(1): where processes share a machine, those that answer within milliseconds get the processor first. */
 const PRIORITIES = {
-  /** Behind the API: what a worker does, nobody waits for with a connection open. */
+  /** Below the API: nobody waits for a worker with an open connection. */
   worker: 5,
-  /** Behind the rest of a worker: seconds of work for one file. */
+  /** Below the rest of a worker: seconds of work for one file. */
   file: 10,
 } as const;
 
-/** Puts the thread that calls this, and all that it makes later, behind what has more right to the processor. */
+/** Lowers the priority of the calling thread and of all that it creates later. */
 export function giveWay(as: keyof typeof PRIORITIES): void {
-  // Elsewhere than on Linux it would be the priority of the whole process.
+  // Outside Linux this would change the whole process.
   if (process.platform === 'linux') setPriority(PRIORITIES[as]);
 }

@@ -6,14 +6,17 @@ const TAG_BYTES = 16;
 /** AES-256 takes no other length. */
 export const SECRET_KEY_BYTES = 32;
 
-/** Text as it rests: AES-256-GCM, and which key sealed it. */
+/** Text at rest: AES-256-GCM, and the key that sealed it. */
 export interface Sealed {
   readonly keyId: string;
   /** Nonce, tag, ciphertext. */
   readonly bytes: Buffer;
 }
 
-/** Seals under the keyring's first key. `context` names the place (`verifications/<id>`): elsewhere it does not open. */
+/**
+ * Seals under the keyring's first key. `context` names the place (`verifications/<id>`): it cannot be opened anywhere
+ * else.
+ */
 export function seal(keys: Keyring, text: string, context: string): Sealed {
   const [key] = keys;
   const iv = randomBytes(IV_BYTES);
@@ -22,12 +25,12 @@ export function seal(keys: Keyring, text: string, context: string): Sealed {
   return { keyId: key.id, bytes: Buffer.concat([iv, cipher.getAuthTag(), body]) };
 }
 
-/** The same text under the keyring's first key. Throws as `unseal`. */
+/** The same text under the keyring's first key. Throws like `unseal`. */
 export function reseal(keys: Keyring, sealed: Sealed, context: string): Sealed {
   return seal(keys, unseal(keys, sealed, context), context);
 }
 
-/** Throws UnknownKey; any other error when bytes or context are not those that were sealed. */
+/** Throws UnknownKey; any other error if bytes or context are not those that were sealed. */
 export function unseal(keys: Keyring, { keyId, bytes }: Sealed, context: string): string {
   const key = keys.find((one) => one.id === keyId);
   if (key === undefined) throw new UnknownKey('ENCRYPTION_KEYS', keyId);

@@ -1,17 +1,20 @@
-/** The tenant, or all together, do as much as they may at a time: come again. */
+/** The tenant, or all tenants together, have as much under way as they may: try again. */
 export class ShareTaken extends Error {
   override name = 'ShareTaken';
 
   constructor(
     message: string,
-    /** How many of the tenant were refused since it last got a share: if each comes later than the last, they come in turn. */
+    /**
+     * How many of the tenant's attempts were refused since it last got a share: if each waits longer than the last,
+     * they take turns.
+     */
     readonly before: number,
   ) {
     super(message);
   }
 }
 
-/** How much of one kind goes on at a time: of a tenant, and in all. */
+/** Limits how much of one kind of work is under way at a time: per tenant and in all. */
 export class Shares {
   private readonly taken = new Map<string, number>();
   private readonly refused = new Map<string, number>();
@@ -22,7 +25,7 @@ export class Shares {
     private readonly inAll: number,
   ) {}
 
-  /** Answers what gives it back. Throws ShareTaken. */
+  /** Returns the function that releases it. Throws ShareTaken. */
   take(tenantId: string): () => void {
     const own = this.taken.get(tenantId) ?? 0;
     if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its share already');

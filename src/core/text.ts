@@ -1,10 +1,10 @@
 /**
- * Text as the API takes it: NFC, counted in code points, no control characters, no lone surrogates, and nothing that cannot
- * be seen. (docs/contract.md, Text)
+ * Text that the API accepts: NFC, counted in code points, no control characters, no lone surrogates, and nothing
+ * invisible. (docs/contract.md, Text)
  *
- * A name or a reason is what a person decides by. A character that turns the direction of others, has no width or has no
- * meaning yet lets it say one thing and be another, so it is refused. What shapes the letters beside it is part of how some
- * names and emoji are written, so there, and only there, it is taken.
+ * People decide by names and reasons. A character that changes the direction of others, has no width or is not yet
+ * assigned lets a text look different from what it is, so it is refused. Characters that shape their neighbours are
+ * part of how some names and emoji are written, so there, and only there, they are accepted.
  */
 
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
@@ -17,21 +17,21 @@ const SHAPED = [
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('');
 
-/** Where an unseen character is part of what is seen. */
+/** Where an invisible character is part of something visible. */
 const AT_WORK = [
   `(?<=[${SHAPED}])[\\u200c\\u200d](?=[${SHAPED}])`,
   // 👩‍👧, ❤️, 1️⃣
   '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
-  // Variants of a character, as Japanese and Mongolian names have them.
+  // Variants of a character, as in Japanese and Mongolian names.
   '(?<=\\p{Unified_Ideograph})[\\u{e0100}-\\u{e01ef}]',
   '(?<=\\p{Script=Mongolian})(?<=\\p{L})[\\u180b-\\u180f]',
 ].join('|');
 
 /** Unassigned pictographs are the emoji of a Unicode newer than this process. */
 const FORMAT_CLASS =
-  // A braille pattern without a dot and a null notehead are symbols by their class, and as empty.
+  // A braille pattern without dots and a null notehead are symbols by class, but just as empty.
   '(?!\\p{Extended_Pictographic})[\\p{Cf}\\p{Co}\\p{Cn}\\p{Default_Ignorable_Code_Point}\\u2800\\u{1d159}]';
 const FORMAT = new RegExp(`(?!${AT_WORK})${FORMAT_CLASS}`, 'u');
 const UNSEEN = new RegExp(`${CONTROL.source}|${FORMAT.source}`, 'gu');
@@ -58,8 +58,8 @@ export function textFault(text: string, limits: { min?: number; max: number }): 
 }
 
 /**
- * A text for a person to read, whoever wrote it: what cannot be seen, or would move what is seen, stands there as JSON writes
- * it (`\u202e`), so that a program reads the same text in either form.
+ * A text for people to read, whoever wrote it: characters that are invisible or would move visible ones are written as
+ * in JSON (`\u202e`), so that a program reads the same text in either form.
  */
 export function withEscapes(text: string): string {
   if (PLAIN.test(text)) return text;

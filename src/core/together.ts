@@ -9,9 +9,9 @@ interface Waiting<Item, Answer> {
 export interface TogetherOptions<Item> {
   /** How much one group may weigh; at least one item is in each. */
   readonly most: number;
-  /** 1 unless it says otherwise. */
+  /** 1 by default. */
   readonly weigh?: (item: Item) => number;
-  /** So long each group waits for others to join it; 0 unless it says otherwise. */
+  /** How long each group waits for others to join it; 0 by default. */
   readonly lingerMs?: number;
   /** Groups that may be under way at a time, each of all that is asked in one turn of the event loop; else one, begun at once. */
   readonly atATime?: number;
@@ -19,12 +19,12 @@ export interface TogetherOptions<Item> {
   readonly isOfOne?: (failure: unknown) => boolean;
 }
 
-/** Does for many at once what each asks for by itself: those that come while a group is under way are the next group. */
+/** Combines single requests into groups: those that arrive while a group is under way form the next one. */
 export class Together<Item, Answer> {
   private waiting: Waiting<Item, Answer>[] = [];
   private underWay = 0;
 
-  /** `work` answers in the order of its items. */
+  /** `work` returns its answers in the order of the items. */
   constructor(
     private readonly options: TogetherOptions<Item>,
     private readonly work: (items: readonly Item[]) => Promise<readonly Answer[]>,

@@ -25,7 +25,7 @@ const NAME = 'money-movement';
 const KINDS = { inside: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
 export interface Part {
-  /** What it does, without ids. */
+  /** What it does; no ids. */
   readonly name: string;
   readonly kind?: keyof typeof KINDS;
   /** Ids, kinds, counts and states: never what people wrote, nor who they are. */
@@ -65,12 +65,12 @@ export function entrance<T>(part: Part, traceparent: unknown, work: (span: Span)
   return spanned(part, typeof traceparent === 'string' ? contextOf(traceparent) : ROOT_CONTEXT, work);
 }
 
-/** A part of the trace that this is in. */
+/** A span in the current trace. */
 export function traced<T>(part: Part, work: () => Promise<T>): Promise<T> {
   return currentTraceparent() === null ? work() : spanned(part, context.active(), work);
 }
 
-/** The same of a trace that waited somewhere; outside any where there is none. */
+/** The same in a trace that was stored meanwhile; without one, outside any trace. */
 export function continued<T>(
   part: Part,
   traceparent: Traceparent | null | undefined,
@@ -85,7 +85,7 @@ export function untraced<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
 
-/** A span whose end somebody else will see, of the trace that this is in; null outside one. */
+/** A span of the current trace whose end is reached elsewhere; null outside a trace. */
 export function beginSpan({ name, attributes }: Part): OpenSpan | null {
   if (currentTraceparent() === null) return null;
   const span = trace.getTracer(NAME).startSpan(name, attributes === undefined ? {} : { attributes });

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { asUuid, type Uuid } from '../core/ids.js';
 
 /**
- * What ties the lines of the audit log together: each carries a hash of the one before it in its chain and of its own
- * content. A tenant has a chain, and so has what belongs to no tenant. What is hashed never changes: another form would be
- * another hash, and every line written so far would seem to be broken.
+ * What ties the lines of the audit log together: each carries a hash of the line before it in its chain and of its own
+ * content. There is a chain for each tenant, and one for lines that belong to none. The form of what is hashed never
+ * changes: another form would give other hashes, and every line written so far would look broken.
  */
 
-/** The chain of what belongs to no tenant. */
+/** The chain of lines that belong to no tenant. */
 export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 
-/** What the first line of a chain follows, where no line is older than the chains. */
+/** What the first line of a chain follows if no line is older than the chains. */
 export const GENESIS = Buffer.alloc(32);
 
-/** The act that follows numbers which a restore has left out of its chain: somebody may have kept them of what was lost. */
+/** The act that follows numbers skipped by a restore, which somebody may have kept from the lost part of its chain. */
 export const RESTORE_GAP = 'restore.gap';
 
 export interface HashedAct {
@@ -33,7 +33,7 @@ export function chainOf({ tenantId }: Pick<HashedAct, 'tenantId'>): Uuid {
   return tenantId ?? SYSTEM_CHAIN;
 }
 
-/** SHA-256 of the hash before and of the line. `sequence` is null for the lines that are older than the chains. */
+/** SHA-256 of the previous hash and the line. `sequence` is null for lines older than the chains. */
 export function actHash(previous: Buffer, sequence: bigint | null, act: HashedAct): Buffer {
   const { id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details } = act;
   const numbered = [chainOf(act), sequence?.toString() ?? null];

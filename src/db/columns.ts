@@ -4,7 +4,7 @@ import { type Asset, ASSETS } from '../core/amount.js';
 import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 
 /**
- * How a value of a column is written into a statement and read back from an answer.
+ * How a column's value is written into a statement and read from a result.
  *
  * Every statement about money is made of these literals, never of bound text: MySQL computes `balance - '1'` as a
  * double, which corrupts amounts above 2^53. An amount is a bigint here and an integer literal in SQL, so the mistake
@@ -15,12 +15,12 @@ export interface Column<T> extends Stored {
   readonly parse: (stored: unknown) => T;
 }
 
-/** What the schema may store it in: a test holds every column of every table to it. */
+/** What the schema may store it in: a test checks every column of every table. */
 export interface Stored {
-  /** MySQL's types, the usual one first. */
+  /** MySQL types, the usual one first. */
   readonly types: readonly [ColumnType, ...ColumnType[]];
   readonly isNullable: boolean;
-  /** Of an ENUM, or of text that is one of these. */
+  /** The values of an ENUM, or of text with a fixed set of values. */
   readonly words: readonly string[] | null;
 }
 
@@ -52,8 +52,8 @@ const text = (stored: unknown): string => {
 /** BINARY(16). */
 export const uuid: Column<Uuid> = {
   ...storedAs('binary'),
-  // Slices, not a search for dashes: a posting writes some thirty of these. Checked though its type says so already: an id
-  // that was only claimed to be one would become SQL here.
+  // Slices rather than a search for dashes: a posting writes some thirty of these. Checked despite its type: anything
+  // else that passed for an id would become SQL here.
   literal: (id) => {
     if (!isCanonicalUuid(id)) throw new TypeError('not a UUID');
     return `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
@@ -61,12 +61,12 @@ export const uuid: Column<Uuid> = {
   parse: (stored) => {
     if (!Buffer.isBuffer(stored) || stored.length !== 16) throw new TypeError('expected 16 bytes from the database');
     const hex = stored.toString('hex');
-    // Any 16 bytes are one: nothing is left to check, and this runs for every id of every row.
+    // Any 16 bytes are a UUID, so there is nothing to check, and this runs for every id of every row.
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid;
   },
 };
 
-/** BIGINT that holds money or a sequence: a bigint in code. */
+/** BIGINT for money or a sequence: a bigint in code. */
 export const bigint: Column<bigint> = {
   ...storedAs('bigint'),
   literal: (value) => value.toString(),
@@ -89,7 +89,7 @@ export const integer: Column<number> = {
 
 let lastTime = { value: Number.NaN, literal: '' };
 
-/** DATETIME(3), always UTC. The rows of a group mostly share their instant, so the last literal is kept. */
+/** DATETIME(3), always UTC. The rows of a group mostly share an instant, so the last literal is cached. */
 export const time: Column<Instant> = {
   ...storedAs('datetime'),
   literal: (value) => {
@@ -131,7 +131,7 @@ export const boolean: Column<boolean> = {
   parse: (stored) => stored === 1,
 };
 
-/** A word that this process does not know: a newer one wrote it. */
+/** A value that this process does not know: a newer one wrote it. */
 export class UnknownEnumValue extends TypeError {
   override name = 'UnknownEnumValue';
 }
@@ -154,7 +154,7 @@ export function oneOf<const W extends readonly string[]>(words: W): Column<W[num
 /** ENUM of the assets. */
 export const asset: Column<Asset> = oneOf(ASSETS);
 
-/** A set of words, kept as text with commas between. */
+/** A set of words, stored as comma-separated text. */
 export function listOf<const W extends readonly string[]>(words: W): Column<readonly W[number][]> {
   const one = oneOf(words);
   return {
@@ -164,7 +164,7 @@ export function listOf<const W extends readonly string[]>(words: W): Column<read
   };
 }
 
-/** A short list of whole numbers, kept as text with commas between. */
+/** A short list of whole numbers, stored as comma-separated text. */
 export const integers: Column<readonly number[]> = {
   ...storedAs('varchar'),
   literal: (values) => escape(values.map(integer.literal).join(',')),

@@ -5,18 +5,18 @@ import { AnotherServer, DatabaseUnavailable } from './failures.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
-/** `current` is `lookups` where there is no group. */
+/** `current` is `lookups` if there is no group. */
 export type PoolName = (typeof POOL_NAMES)[number];
 
 export interface PoolMode {
   readonly limit: number;
   /** A group's statements share round trips: measured, docs/decisions/0002-group-commit.md. */
   readonly multipleStatements: boolean;
-  /** Said once on each connection. */
+  /** Sent once on each connection. */
   readonly session: readonly string[];
 }
 
-/** Of a pool at this moment. */
+/** The current use of a pool. */
 export interface PoolUse {
   readonly used: number;
   readonly waiting: number;
@@ -28,15 +28,17 @@ export interface ConnectionsOptions {
   readonly server: MysqlServer;
   readonly tls: MysqlTls | null;
   readonly modes: Readonly<Record<Exclude<PoolName, 'current'>, PoolMode>> & { readonly current: PoolMode | null };
-  /** Asked on each connection when it opens, which is cut where `isThere` does not know the answer. */
+  /** Asked on each connection when it opens. If `isThere` does not know the answer, the connection is cut. */
   readonly identitySql: string;
   readonly isThere: (row: RowDataPacket | undefined) => boolean;
 }
 
 const LOCK_WAIT_S = 1;
-/** No statement begins on one that is older, less a fifth at random, so that they are not all opened at one moment. */
+/**
+ * No statement begins on an older connection. Up to a fifth less at random, so that they are not all reopened at once.
+ */
 const MAX_AGE_MS = 300_000;
-/** What is under way on a server that is left may end by itself within this. */
+/** Work under way on a server that is being left has this long to finish. */
 const RETIRED_MS = 2_000;
 
 /** Set once for each connection. */
@@ -66,7 +68,7 @@ export class Connections {
     };
   }
 
-  /** Throws DatabaseUnavailable. What it answers is given back by `release` or `discard`. */
+  /** Throws DatabaseUnavailable. The caller returns the connection by `release` or `discard`. */
   async acquire(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
     this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
     try {
@@ -81,7 +83,7 @@ export class Connections {
     }
   }
 
-  /** How each pool is used at this moment. */
+  /** The current use of each pool. */
   use(): ReadonlyMap<PoolName, PoolUse> {
     const { modes } = this.options;
     const used = (name: PoolName): number => [...this.lentFrom.values()].filter((pool) => pool === name).length;
@@ -93,14 +95,14 @@ export class Connections {
     );
   }
 
-  /** Nothing more is sent on them. */
+  /** True once nothing more is sent on them. */
   get isLeft(): boolean {
     return this.isRetired;
   }
 
   release(connection: PoolConnection): void {
     this.lentFrom.delete(connection);
-    // Else its end waits behind what it ran.
+    // Otherwise its end is queued behind what it ran.
     if (!this.isRetired) connection.release();
   }
 
@@ -110,12 +112,12 @@ export class Connections {
     connection.destroy();
   }
 
-  /** Ends every connection behind the statement that it runs, and those that do not end by themselves soon after. */
+  /** Ends every connection after its current statement, by force if it does not end soon. */
   async end(): Promise<void> {
     this.isRetired = true;
     const pools = new Set(Object.values(this.pools));
     const ended = Promise.all(Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))));
-    // One that is destroyed meanwhile, or whose server hangs, would never say that it has ended.
+    // A connection that is destroyed meanwhile, or whose server hangs, would never report its end.
     const forced = new Promise<void>((resolve) => {
       const force = (): void => {
         for (const connection of this.oldAt.keys()) this.discard(connection);
@@ -132,11 +134,11 @@ export class Connections {
     const pool = createPool({ ...connectOptions(address, server, tls), connectionLimit: limit, multipleStatements });
     pool.on('connection', (connection) => {
       this.oldAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
-      // Each statement hears of a broken connection by itself; an event that nobody hears would end the process.
+      // Each statement gets the failure of a broken connection; an unhandled event would end the process.
       connection.on('error', () => this.oldAt.delete(connection));
       for (const statement of [...SESSION, ...session])
         connection.query(statement, (error) => {
-          // A session that is not set up as we need it must not be used.
+          // A session that is not set up correctly must not be used.
           if (error) cut(connection, error);
         });
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
@@ -149,7 +151,9 @@ export class Connections {
   }
 }
 
-/** Breaks it off under whatever waits on it, each of which fails; `destroy` would leave that to their time-outs. */
+/**
+ * Breaks the connection off, so that everything waiting on it fails at once; `destroy` would leave that to timeouts.
+ */
 export function cut(connection: Connection, error: Error): void {
   (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
 }
@@ -171,16 +175,15 @@ function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
 }
 
 /**
- * The timer is ours: the driver's begins only when a statement is sent, so one that is queued behind a statement that
- * never ends would wait for ever. `onDone` hears of each statement that has succeeded; of those that answer rows it would hear
- * nothing.
+ * The timer is our own: the driver's starts only when a statement is sent, so one queued behind a statement that never
+ * ends would wait forever. `onDone` is called for each statement that has succeeded, except those that return rows.
  */
 export function send(connection: Connection, sql: string, deadline: Deadline, onDone?: () => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timeoutMs = deadline.leftMs();
     if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
     const timer = setTimeout(() => reject(new DatabaseUnavailable('MySQL did not answer in time')), timeoutMs);
-    // No values: the driver then neither searches the text for places to fill nor could fill one.
+    // Without values the driver neither searches the text for placeholders nor could fill one.
     const query = connection.query({ sql, values: null }, (error, answer) => {
       clearTimeout(timer);
       if (error) reject(error);

@@ -23,26 +23,26 @@ export type { Reader, StoredRow, Transaction } from './reader.js';
 export interface DatabaseOptions {
   /** `mysql://user:password@host:port,host:port/database`: every server of the group. */
   readonly url: string;
-  /** Null or left out: no TLS. */
+  /** Null or absent: no TLS. */
   readonly tls?: TlsMaterial | null | undefined;
   readonly observer?: PrimaryObserver;
-  /** Hears how long each statement takes. */
+  /** Observes how long each statement takes. */
   readonly watching?: StatementObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
-  /** How long a statement outside a posting may take, connecting included. */
+  /** How long a statement outside a posting may take, including connecting. */
   readonly statementTimeoutMs: number;
 }
 
-/** What keeps a failed transaction from being rolled back by itself may take so long. */
+/** How long the rollback of a failed transaction may take. */
 const ROLLBACK_MS = 2_000;
-/** A process that is stopped in the middle of a transaction must not hold its locks for hours. */
+/** A process that freezes in the middle of a transaction must not hold its locks for hours. */
 const IDLE_TRANSACTION_S = 30;
 const LOOKUP_CONNECTIONS = 4;
 
 const UNOBSERVED: PrimaryObserver = { found: () => undefined, lost: () => undefined, refused: () => undefined };
 
-/** A connection, and those that it was taken from. */
+/** A connection, and the connections that it was taken from. */
 interface Lent {
   readonly pool: PoolName;
   readonly connections: Connections;
@@ -50,9 +50,9 @@ interface Lent {
 }
 
 /**
- * The connections to the primary of MySQL. Nothing connects before it is needed, so the process starts and answers (503) while
- * MySQL is away. Reads and transactions have pools of their own: a transaction's connection has autocommit off, so that a
- * statement which was queued behind one that ended the transaction (1213) cannot commit by itself.
+ * The connections to MySQL's primary. Nothing connects before it is needed, so the process starts and answers (503)
+ * while MySQL is away. Reads and transactions have separate pools: a transaction's connection has autocommit off, so a
+ * statement queued behind one that ended the transaction (1213) cannot commit by itself.
  */
 export class Database {
   private readonly primary: Primary;
@@ -94,21 +94,21 @@ export class Database {
   /** Statements outside a transaction, each on its own. */
   readonly reader: Reader = readerOver((sql) => this.read('reads', sql));
 
-  /** The same for the short look-ups that every request needs (keys): long lists cannot take their connections. */
+  /** The same for the short look-ups that every request needs (keys), whose connections long lists cannot take. */
   readonly lookup: Reader = readerOver((sql) => this.read('lookups', sql));
 
   /**
-   * The same for what must be current at the moment of a failover too (tokens, sessions, what came of a COMMIT): in a group the
-   * server first waits for whatever was committed before. (docs/operations.md, A group of servers)
+   * The same for what must be current even during a failover (tokens, sessions, the result of a COMMIT): in a group the
+   * server first waits for everything committed before. (docs/operations.md, A group of servers)
    */
   readonly current: Reader = readerOver((sql) => this.read('current', sql));
 
-  /** Whether there is a server to ask, as far as is known at this moment. */
+  /** Whether a server to ask is currently known. */
   isPrimaryKnown(): boolean {
     return this.primary.connections !== null;
   }
 
-  /** How the pools to the primary are used; nothing while there is none. */
+  /** The use of the pools to the primary; empty while there is none. */
   poolUse(): ReadonlyMap<PoolName, PoolUse> {
     return this.primary.connections?.use() ?? new Map();
   }
@@ -118,7 +118,7 @@ export class Database {
     try {
       return await this.readOnce(pool, sql, deadline);
     } catch (error) {
-      // A connection that waited in the pool may have died there, and the primary may have changed: one more is tried.
+      // A connection may have died in the pool, or the primary may have changed: try one more.
       if (!(error instanceof DatabaseUnavailable) || error instanceof NoPrimary || deadline.passed()) throw error;
       return this.readOnce(pool, sql, deadline);
     }
@@ -147,7 +147,7 @@ export class Database {
       } catch (error) {
         this.watching.notLent(pool);
         this.primary.ask();
-        // While it waited for a connection the server was left, so that there may be another.
+        // The server was left while this waited for a connection, so there may be another.
         if (!connections.isLeft || deadline.passed()) throw error;
       }
     }
@@ -173,11 +173,11 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction and commits it. Every statement of `work` must have been awaited when it returns, and COMMIT is
-   * sent only when all of them were answered. Those that go with it answer each before the server goes on, so that whichever
-   * failed is known: what is not COMMIT leaves nothing unknown.
-   * Throws TransactionRetryable (nothing happened, another try may succeed), DatabaseUnavailable (nothing happened),
-   * CommitUnknown (it happened or not), or what `work` threw after the rollback.
+   * Runs `work` in a transaction and commits it. `work` must have awaited all its statements when it returns; COMMIT is
+   * sent only once all are answered. Statements sent with COMMIT are answered one by one before the server continues,
+   * so it is known which one failed: only COMMIT itself leaves anything unknown. Throws TransactionRetryable (nothing
+   * happened, another try may succeed), DatabaseUnavailable (nothing happened), CommitUnknown (it may have happened),
+   * or, after the rollback, what `work` threw.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
@@ -192,7 +192,7 @@ export class Database {
       result = await work(transactionOver((sql, kind) => this.send(lent, kind, sql, deadline), ending));
       for (const last of ending.lasts) await last();
       beforeCommit();
-      // Then COMMIT is not sent, which is known; else it would be unknown.
+      // Now it is certain that COMMIT is not sent; otherwise the result would be unknown.
       if (connections.isLeft) throw new DatabaseUnavailable('the server is no primary any more');
       if (deadline.passed()) throw new DatabaseUnavailable('no time was left for COMMIT');
     } catch (error) {
@@ -210,7 +210,7 @@ export class Database {
     return result;
   }
 
-  /** A read-only view of one moment, for work that compares tables with one another. Never blocks a writer. */
+  /** A read-only snapshot, for work that compares tables with one another. Never blocks a writer. */
   async withSnapshot<T>(work: (reader: Reader) => Promise<T>, timeoutMs: number): Promise<T> {
     const deadline = Deadline.afterMs(timeoutMs);
     const lent = await this.lend('transactions', deadline);
@@ -260,7 +260,10 @@ export class Database {
   }
 }
 
-/** Ends a SELECT at the server, which goes on with it when only its connection is closed. MariaDB and MySQL name it apart. */
+/**
+ * Makes the server end a SELECT, which it would continue if only the connection closed. MariaDB and MySQL have
+ * different names for this.
+ */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
 }

@@ -1,4 +1,4 @@
-/** The moment until which a piece of work may go on, on a clock that never jumps. */
+/** The moment until which work may continue, on a clock that never jumps. */
 export class Deadline {
   private constructor(private readonly endsAt: number) {}
 
@@ -10,7 +10,7 @@ export class Deadline {
     return new Deadline(Math.max(...deadlines.map((deadline) => deadline.endsAt)));
   }
 
-  /** Milliseconds left, 0 when it has passed. */
+  /** Milliseconds left; 0 once it has passed. */
   leftMs(): number {
     return Math.max(0, Math.ceil(this.endsAt - performance.now()));
   }

@@ -2,7 +2,7 @@ import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { TABLES } from './entities/index.js';
 import type { Table } from './table.js';
 
-/** The tables as TypeORM knows them: for its tools beside the migrations. The service reads and writes by src/db/statements.ts. */
+/** The tables for TypeORM's tools. The service itself reads and writes through src/db/statements.ts. */
 export const ENTITY_SCHEMAS: readonly EntitySchema[] = TABLES.map(entitySchemaOf);
 
 function entitySchemaOf({ name, columns, key }: Table<unknown>): EntitySchema {

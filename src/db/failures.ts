@@ -1,4 +1,4 @@
-/** What can go wrong between us and MySQL, told apart by `errno`: names differ between MySQL and MariaDB. */
+/** What can go wrong between us and MySQL, identified by `errno`, since names differ between MySQL and MariaDB. */
 
 export const DUPLICATE_KEY = 1062;
 const LOCK_WAIT_TIMEOUT = 1205;
@@ -11,7 +11,7 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }
 
-/** COMMIT was sent and its answer never came: the transaction happened or did not. */
+/** COMMIT was sent and its answer never came: the transaction may have happened. */
 export class CommitUnknown extends Error {
   override name = 'CommitUnknown';
 }
@@ -25,7 +25,7 @@ export function errnoOf(error: unknown): number | null {
   return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : null;
 }
 
-/** True when the transaction was given up because it waited for somebody's row lock for too long. */
+/** True if the transaction gave up after waiting too long for a row lock. */
 export function isLockWait(failure: unknown): boolean {
   return failure instanceof TransactionRetryable && errnoOf(failure.cause) === LOCK_WAIT_TIMEOUT;
 }
@@ -35,41 +35,41 @@ export function isRetryable(error: unknown): boolean {
   return errno !== null && ROLLED_BACK_RETRYABLE.has(errno);
 }
 
-/** True when the server itself answered so, on a connection that still stands. */
+/** True if the server itself answered with the error, on a connection that is still open. */
 function isAnswer(error: unknown): boolean {
   return (errnoOf(error) ?? 0) > 0 && !(error instanceof Error && 'fatal' in error && error.fatal === true);
 }
 
 /**
- * True when nothing is committed, nor will be, though a text with COMMIT failed: the server answers its statements in their order and stops
- * at the first that fails, and `done` of the `before` that stand before COMMIT were done.
+ * True if a text with COMMIT failed but nothing is or will be committed: the server answers the statements in order and
+ * stops at the first that fails, and `done` of the `before` statements that precede COMMIT succeeded.
  */
 export function isUncommitted(error: unknown, done: number, before: number): boolean {
   return isRetryable(error) || isRefusedWhole(error) || (isAnswer(error) && done < before);
 }
 
-/** A statement that MySQL refused for what it holds: the statement's fault, not the server's. */
+/** A statement that MySQL refused because of its content: the statement's fault, not the server's. */
 export function isDataFault(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno !== null && DATA_FAULTS.has(errno);
 }
 
 /**
- * The server takes no writes of ours: read-only (1290, 1792, 1836), offline (3032, 6400), out of its group or leaving it (1047, 3796 to
- * 3799), not yet its primary (3781 to 3783) or no more (4094), or it may have left the group while it committed (1180, 3100, 3101). It is
- * no primary, or has to be asked whether it still is.
+ * The server accepts no writes: read-only (1290, 1792, 1836), offline (3032, 6400), out of its group or leaving it
+ * (1047, 3796 to 3799), not yet primary (3781 to 3783) or no longer (4094), or it may have left the group during the
+ * commit (1180, 3100, 3101). It is not the primary, or must be asked whether it still is.
  */
 const NO_PRIMARY = new Set([
   1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094, 6400,
 ]);
 
 /**
- * Of these, what a server answers before it does anything, at COMMIT as well. The others are unknown there: a member that is cut off
- * answers 3100 or 3101 to a transaction that it had already given to the group, which may have taken it.
+ * Those that a server reports before it does anything, even at COMMIT. The others leave a COMMIT unknown: a member that
+ * is cut off reports 3100 or 3101 for a transaction that it had already sent to the group, which may have accepted it.
  */
 const REFUSED_WHOLE = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
 
-/** A connection was opened by the same address, and leads to another server than those before it. */
+/** A new connection to the same address leads to a different server than earlier ones. */
 export class AnotherServer extends Error {
   override name = 'AnotherServer';
 }
@@ -85,26 +85,26 @@ export function isNoPrimary(error: unknown): boolean {
   return errno !== null && NO_PRIMARY.has(errno);
 }
 
-/** True when neither the statement nor the COMMIT happened, nor will. */
+/** True if neither the statement nor the COMMIT has happened or will happen. */
 function isRefusedWhole(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno !== null && REFUSED_WHOLE.has(errno);
 }
 
 /**
- * True for what means "MySQL is not there for us now": broken or refused connections (negative errno of the system, no
- * errno from the driver), time-outs, shutdown, too many connections, read-only after a failover.
+ * True for anything that means "MySQL is not available now": broken or refused connections (a negative errno from the
+ * system, no errno from the driver), timeouts, shutdown, too many connections, read-only after a failover.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown || error instanceof TransactionRetryable)
     return true;
   if (!(error instanceof Error)) return false;
-  // The driver's own word for "this connection is over", with or without a code.
+  // The driver's flag for "this connection is dead", with or without a code.
   if ('fatal' in error && error.fatal === true) return true;
-  // The driver has no names for the youngest numbers, and then gives no code.
+  // The driver has no names for the newest numbers, and then sets no code.
   if (isNoPrimary(error)) return true;
   if (!('code' in error)) return false;
-  // Node's own word for a wrong call: a fault of ours.
+  // Node's code for a wrong call: our own fault.
   if (typeof error.code === 'string' && error.code.startsWith('ERR_')) return false;
   const errno = errnoOf(error);
   if (errno === null || errno < 0) return true;

@@ -1,6 +1,6 @@
 /**
- * What the application's user may do, table by table: a right cannot be taken back from a grant on the whole database.
- * What has been posted or logged is never changed, so nobody who holds the application's password can.
+ * The rights of the application's user, table by table: a right cannot be revoked from a grant on the whole database.
+ * What has been posted or logged is never changed, and nobody with the application's password can change it.
  */
 const APPEND_ONLY = 'SELECT, INSERT';
 const READ_WRITE = 'SELECT, INSERT, UPDATE';
@@ -24,7 +24,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   transfers: READ_WRITE,
   payouts: READ_WRITE,
   payout_secrets: READ_WRITE,
-  // Retention removes what was said of payouts that ended long ago; none is ever changed.
+  // Retention removes the messages of payouts that ended long ago; none is ever changed.
   payout_rail_events: `${APPEND_ONLY}, DELETE`,
   payout_resolutions: READ_WRITE,
   payout_statements: READ_WRITE,
@@ -51,7 +51,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   audit_log: APPEND_ONLY,
   audit_chains: READ_WRITE,
   audit_anchors: 'SELECT',
-  // Retention removes the oldest that have ended, and the place of what has ended.
+  // Retention removes the oldest ended passes, and the positions of ended ones.
   audit_passes: `${READ_WRITE}, DELETE`,
   audit_pieces: `${APPEND_ONLY}, DELETE`,
   audit_findings: READ_WRITE,
@@ -59,17 +59,17 @@ export const GRANTS: Readonly<Record<string, string>> = {
   approvals: APPEND_ONLY,
   staff: READ_WRITE,
   staff_sessions: READ_WRITE,
-  // A code is of no use after minutes; its check goes after days.
+  // A code is useless after minutes; its check is removed after days.
   staff_checks: `${APPEND_ONLY}, DELETE`,
   staff_factor_resets: READ_WRITE,
   outbox: `${READ_WRITE}, DELETE`,
   sweep_leases: READ_WRITE,
-  // Processes that ended long ago are forgotten.
+  // Processes that ended long ago are removed.
   sweep_workers: `${READ_WRITE}, DELETE`,
   sweep_passes: READ_WRITE,
   bonuses: APPEND_ONLY,
   bonus_batches: READ_WRITE,
-  // Deleted only with a validation that begins again, or ends in a rejection.
+  // Deleted only when a validation starts over or ends in a rejection.
   bonus_batch_rows: `${READ_WRITE}, DELETE`,
   bonus_batch_problems: `${APPEND_ONLY}, DELETE`,
   upload_chunks: `${APPEND_ONLY}, DELETE`,
@@ -78,7 +78,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   statements: READ_WRITE,
   // Retention removes the oldest; none is ever changed.
   statement_files: `${APPEND_ONLY}, DELETE`,
-  // Retention removes the oldest; a row is only ever written again as it is.
+  // Retention removes the oldest; a row is only ever rewritten unchanged.
   requests: `${READ_WRITE}, DELETE`,
   restores: READ_WRITE,
   event_gaps: APPEND_ONLY,
@@ -86,6 +86,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   schema_migrations: 'SELECT',
 };
 
-/** In a group the application sees which member is the primary. Given where there is one, as SHOW GRANTS writes it. */
+/**
+ * In a group the application needs to see which member is the primary. Granted only there; written as in SHOW GRANTS.
+ */
 export const MEMBERS_TABLE = '`performance_schema`.`replication_group_members`';
 export const MEMBERS_RIGHT = 'SELECT';

@@ -3,11 +3,11 @@ import { isUnavailable } from './failures.js';
 import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 
 /**
- * Proves that the application's user may do no more than the list says (grants.ts): a right that somebody added by hand, or
- * that an older list gave, would let whoever has the application's password rewrite what happened.
+ * Proves that the application's user has no more rights than listed (grants.ts): with one added by hand, or by an older
+ * list, anybody with the application's password could rewrite what happened.
  */
 
-/** The application's user may do more than it should. The message has the statements that take it away. */
+/** The application's user has too many rights. The message contains the statements that revoke them. */
 export class ExcessiveRights extends Error {
   override name = 'ExcessiveRights';
 
@@ -23,8 +23,8 @@ export class ExcessiveRights extends Error {
 const LOOK_AGAIN_MS = 5_000;
 
 /**
- * Throws ExcessiveRights, or what SHOW GRANTS failed with. While MySQL is away nothing is known, so nothing is thrown: it is
- * looked at as soon as MySQL is back, and `later` told then.
+ * Throws ExcessiveRights, or the failure of SHOW GRANTS. While MySQL is away nothing is known and nothing thrown: the
+ * check runs as soon as MySQL is back, and reports to `later`.
  */
 export async function assertLeastRights(
   reader: Pick<Reader, 'query'>,
@@ -38,7 +38,7 @@ export async function assertLeastRights(
   }
 }
 
-/** Throws ExcessiveRights, and what the statements fail with. */
+/** Throws ExcessiveRights, and failures of the statements. */
 export async function checkRights(reader: Pick<Reader, 'query'>): Promise<void> {
   const [named] = await reader.query('SELECT DATABASE() AS name');
   const lines = (await reader.query('SHOW GRANTS')).flatMap((row) => Object.values(row).map(String));
@@ -48,13 +48,16 @@ export async function checkRights(reader: Pick<Reader, 'query'>): Promise<void> 
 
 const NAME = "(?:`(?:[^`]|``)*`|'(?:[^']|'')*'|[A-Za-z0-9_]+)";
 const GRANTEE = `${NAME}(?:@${NAME})?`;
-/** MariaDB puts the password's hash behind the grantee, which must not reach a message. */
+/** MariaDB puts the password's hash after the grantee; it must not reach a message. */
 const RIGHTS = new RegExp(`^GRANT (.+?) ON (.+?) TO (${GRANTEE})( .*)?$`, 's');
 const ROLES = new RegExp(`^GRANT (${GRANTEE}(?:, ?${GRANTEE})*) TO (${GRANTEE})( .*)?$`, 's');
-/** What takes away, and what says which of the granted roles is active. */
+/** Statements that revoke, or that select which granted role is active. */
 const HARMLESS = /^(REVOKE|SET DEFAULT ROLE) /;
 
-/** What lines of SHOW GRANTS, of MariaDB or MySQL, allow beyond the list in this database, as statements that revoke it. */
+/**
+ * Statements that revoke what these lines of SHOW GRANTS, from MariaDB or MySQL, allow beyond the list in this
+ * database.
+ */
 export function excessiveRights(database: string, lines: readonly string[]): string[] {
   return lines.flatMap((line) => {
     const [, rights, object, grantee = '', more = ''] = RIGHTS.exec(line) ?? [];
@@ -71,10 +74,13 @@ export function excessiveRights(database: string, lines: readonly string[]): str
   });
 }
 
-/** On a table that the list does not have: a later release has brought it, and goes on with it when this one is gone. */
+/**
+ * Allowed on tables that are not in the list: a later release has added them, and needs the rights once this one is
+ * gone.
+ */
 const OF_LATER_TABLES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** The rights of the list on an object as SHOW GRANTS writes it. */
+/** The listed rights on an object, named as in SHOW GRANTS. */
 function allowedOn(database: string, object: string): readonly string[] {
   if (object === MEMBERS_TABLE) return [MEMBERS_RIGHT];
   const [start, end] = [`\`${database}\`.\``, '`'];
@@ -82,9 +88,9 @@ function allowedOn(database: string, object: string): readonly string[] {
   return GRANTS[object.slice(start.length, -end.length)]?.split(', ') ?? OF_LATER_TABLES;
 }
 
-/** USAGE is the right to log in and nothing else. */
+/** USAGE is only the right to log in. */
 function beyondList(rights: string, allowed: readonly string[]): string[] {
-  // Columns stand in parentheses behind a right: SELECT (a, b).
+  // Columns follow a right in parentheses: SELECT (a, b).
   const each = rights.split(/, ?(?![^(]*\))/).filter((right) => right !== 'USAGE');
   return each.filter((right) => !allowed.includes(right.replace(/ \(.*$/s, '')));
 }

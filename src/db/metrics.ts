@@ -3,17 +3,17 @@ import type { PoolName, PoolUse } from './connections.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What a statement does. `lock`: a read that locks what it reads, so that its time is mostly that of waiting. */
+/** What a statement does. `lock`: a read that locks what it reads, so it mostly waits. */
 export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
-/** What the database tells to whoever watches how it does. */
+/** How the database reports its performance. */
 export interface StatementObserver {
-  /** A connection of the pool was lent after so long. */
+  /** A connection from the pool was obtained after this long. */
   lent(pool: PoolName, seconds: number): void;
   /** None became free in time, or MySQL refused one. */
   notLent(pool: PoolName): void;
   answered(pool: PoolName, kind: StatementKind, seconds: number): void;
-  /** `errno`: MySQL's number; null where no answer came. */
+  /** `errno`: MySQL's number; null if no answer came. */
   failed(pool: PoolName, errno: number | null): void;
 }
 
@@ -24,10 +24,10 @@ export const UNTIMED: StatementObserver = {
   failed: () => undefined,
 };
 
-/** A lock that was not given in time, a deadlock, no space on the disk, a full table. */
+/** Lock wait timeout, deadlock, disk full, table full. */
 const TOLD_ERRORS = ['1205', '1213', '1021', '1114'] as const;
 
-/** What operators see of MySQL from a process's side. */
+/** Metrics of MySQL as a process sees it. */
 export function statementMetrics(registry: Registry): StatementObserver {
   const registers = [registry];
   const waits = new Histogram({
@@ -56,9 +56,9 @@ export function statementMetrics(registry: Registry): StatementObserver {
     labelNames: ['pool', 'errno'] as const,
     registers,
   });
-  // An increase is seen from 0 alone: what is worth an alarm begins there.
+  // Prometheus sees an increase only from an existing 0, so series with alerts start there.
   for (const errno of TOLD_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
-  // Looked up by its labels each time, a series costs more than what it counts.
+  // Looking a series up by its labels each time costs more than what it measures.
   const series = new Map<string, { observe(seconds: number): void }>();
   const known = (name: string, open: () => { observe(seconds: number): void }): { observe(seconds: number): void } => {
     let one = series.get(name);
@@ -73,7 +73,7 @@ export function statementMetrics(registry: Registry): StatementObserver {
   };
 }
 
-/** What of the database is looked at when it is asked for: nothing is sent to MySQL. */
+/** Metrics read at scrape time, without asking MySQL. */
 export function poolMetrics(
   registry: Registry,
   database: { isPrimaryKnown(): boolean; poolUse(): ReadonlyMap<PoolName, PoolUse> },

@@ -17,20 +17,20 @@ export interface MigrateOptions {
   readonly adminUrl: string;
   /** The application's user. */
   readonly url: string;
-  /** Null or left out: no TLS. */
+  /** Null or absent: no TLS. */
   readonly tls?: TlsMaterial | null;
-  /** The number of the last migration that is run; left out: all are. */
+  /** The number of the last migration to run; absent: all. */
   readonly until?: number | undefined;
-  /** How long a statement may wait for a table, in seconds, before others go first; left out: 5. */
+  /** How many seconds a statement may wait for a table before it lets others go first; absent: 5. */
   readonly lockWaitS?: number;
-  /** Hears of each statement that has waited so long and is tried again. */
+  /** Called for each statement that waited that long and is retried. */
   readonly onWait?: (statement: string) => void;
 }
 
 /**
- * Brings the schema up to date, then gives the application's user its rights. Safe to run again, while the service runs, and several
- * times at once: one process does it, the others wait. Throws ExcessiveRights where that user may do more than it was given, and
- * MigrationUnderWay.
+ * Brings the schema up to date, then gives the application's user its rights. Safe to repeat, to run while the service
+ * runs, and to run concurrently: one process does it, the others wait. Throws ExcessiveRights if that user has more
+ * rights than it was granted here, and MigrationUnderWay.
  */
 export async function migrate({
   adminUrl,
@@ -54,9 +54,9 @@ export async function migrate({
     entities: [...ENTITY_SCHEMAS],
     migrations: migrations.filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until),
     migrationsTableName: 'schema_migrations',
-    // MySQL commits at every change of the schema by itself.
+    // MySQL commits at every change of the schema anyway.
     migrationsTransactionMode: 'none',
-    // The lock, and how long is waited for a table, are the connection's.
+    // The lock and the lock wait timeout belong to the connection.
     extra: { connectionLimit: 1 },
   });
   await source.initialize();
@@ -80,7 +80,7 @@ export async function migrate({
   }
 }
 
-/** Whether the application's user may not even see the database: it was never served here. */
+/** Whether the application's user cannot even see the database: the service never ran on it here. */
 async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
   try {
     await onConnection(options, (connection) => connection.query('SELECT 1'));
@@ -91,7 +91,10 @@ async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
   }
 }
 
-/** A database with tenants that was never served here was restored, or moved: nothing is posted until somebody has said which. */
+/**
+ * A database with tenants on which the service never ran was restored or moved: nothing is posted until somebody has
+ * said which.
+ */
 async function closeCopy(source: DataSource): Promise<void> {
   await source.query(
     `INSERT INTO restores (id, noticed_by, reason, began_at)
@@ -100,13 +103,13 @@ async function closeCopy(source: DataSource): Promise<void> {
   );
 }
 
-/** Whether the server has the plugin that gives it its place in a group. */
+/** Whether the server has the plugin for group membership. */
 async function isGroupMember(source: DataSource): Promise<boolean> {
   const rows = await source.query<unknown[]>("SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'");
   return rows.length > 0;
 }
 
-/** Which tables there are: those of later migrations are not, where some are left for later. */
+/** The existing tables: if some migrations are left for later, theirs are missing. */
 async function tablesOf(source: DataSource, database: string): Promise<(table: string) => boolean> {
   const rows = await source.query<{ name: string }[]>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${database}'`,
@@ -132,7 +135,7 @@ async function onConnection<T>(options: ConnectionOptions, work: (connection: Co
   }
 }
 
-/** The account that the server took the application's user for, as GRANT wants it: 'name'@'host'. */
+/** The account that the server matched to the application's user, in GRANT's form: 'name'@'host'. */
 async function currentUser(connection: Connection): Promise<string> {
   const [[row]] = await connection.query<RowDataPacket[]>('SELECT CURRENT_USER() AS user');
   const user = String(row?.user);
@@ -141,7 +144,7 @@ async function currentUser(connection: Connection): Promise<string> {
 }
 
 async function assertRights(connection: Connection): Promise<void> {
-  // Names in backquotes, whatever the server's own mode is.
+  // Names in backquotes, whatever the server's mode.
   await connection.query("SET SESSION sql_mode=''");
   await checkRights({ query: async (sql) => (await connection.query<RowDataPacket[]>(sql))[0] });
 }

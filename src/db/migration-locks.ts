@@ -5,24 +5,24 @@ import { z } from 'zod';
 
 /** What migrations wait for: one another, and statements that use the tables. (docs/operations.md, Upgrade) */
 
-/** For how long a second process waits until the first is done. */
+/** How long a second process waits for the first to finish. */
 const TURN_S = 900;
-/** What waited for a table's lock had others wait behind it: they go first, then it is tried again. */
+/** A statement that waits for a table's lock makes others queue behind it: they go first, then it is retried. */
 const BREATH_MS = 1_000;
-/** ER_LOCK_WAIT_TIMEOUT: nothing of the statement has happened. */
+/** ER_LOCK_WAIT_TIMEOUT: the statement had no effect. */
 const LOCK_WAIT_TIMEOUT = 1205;
 
-/** Another process migrates the same database, and did not come to its end in time. */
+/** Another process is migrating the same database, and did not finish in time. */
 export class MigrationUnderWay extends Error {
   override name = 'MigrationUnderWay';
 }
 
 /**
- * Takes the lock of the database's migrations for the one connection of `source`: whoever loses that connection has lost the lock,
- * and can do nothing more. Waits for another who has it. Throws MigrationUnderWay.
+ * Takes the lock on the database's migrations for the single connection of `source`: losing the connection loses the
+ * lock, and then nothing more can be done. Waits for another holder. Throws MigrationUnderWay.
  */
 export async function takeTurn(source: DataSource, database: string, turnS = TURN_S): Promise<void> {
-  // The name of a lock is 64 characters at most, and a database's may be as long.
+  // A lock's name has at most 64 characters, and a database's name may be as long.
   const name = hash('sha256', `migrations of ${database}`).slice(0, 40);
   const rows: unknown = await source.query(`SELECT GET_LOCK('${name}', ${turnS}) AS got`);
   if (z.array(z.object({ got: z.coerce.number() })).parse(rows)[0]?.got === 1) return;
@@ -30,8 +30,9 @@ export async function takeTurn(source: DataSource, database: string, turnS = TUR
 }
 
 /**
- * No statement of a migration waits for a table longer than `lockWaitS`: as long as it waits, everybody else who wants the table waits
- * behind it. It is tried until it has the table, since what a migration did before it cannot be undone. `onWait` hears of each try.
+ * No statement of a migration waits for a table longer than `lockWaitS`: while it waits, everybody else who wants the
+ * table waits behind it. It is retried until it gets the table, since the migration's earlier statements cannot be
+ * undone. `onWait` is called for each retry.
  */
 export async function limitLockWaits(
   source: DataSource,

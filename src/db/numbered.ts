@@ -3,23 +3,23 @@ import { instant } from '../core/instant.js';
 import * as column from './columns.js';
 import type { Reader } from './database.js';
 
-/** Rows that are numbered without gaps, and never dated backwards along their numbers: no index over their dates is needed. */
+/** Rows numbered without gaps whose dates never decrease along their numbers, so they need no index over dates. */
 export interface NumberedRows {
   readonly table: string;
-  /** SQL that names one owner: the primary key is the owner's columns, then the number. */
+  /** SQL that selects one owner: the primary key is the owner's columns, then the number. */
   readonly owner: string;
   readonly number: string;
 }
 
-/** Numbers, both inclusive; empty where `last` is less than `first`. */
+/** Numbers, both inclusive; empty if `last` is less than `first`. */
 export interface NumberRange {
   readonly first: bigint;
   readonly last: bigint;
 }
 
 /**
- * The rows dated within these bounds, both inclusive, of those within `of` (null: of all that there are). It looks at one row
- * for each halving of their count, in one statement for each bound.
+ * The rows within `of` (null: all) that are dated within these bounds, both inclusive. Binary search: one statement for
+ * each bound.
  */
 export async function numbersWithin(
   reader: Reader,
@@ -35,12 +35,12 @@ export async function numbersWithin(
   return { first, last: next - 1n };
 }
 
-/** The number of the first row dated then or later; the one behind the last row where there is none. */
+/** The number of the first row dated then or later; one past the last row if there is none. */
 async function firstSince(reader: Reader, rows: NumberedRows, at: Instant, of: Partial<NumberRange>): Promise<bigint> {
   const { table, owner, number } = rows;
   const middle = '(h.low+h.high) DIV 2';
   const isEarlier = `r.created_at<${column.time.literal(at)}`;
-  // A row that is missing counts as later, so the search ends whatever there is.
+  // A missing row counts as later, so the search always ends.
   const [row] = await reader.query(
     `WITH RECURSIVE halves (low, high) AS (
        SELECT ${endSql(rows, of, 'first')}, ${endSql(rows, of, 'next')}
@@ -64,7 +64,7 @@ async function endOf(
   return column.bigint.parse(row?.number);
 }
 
-/** The least number, or the one behind the greatest. MariaDB takes the width of a column of halves from here. */
+/** The smallest number, or one past the greatest. MariaDB derives the width of the search's columns from this. */
 function endSql({ table, owner, number }: NumberedRows, of: Partial<NumberRange>, end: 'first' | 'next'): string {
   const found = (which: 'MIN' | 'MAX'): string =>
     `(SELECT ${which}(r.${number}) FROM ${table} r FORCE INDEX (PRIMARY) WHERE r.${owner})`;

@@ -1,17 +1,23 @@
 import type { Table } from './table.js';
 
-/** Rows `t` that an index has in the order of created_at and id, or that are to be merged from several parts of one. */
+/** Rows `t` that an index yields in the order of created_at and id, directly or merged from several parts of it. */
 export interface OrderedRows<Row> {
   readonly table: Table<Row>;
-  /** The index that has the order (…, created_at, id) behind what `within` and `oneOf` fix. */
+  /** The index, which continues with (created_at, id) after the columns that `within` and `oneOf` fix. */
   readonly index: string;
-  /** SQL over the columns that the index begins with, and bounds on created_at. */
+  /** SQL over the leading columns of the index, and bounds on created_at. */
   readonly within: readonly string[];
-  /** SQL of which each row fulfils exactly one, such as each status; left out: `within` alone fixes the order. */
+  /**
+   * SQL conditions of which each row meets exactly one, such as one for each status; absent: `within` alone fixes the
+   * order.
+   */
   readonly oneOf?: readonly string[];
 }
 
-/** SQL of created_at and id of the newest of them, so many behind the first `offset`. Looks at as many in each part, and at no more. */
+/**
+ * SQL for created_at and id of the newest `count` rows after the first `offset`. Reads no more than their sum in each
+ * part.
+ */
 export function newestSql<Row>(
   { table, index, within, oneOf = [] }: OrderedRows<Row>,
   count: number,

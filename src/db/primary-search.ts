@@ -3,12 +3,12 @@ import { DatabaseUnavailable, isConnectionRefused } from './failures.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 import { type ServerState, ServerWatch } from './server-state.js';
 
-/** No server that is named is known to be the primary now: nothing was sent. */
+/** None of the named servers is known to be the primary now: nothing was sent. */
 export class NoPrimary extends DatabaseUnavailable {
   override name = 'NoPrimary';
 }
 
-/** A server that said it is the primary. */
+/** A server that says it is the primary. */
 export interface Found {
   readonly server: MysqlServer;
   readonly watch: ServerWatch;
@@ -16,37 +16,37 @@ export interface Found {
   readonly askedAt: number;
 }
 
-/** A server that may be the primary, one that takes no writes, or one of which nobody knows. */
+/** A server that may be the primary, one that accepts no writes, or one of unknown state. */
 type Look = Found | 'refuses' | 'unknown';
 
 const isFound = (look: Look): look is Found => typeof look === 'object';
 
-/** What one look at a server may take, connecting included. */
+/** How long one look at a server may take, including connecting. */
 export const LOOK_TIMEOUT_MS = 2_000;
 export const SEARCH_EVERY_MS = 200;
 
-/** Asks every server that is named which of them takes writes. */
+/** Asks all named servers which of them accepts writes. */
 export class PrimarySearch {
-  /** Why the last server that was asked did not answer. */
+  /** Why the last server that did not answer failed. */
   failure: unknown;
-  /** How often it was begun. */
+  /** How many rounds were begun. */
   rounds = 0;
-  /** The last round in which nobody answered: none of them may soon be the primary. */
+  /** The last round in which nobody answered, so that none is likely to be primary soon. */
   unanswered = 0;
-  /** The last round in which somebody did. */
+  /** The last round in which a server answered. */
   private answered = 0;
   private several = '';
 
   constructor(
     private readonly address: MysqlAddress,
     private readonly tls: MysqlTls | null,
-    /** More than one takes writes, so that none is used. */
+    /** Several servers accept writes, so none is used. */
     private readonly onSeveral: (servers: readonly string[]) => void,
   ) {}
 
   /**
-   * All at once. A group knows its one writer, or the order of those that may be it; of servers without a group, one alone may take
-   * writes.
+   * Asks all at once. A group knows its writer, or the order of candidates; of servers without a group, only one may
+   * accept writes.
    */
   async once(): Promise<Found | null> {
     this.tls?.refresh();
@@ -67,7 +67,7 @@ export class PrimarySearch {
     return chosen;
   }
 
-  /** Whether none that comes before it in their group takes writes by now. */
+  /** Whether still no earlier member of its group accepts writes. */
   async isStillFirst({ server, state }: Pick<Found, 'server' | 'state'>): Promise<boolean> {
     if (state.before === 0) return true;
     const others = this.address.servers.filter((one) => one !== server);
@@ -76,7 +76,7 @@ export class PrimarySearch {
     return looks.every((found) => found === 'refuses' || (isFound(found) && found.state.before > state.before));
   }
 
-  /** For work of its own connections, such as migrations. Throws NoPrimary. */
+  /** For work with its own connections, such as migrations. Throws NoPrimary. */
   async locate(withinMs: number): Promise<MysqlServer> {
     for (const deadline = Deadline.afterMs(withinMs); !deadline.passed();) {
       const found = await this.once();
@@ -113,7 +113,10 @@ export class PrimarySearch {
     }
   }
 
-  /** One that stands in for others is chosen when it is sure that none of them takes writes, as while a member joins. */
+  /**
+   * A member that stands in for earlier ones is chosen only if it is certain that none of them accepts writes, as while
+   * a member joins.
+   */
   private chosenOf(looks: readonly Look[]): Found | null {
     const found = looks.filter(isFound);
     const grouped = found.filter(({ state }) => state.group !== 'none');
@@ -122,7 +125,7 @@ export class PrimarySearch {
     return looks.includes('unknown') ? null : first;
   }
 
-  /** Two names may lead to one server. Names are told once, and again when they change. */
+  /** Two names may lead to the same server. Names are reported once, and again when they change. */
   private onlyOne(found: readonly Found[]): Found | null {
     const byIdentity = new Map(found.map((one) => [one.state.identity, one]));
     const [first = null, ...others] = byIdentity.values();

@@ -4,11 +4,11 @@ import { type Found, LOOK_TIMEOUT_MS, nameOf, PrimarySearch, SEARCH_EVERY_MS } f
 import type { MysqlAddress, MysqlServer, MysqlTls } from './servers.js';
 import type { ServerState } from './server-state.js';
 
-/** What is told of which server is the primary. */
+/** Observes which server is the primary. */
 export interface PrimaryObserver {
   found(server: string): void;
   lost(server: string, reason: unknown): void;
-  /** More than one server takes writes, so that none is used. */
+  /** Several servers accept writes, so none is used. */
   refused(servers: readonly string[]): void;
 }
 
@@ -20,20 +20,20 @@ export interface PrimaryDeps {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** How long after it was asked a server counts as the primary; what is read there is at most so old. */
+/** How long a server counts as the primary after it was asked; what is read there is at most this old. */
 const BELIEVED_MS = 2_000;
-/** How long a statement waits for a primary to be found: a planned switch takes less, a crash takes longer. */
+/** How long a statement waits for a primary to be found: a planned switchover takes less, a crash more. */
 const AWAITED_MS = 2_000;
 
 interface Held extends Found {
   readonly connections: Connections;
-  /** When it was last asked and then said so again. */
+  /** When it was asked for its last confirmation. */
   provenAt: number;
 }
 
 /**
- * Finds the one server that takes writes among those that are named, and looks at it every second for as long as it is used. What
- * is asked of the database looks at a time stamp, and at nothing else.
+ * Finds the server that accepts writes among those named, and checks it every second while it is in use. A request only
+ * compares a timestamp.
  */
 export class Primary {
   private held: Held | null = null;
@@ -48,13 +48,13 @@ export class Primary {
     this.search = new PrimarySearch(address, tls, (servers) => observer.refused(servers));
   }
 
-  /** The connections to the primary, where it was proven a moment ago. */
+  /** The connections to the primary, if it was proven a moment ago. */
   get connections(): Connections | null {
     const { held } = this;
     return held !== null && performance.now() - held.provenAt < BELIEVED_MS ? held.connections : null;
   }
 
-  /** The same, waited for while any server answers. Throws NoPrimary. */
+  /** The same, waiting for it while any server answers. Throws NoPrimary. */
   async found(deadline: Deadline): Promise<Connections> {
     if (!this.running) void this.run();
     const until = performance.now() + Math.min(deadline.leftMs(), AWAITED_MS);
@@ -68,12 +68,12 @@ export class Primary {
     }
   }
 
-  /** Something failed that says that they lead to no primary any more: they are left, and it is looked for anew. */
+  /** A failure shows that they no longer lead to the primary: leaves them and searches again. */
   leave(connections: Connections, reason: unknown): void {
     if (this.held?.connections === connections) this.lose(this.held, reason);
   }
 
-  /** Something failed: the server is asked now. */
+  /** Something failed: asks the server now. */
   ask(): void {
     this.wake();
   }
@@ -116,7 +116,7 @@ export class Primary {
     }
   }
 
-  /** For as long as it stays the primary. */
+  /** Runs for as long as it stays the primary. */
   private async hold(found: Found): Promise<void> {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;
@@ -132,7 +132,8 @@ export class Primary {
       this.deps.tls?.refresh();
       const askedAt = performance.now();
       const said = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
-        // Without a group there is nowhere else to go: one look may fail, for a pause of ours or of the server's.
+        // Without a group there is nowhere else to go, so one look may fail, after a pause of this process or the
+        // server.
         if (state.group !== 'none' || isDoubted) this.lose(held, failure);
         return null;
       });
@@ -157,7 +158,7 @@ export class Primary {
     this.wake();
   }
 
-  /** Until the time is over or somebody asks; keeps no process from ending. */
+  /** Until the time is up or somebody asks; does not keep the process alive. */
   private pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms).unref();

@@ -4,9 +4,9 @@ import { parseRow, type Table } from './table.js';
 
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** Something that answers statements: a pooled connection, or a transaction. */
+/** Runs statements: on a pooled connection, or in a transaction. */
 export interface Reader {
-  /** The rows of a SELECT. Throws DatabaseUnavailable when MySQL is not there. */
+  /** The rows of a SELECT. Throws DatabaseUnavailable if MySQL is away. */
   query(sql: string): Promise<readonly StoredRow[]>;
   select<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row[]>;
   /** The first row, or undefined. */
@@ -14,18 +14,18 @@ export interface Reader {
 }
 
 export interface Transaction extends Reader {
-  /** A statement that writes. Answers the number of rows it touched. */
+  /** Runs a statement that writes. Returns the number of rows affected. */
   execute(sql: string): Promise<number>;
   /**
-   * Several statements in one round trip; for each the rows it answered (none for a write). The server stops at the
-   * first that fails, so nothing runs behind a failure. `lock`: what takes most of the time is that the first one waits.
+   * Several statements in one round trip; returns the rows of each (none for a write). The server stops at the first
+   * that fails, so nothing runs after a failure. `lock`: most of the time goes into the first one's wait.
    */
   all(statements: readonly string[], kind?: 'many' | 'lock'): Promise<readonly (readonly StoredRow[])[]>;
-  /** Has this done between the last statement of the work and the COMMIT: it locks what must be locked last. */
+  /** Runs this between the last statement of the work and COMMIT, to lock what must be locked last. */
   atEnd(last: () => Promise<void>): void;
   /**
-   * Has these sent in one text with COMMIT, which the server does not reach when one of them fails. None of them answers rows: how many
-   * were done tells whether it was COMMIT that failed.
+   * Sends these in one text with COMMIT, which the server does not reach if one of them fails. None may return rows:
+   * the number that succeeded shows whether it was COMMIT that failed.
    */
   withCommit(statements: readonly string[]): void;
 }

@@ -3,28 +3,34 @@ import { cut, send } from './connections.js';
 import type { Deadline } from './deadline.js';
 import { errnoOf } from './failures.js';
 
-/** What a server says of itself, and how that is believed: who is the one writer. (docs/operations.md, A group of servers) */
+/**
+ * What a server says about itself, and how far it is believed: which one is the writer. (docs/operations.md, A group of
+ * servers)
+ */
 
-/** What the server belongs to: what tells it that it writes, and that what it shows is current. */
+/** What the server belongs to, which determines how to tell that it accepts writes and that its data is current. */
 export type Group = 'none' | 'group_replication' | 'galera';
 
 export interface ServerState {
-  /** Of the server itself, whatever name or proxy leads to it. */
+  /** Identifies the server itself, whatever name or proxy leads to it. */
   readonly identity: string;
   readonly group: Group;
-  /** The one server that takes writes, as far as it can know itself. */
+  /** Whether it is the one server that accepts writes, as far as it can know. */
   readonly isPrimary: boolean;
-  /** How many members of its group it is only to stand in for: it cannot know whether they take writes. */
+  /**
+   * How many members of its group come before it, for which it only stands in: it cannot know whether they accept
+   * writes.
+   */
   readonly before: number;
 }
 
-/** What makes the reads of a session wait for whatever was committed before anywhere in the group. */
+/** Makes a session's reads wait for everything committed before anywhere in the group. */
 export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
   group_replication: "SET SESSION group_replication_consistency='BEFORE'",
   galera: 'SET SESSION wsrep_sync_wait=1',
 };
 
-/** MariaDB leaves out what MySQL alone knows, and the other way about. */
+/** Each of MariaDB and MySQL skips what only the other knows. */
 export const IDENTITY_SQL =
   "SELECT CONCAT_WS('/',@@hostname,@@port,@@server_id/*!50708 ,@@server_uuid*/) AS identity,@@GLOBAL.read_only AS a" +
   '/*!50708 ,@@GLOBAL.super_read_only AS b,@@GLOBAL.offline_mode AS c*/';
@@ -33,7 +39,7 @@ export function identityOf(row: RowDataPacket | undefined): string {
   return String(row?.identity);
 }
 
-/** Whether none of the flags is set that keep the application from writing. */
+/** Whether no flag is set that keeps the application from writing. */
 export function takesWrites(row: RowDataPacket | undefined): boolean {
   return row !== undefined && [row.a, row.b, row.c].every((flag) => ['0', 'OFF', 'undefined'].includes(String(flag)));
 }
@@ -42,14 +48,14 @@ const MEMBER_SQL =
   'SELECT MEMBER_STATE AS state,MEMBER_ROLE AS role,(SELECT COUNT(*) FROM performance_schema.replication_group_members ' +
   "WHERE MEMBER_ROLE='PRIMARY') AS writers FROM performance_schema.replication_group_members WHERE MEMBER_ID=@@server_uuid";
 const NODE_SQL = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
-/** Without a table that is somebody's; one without any table would not wait. */
+/** Uses a derived table: without any table it would not wait. */
 const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
 const UNKNOWN_VARIABLE = 1193;
 const WATCH_WAIT_S = 30;
 
-/** One connection on which a server is asked again and again. */
+/** A connection on which a server is asked repeatedly. */
 export class ServerWatch {
-  /** Hears when the connection breaks by itself. */
+  /** Called when the connection breaks by itself. */
   onBroken: () => void = () => undefined;
 
   private constructor(
@@ -59,17 +65,17 @@ export class ServerWatch {
     connection.on('error', () => this.onBroken());
   }
 
-  /** Throws what the driver fails with. */
+  /** Throws the driver's failures. */
   static async open(
     options: Parameters<typeof createConnection>[0] & object,
     deadline: Deadline,
   ): Promise<ServerWatch> {
     const connection = createConnection(options);
-    // Each statement hears of a broken connection by itself.
+    // Each statement gets the failure of a broken connection.
     connection.on('error', () => undefined);
     try {
       const group = await groupOf(connection, deadline);
-      // What waits for a group that does not come is given up by the server after this, when we have long gone.
+      // The server gives up waiting for a group after this, long after we are gone.
       await send(connection, `SET SESSION wait_timeout=${WATCH_WAIT_S}`, deadline);
       if (group !== 'none') await send(connection, READ_CURRENT[group], deadline);
       return new ServerWatch(connection, group);
@@ -80,8 +86,8 @@ export class ServerWatch {
   }
 
   /**
-   * Asks it now. In a group the last question waits until the server has seen whatever was committed before: one that was paused
-   * or is cut off from the others says the same of itself as before, but cannot answer that.
+   * Asks it now. In a group the last question waits until the server has seen everything committed before: one that was
+   * paused or cut off still says the same about itself, but cannot answer that.
    */
   async look(deadline: Deadline): Promise<ServerState> {
     const [row] = await this.rows(IDENTITY_SQL, deadline);
@@ -90,12 +96,12 @@ export class ServerWatch {
     return { identity: identityOf(row), group: this.group, isPrimary: before !== null, before: before ?? 0 };
   }
 
-  /** What is being asked fails. */
+  /** Makes a pending question fail. */
   close(): void {
     cut(this.connection, new Error('the server is watched no more'));
   }
 
-  /** Null: its group takes no writes here. */
+  /** Null: its group accepts no writes here. */
   private async membersBefore(deadline: Deadline): Promise<number | null> {
     switch (this.group) {
       case 'none':
@@ -105,7 +111,7 @@ export class ServerWatch {
         return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1' ? 0 : null;
       }
       case 'galera': {
-        // The members of a view agree on their order: the first that takes writes is the one.
+        // The members of a view agree on their order: the first that accepts writes is the writer.
         const status = new Map((await this.rows(NODE_SQL, deadline)).map((row) => [row.Variable_name, row.Value]));
         const isReady = status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary';
         return isReady ? Number(status.get('wsrep_local_index')) : null;
@@ -123,7 +129,7 @@ async function rowsOf(connection: Connection, sql: string, deadline: Deadline): 
   return Array.isArray(answer) ? (answer as RowDataPacket[]) : [];
 }
 
-/** By the variables that only a server with the plugin, or with the provider, has. */
+/** Detected by variables that exist only with the plugin or the provider. */
 async function groupOf(connection: Connection, deadline: Deadline): Promise<Group> {
   const plugin = await variable(connection, 'group_replication_group_name', deadline);
   if (plugin !== null && plugin !== '') return 'group_replication';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions } from 'mysql2';
 
-/** Where MySQL is and how it is spoken to: the address of MYSQL_URL, and TLS. */
+/** Where MySQL is and how to connect: the address in MYSQL_URL, and TLS. */
 
 export interface MysqlServer {
   readonly host: string;
@@ -13,7 +13,7 @@ export interface MysqlAddress {
   readonly servers: readonly MysqlServer[];
   readonly user: string;
   readonly password: string;
-  /** Empty: none is chosen. */
+  /** Empty: none. */
   readonly database: string;
 }
 
@@ -21,7 +21,10 @@ const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)(?:\/([^/?#]*))?$
 const SERVER = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
 const USUAL_PORT = '3306';
 
-/** `mysql://user:password@host:port,host:port/database`, or null where the text is none. It has no options. */
+/**
+ * `mysql://user:password@host:port,host:port/database`, or null if the text is not such an address. Options are not
+ * allowed.
+ */
 export function parseMysqlUrl(text: string): MysqlAddress | null {
   const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
   const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
@@ -36,25 +39,25 @@ export function parseMysqlUrl(text: string): MysqlAddress | null {
   }
 }
 
-/** The same. Throws where the text is no such address. */
+/** The same, but throws if the text is not such an address. */
 export function mysqlAddress(url: string): MysqlAddress {
   const address = parseMysqlUrl(url);
   if (address === null) throw new Error('a URL of MySQL must look like mysql://user:password@host:port/database');
   return address;
 }
 
-/** The URL with another database at its end; none where it is empty. */
+/** The URL with another database; without one if it is empty. */
 export function withDatabase(url: string, database: string): string {
   const [, user, password, hosts = ''] = ADDRESS.exec(url) ?? [];
   const login = user === undefined ? '' : `${user}${password === undefined ? '' : `:${password}`}@`;
   return `mysql://${login}${hosts}/${database}`;
 }
 
-/** Texts in PEM, each read anew whenever it is asked for. */
+/** Texts in PEM, each read again whenever it is needed. */
 export interface TlsMaterial {
-  /** Authorities whose certificates are believed; left out: those of Node. */
+  /** Trusted certificate authorities; absent: Node's. */
   readonly ca?: (() => string) | undefined;
-  /** Who this process is, where the server asks. */
+  /** This process's certificate, if the server asks for one. */
   readonly certificate?: (() => string) | undefined;
   readonly key?: (() => string) | undefined;
 }
@@ -71,7 +74,7 @@ export function faultOfMaterial(material: TlsMaterial): string | null {
   }
 }
 
-/** Certificates are checked by name; an address in the place of one would be checked by nothing. */
+/** The hosts given as addresses: certificates are checked by name, so these would not be checked. */
 export function hostsWithoutName(url: string): string[] {
   return (parseMysqlUrl(url)?.servers ?? []).flatMap(({ host }) => (isIP(host) === 0 ? [] : [host]));
 }
@@ -90,7 +93,7 @@ function readMaterial({ ca, certificate, key }: TlsMaterial): ReadMaterial {
   };
 }
 
-/** TLS as the driver takes it. A connection takes what is here when it opens. */
+/** TLS options for the driver. A connection uses the current ones when it opens. */
 export class MysqlTls {
   readonly ssl: ConnectionOptions['ssl'] & object;
 
@@ -98,7 +101,9 @@ export class MysqlTls {
     this.ssl = { ...readMaterial(material), rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2' };
   }
 
-  /** Takes what the files hold now. While they are being replaced and fit one another not, what was read stays. */
+  /**
+   * Reads the files again. If they do not match, because they are being replaced, the previous contents stay in use.
+   */
   refresh(): void {
     try {
       const read = readMaterial(this.material);
@@ -114,7 +119,7 @@ export class MysqlTls {
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** Options of the driver for one of the servers. */
+/** The driver's options for one of the servers. */
 export function connectOptions(address: MysqlAddress, server: MysqlServer, tls: MysqlTls | null): ConnectionOptions {
   const { user, password, database } = address;
   return {

@@ -2,9 +2,9 @@ import type { TimePosition } from '../core/pages.js';
 import { time, uuid } from './columns.js';
 import type { Table } from './table.js';
 
-/** SQL text made of literals. Only these functions and the column types make one from values. */
+/** SQL text made of literals. Only these functions and the column types turn values into SQL. */
 
-/** The columns to equal (a list: to be one of). Every property narrows further. */
+/** Columns must equal these values (a list: one of them). Every property narrows further. */
 export type Where<Row> = { readonly [K in keyof Row]?: Row[K] | readonly Row[K][] };
 
 export interface SelectOptions<Row> {
@@ -12,7 +12,7 @@ export interface SelectOptions<Row> {
   readonly forUpdate?: boolean;
 }
 
-/** Columns that are NULL in all of the rows are left out: what is not written need not be read by the server either. */
+/** Columns that are NULL in all rows are omitted, which saves the server parsing them. */
 export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string {
   const records = rows as readonly Readonly<Record<string, unknown>>[];
   return insertOf(
@@ -36,13 +36,13 @@ function insertOf<Row>(
   return `INSERT INTO ${name} (${columns.map((column) => column.name).join(',')}) VALUES ${values}`;
 }
 
-/** Inserts, or on a present primary key sets the named columns to the row's values. */
+/** Inserts, or if the primary key exists sets the named columns to the row's values. */
 export function upsertSql<Row>(table: Table<Row>, rows: readonly Row[], set: readonly (keyof Row & string)[]): string {
   const records = rows as readonly Readonly<Record<string, unknown>>[];
   return `${insertOf(table, table.columns, records)} ${orSet(table, set)}`;
 }
 
-/** The same of rows that are SQL already, each in brackets with every column in the table's order. */
+/** The same for rows that are already SQL, each in parentheses with every column in the table's order. */
 export function upsertValuesSql<Row>(
   table: Table<Row>,
   values: readonly string[],
@@ -90,7 +90,7 @@ export function literals<Row, K extends keyof Row & string>(
   return Array.from(values, (value) => column.literal(value)).join(',');
 }
 
-/** SQL of "equals all of this". */
+/** SQL for "equals all of this". */
 export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
   const conditions = Object.entries(where).map(([property, wanted]) => {
     const { name, column } = table.column(property as keyof Row & string);
@@ -103,15 +103,17 @@ export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
 function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
   return Object.keys(where).length === 0 ? '' : ` WHERE ${equalsSql(table, where)}`;
 }
-/** SQL of "behind this position" in a list ordered by created_at and id, newest first; a bound that an index can use. */
+/**
+ * SQL for "after this position" in a list ordered by created_at and id, newest first, as a bound that an index can use.
+ */
 export function behindSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;
 }
 
 /**
- * True in SQL of the rows of `alias` that this process can read: in every column that holds one of a list of words it is one that the
- * list here has. A newer process may write others.
+ * SQL that is true for the rows of `alias` that this process can read: every column with a fixed set of values has one
+ * known here. A newer process may write others.
  */
 export function knownValuesSql<Row>(table: Table<Row>, alias: string): string {
   const conditions = table.columns.flatMap(({ name, column }) => {

@@ -1,6 +1,6 @@
 import type { Column, Stored } from './columns.js';
 
-/** Any column, whatever it holds: a Column is invariant in its value. */
+/** A column of any type: a Column is invariant in its value. */
 interface AnyColumn extends Stored {
   readonly literal: (value: never) => string;
   readonly parse: (stored: unknown) => unknown;
@@ -8,7 +8,7 @@ interface AnyColumn extends Stored {
 
 type Columns = Readonly<Record<string, AnyColumn>>;
 
-/** A row as the code sees it: camelCase names, values of the columns' types. */
+/** A row in code: camelCase names, values of the columns' types. */
 export type RowOf<T> = T extends Table<infer R> ? R : never;
 
 type RowOfColumns<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer V> ? V : never };
@@ -19,7 +19,7 @@ interface BoundColumn {
   readonly column: Column<unknown>;
 }
 
-/** What the code knows of a table: its name and its columns. The schema itself is made by the migrations. */
+/** What the code knows about a table: its name and columns. The migrations make the schema itself. */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];
@@ -28,7 +28,7 @@ export interface Table<Row> {
   readonly column: (property: keyof Row & string) => BoundColumn;
 }
 
-/** Properties are camelCase, columns the same in snake_case. Its primary key is `id` where none is named. */
+/** Properties are camelCase, columns the same in snake_case. The primary key is `id` unless named. */
 export function defineTable<const C extends Columns>(
   name: string,
   columns: C,
@@ -52,7 +52,7 @@ export function defineTable<const C extends Columns>(
   };
 }
 
-/** One row of an answer, its columns parsed. `prefix` is what a joined select put before the names. */
+/** One row of a result, parsed. `prefix` is what a joined select put before the names. */
 export function parseRow<Row>(table: Table<Row>, stored: Readonly<Record<string, unknown>>, prefix = ''): Row {
   const row: Record<string, unknown> = {};
   for (const { property, name, column } of table.columns) row[property] = column.parse(stored[prefix + name]);

@@ -5,8 +5,8 @@ const TRIES = 4;
 const PAUSE_MS = 20;
 
 /**
- * A transaction that is begun again when the server rolled it back for a reason that may pass: an account's row is busy
- * with postings. Throws what withTransaction throws.
+ * A transaction that is retried if the server rolled it back for a transient reason, such as an account's row being
+ * busy with postings. Throws what withTransaction throws.
  */
 export async function transact<T>(database: Database, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -5,20 +5,20 @@ import { newestSql, type OrderedRows } from './ordered-rows.js';
 import { behindSql, columnList, knownValuesSql } from './statements.js';
 import { parseRow } from './table.js';
 
-/** The most rows that one page looks at, whatever it shows. */
+/** The most rows that one page examines, whatever it shows. */
 const MAX_EXAMINED = 2_000;
-/** Of what has an end, or had fewer than a page looks at: what came since is few. */
+/** For a list with a known end, or with fewer rows than a page examines: few can have been added since. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 export interface VisibleList<Row> extends OrderedRows<Row> {
-  /** SQL over the row `l` that says which of them are shown: other filters, and what the member may see. */
+  /** SQL over the row `l` for which are shown: other filters, and what the member may see. */
   readonly shown: readonly string[];
 }
 
 /**
- * A page of a list of which a caller may see a part, newest first. It looks at a bounded number of rows: where few of them
- * are shown a page may have fewer items than asked for, even none, and still go on. So the cost of a request does not
- * depend on how much there is that it may not see. What only a newer process can read is left out.
+ * A page, newest first, of a list of which a caller may see a part. It examines a bounded number of rows: if few of
+ * them are shown, a page may have fewer items than requested, even none, and the list still continues. So a request's
+ * cost does not depend on how much it may not see. Rows that only a newer process can read are omitted.
  */
 export async function readVisible<Row extends TimePosition>(
   reader: Reader,
@@ -39,11 +39,11 @@ export async function readVisible<Row extends TimePosition>(
       limit,
     );
   };
-  // Mostly all are shown, and then these are enough.
+  // Usually all are shown, and then these are enough.
   const first = await read(rows, limit + 1);
   if (first.next !== null) return first;
-  // The page's end is found before the page is read, and read up to as a position: rows that come or leave in between move
-  // what is counted, and the next page would begin too early or too late.
+  // Finds the page's end first, then reads up to that position: if rows were counted instead, those that appear or
+  // disappear in between would make the next page begin too early or too late.
   const [last] = await reader.query(newestSql(rows, 1, MAX_EXAMINED - 1));
   if (last === undefined) return read(rows, ALL);
   const end = { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) };

@@ -20,18 +20,19 @@ export type EventOrder = 'asc' | 'desc';
 export interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  /** The sequence of the last one shown, or null when nothing was. */
+  /** The sequence of the last event shown, or null if there was none. */
   readonly lastShown: bigint | null;
   readonly hasMore: boolean;
-  /** The oldest sequence that the log still has; null while it is empty. */
+  /** The oldest sequence still in the log; null while it is empty. */
   readonly firstSequence: bigint | null;
-  /** What restores have left out of the whole log, oldest first. */
+  /** What restores have skipped in the whole log, oldest first. */
   readonly gaps: readonly EventGap[];
 }
 
 /**
- * A page of a tenant's log, going on from `after` (the sequence of the last one seen; null: from the end that the order
- * begins at). Time bounds become bounds on `sequence`: within a tenant the two run alike. (docs/contract.md, Events)
+ * A page of a tenant's log, continuing after `after` (the sequence of the last event seen; null: from where the order
+ * begins). Time bounds become bounds on `sequence`: within a tenant both have the same order. (docs/contract.md,
+ * Events)
  */
 export async function readEvents(
   reader: Reader,

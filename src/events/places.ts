@@ -6,14 +6,14 @@ import { type EventGap, eventGaps } from '../db/entities/restores.js';
 import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered.js';
 import { literal } from '../db/statements.js';
 
-/** Where in a tenant's log something is: gapless and in the order of time, but for what restores have left out. */
+/** Positions in a tenant's log, which is gapless and ordered by time, except for what restores have skipped. */
 
-/** The tenant's log as numbered rows: between two gaps. */
+/** The tenant's log as numbered rows, valid between two gaps. */
 export function eventsOf(tenantId: Uuid): NumberedRows {
   return { table: events.name, owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`, number: 'sequence' };
 }
 
-/** What restores have left out of it, oldest first. */
+/** What restores have skipped in it, oldest first. */
 export function gapsOf(reader: Reader, tenantId: Uuid): Promise<EventGap[]> {
   return reader.select(eventGaps, { tenantId }, { orderBy: ['afterSequence'] });
 }
@@ -35,8 +35,8 @@ export async function sequencesWithin(
 }
 
 /**
- * The sequence of the first event then or later, or the one behind the last. Each gap lies between two times as well, so one part of
- * the log, which has none, holds the answer. Undefined: the one behind the last.
+ * The sequence of the first event then or later. Each gap also lies between two times, so one part of the log, without
+ * gaps, contains the answer. Undefined: there is no such event.
  */
 async function firstSince(
   reader: Reader,

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../core/instant.js';
 import type { EventGap } from '../db/entities/restores.js';
 
-/** What a restore has left out of the log. (docs/contract.md, Events) */
+/** What a restore has skipped in the log. (docs/contract.md, Events) */
 export function presentGap({ afterSequence, throughSequence, restoredTo, announcedAt }: EventGap) {
   return {
     after: Number(afterSequence),

@@ -8,13 +8,13 @@ import { eventRemovals, eventRetention } from '../db/entities/events.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
-/** How long the log keeps events: for ever, unless the operator says otherwise. (docs/contract.md, Events) */
+/** How long the log keeps events: forever, unless operators decide otherwise. (docs/contract.md, Events) */
 
 export const MIN_DAYS = 30;
 const MAX_DAYS = 36_500;
 const DAY_MS = 86_400_000;
 
-/** In days; null: for ever. */
+/** In days; null: forever. */
 export async function readRetention(reader: Reader): Promise<number | null> {
   return (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
 }
@@ -35,12 +35,13 @@ export async function setRetention(database: Database, clock: Clock, days: numbe
   });
 }
 
-/** Events that one call removes at most. */
+/** The most events that one call removes. */
 const CHUNK = 500;
 
 /**
- * Removes the oldest events of one tenant, the next one after `after`: a bounded piece of work that locks only what nobody writes.
- * Returns that tenant, or null after the last one or if nothing is to be removed; `isDone` is false if it has more.
+ * Removes the oldest events of one tenant, the next after `after`: a bounded piece of work that locks only what nobody
+ * writes. Returns that tenant, or null after the last one or if nothing is to be removed; `isDone` is false if it has
+ * more.
  */
 export async function removeOldEvents(
   database: Database,
@@ -64,7 +65,7 @@ async function removeSome(transaction: Transaction, tenantId: Uuid, before: Inst
   const own = `tenant_id=${column.uuid.literal(tenantId)}`;
   const known = await transaction.find(eventRemovals, { tenantId }, { forUpdate: true });
   const through = known?.removedThrough ?? 0n;
-  // From where the log begins, so that what was removed before is not scanned again.
+  // Starts where the log begins, so that what was removed before is not scanned again.
   const rows = await transaction.query(
     `SELECT sequence, created_at FROM events FORCE INDEX (PRIMARY)
      WHERE ${own} AND sequence>${through} ORDER BY sequence LIMIT ${CHUNK}`,
@@ -79,12 +80,12 @@ async function removeSome(transaction: Transaction, tenantId: Uuid, before: Inst
   return old.length;
 }
 
-/** The last sequence of a tenant that retention has removed; 0: none. */
+/** A tenant's last sequence removed by retention; 0: none. */
 export async function removedThrough(reader: Reader, tenantId: Uuid): Promise<bigint> {
   return (await reader.find(eventRemovals, { tenantId }))?.removedThrough ?? 0n;
 }
 
-/** True when a list that goes on from `after` (the last sequence shown) would go on with what is gone. */
+/** True if a list that continues after `after` (the last sequence shown) would continue with removed events. */
 export function isExpired(after: bigint, order: 'asc' | 'desc', removed: bigint): boolean {
   return order === 'asc' ? after < removed : after <= removed;
 }

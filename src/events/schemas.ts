@@ -9,7 +9,7 @@ import { z } from '../http/zod.js';
 import { PAYOUT_EXAMPLES, PayoutSchema } from '../payouts/schemas.js';
 import { TRANSFER_EXAMPLES, TransferSchema } from '../transfers/schemas.js';
 
-/** An event of one type, with the resource that it is about. */
+/** An event of one type, with its resource. */
 function eventSchema<Type extends EventType, Resource extends z.ZodType>(type: Type, resource: Resource) {
   const name = type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
   return z
@@ -48,7 +48,7 @@ const SCHEMAS = [
   eventSchema('account.verified', VerificationSchema),
 ] as const;
 
-/** When each happens, and the resource as it is then. (docs/contract.md, Events) */
+/** When each type is emitted, and its resource at that moment. (docs/contract.md, Events) */
 const TOLD: Readonly<Record<EventType, readonly [summary: string, resource: unknown]>> = {
   'transfer.completed': ['A transfer has moved its money', exampleOf(TransferSchema)],
   'transfer.rejected': ['A transfer that waited was rejected or canceled', TRANSFER_EXAMPLES.rejected],
@@ -66,7 +66,7 @@ const TOLD: Readonly<Record<EventType, readonly [summary: string, resource: unkn
   'account.verified': ['An account was verified for the first time', exampleOf(VerificationSchema)],
 };
 
-/** Every type of event, as the document has it. */
+/** Every type of event, for the document. */
 export const DESCRIBED_EVENTS = SCHEMAS.map((schema) => {
   const type = schema.shape.type.value;
   const [summary, object] = TOLD[type];

@@ -5,13 +5,13 @@ import type { Reader } from '../db/database.js';
 import { type EventFilter, type EventOrder, type EventPage, findEvent, readEvents } from './log.js';
 import { isExpired, removedThrough } from './retention.js';
 
-/** The tenant's event log, as the API reads it. */
+/** The tenant's event log, for the API. */
 export class EventLog {
   constructor(private readonly reader: Reader) {}
 
   /**
-   * Throws invalid_field (cursor, expired) when retention has removed what lay behind the cursor: whoever follows the log learns that
-   * it missed something.
+   * Throws invalid_field (cursor, expired) if retention has removed what followed the cursor, so that a follower of the
+   * log learns that it missed something.
    */
   async list(
     caller: Caller,
@@ -21,7 +21,7 @@ export class EventLog {
     limit: number,
   ): Promise<EventPage> {
     const page = await readEvents(this.reader, caller.tenantId, filter, order, after, limit);
-    // Asked after the page was read, so that nothing is removed unseen in between.
+    // Checked after the page was read, so that nothing can be removed unnoticed in between.
     if (after !== null && isExpired(after, order, await removedThrough(this.reader, caller.tenantId)))
       throw new ApiError(invalidField('cursor', 'expired'));
     return page;

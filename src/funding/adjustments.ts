@@ -29,9 +29,9 @@ export interface WantedAdjustment {
   readonly accountId: Uuid;
   readonly direction: Adjustment['direction'];
   readonly amount: Amount;
-  /** The operator's own name for it, once in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
+  /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
   readonly reference: string;
-  /** 1 to 140 characters; the account's owner sees them as the movement's description. */
+  /** 1 to 140 characters; the account's owner sees this as the movement's description. */
   readonly reason: string;
   readonly by: StaffIdentity;
 }
@@ -60,7 +60,7 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
   decide: decideRejection,
 };
 
-/** Proposes a correction, which a second person posts. Throws ApiError as recordPayIn does. */
+/** Proposes a correction, which a second person posts. Throws ApiError like recordPayIn. */
 export async function proposeAdjustment(
   { desk }: FundingDeps,
   wanted: WantedAdjustment,
@@ -83,8 +83,9 @@ export async function proposeAdjustment(
 }
 
 /**
- * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer, no right, no person), invalid_state (settled
- * already, or the account is closed), insufficient_funds, invalid_field (out of range), ledger_unavailable.
+ * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer, no right, a service),
+ * invalid_state (already settled, or the account is closed), insufficient_funds, invalid_field (out of range),
+ * ledger_unavailable.
  */
 export function approveAdjustment(
   deps: FundingDeps,
@@ -95,7 +96,10 @@ export function approveAdjustment(
   return decide(deps, approvalKind, 'approve', adjustment, { by, why });
 }
 
-/** Ends a proposal. Throws ApiError: authority_insufficient, not_found, invalid_state (settled already), ledger_unavailable. */
+/**
+ * Ends a proposal. Throws ApiError: authority_insufficient, not_found, invalid_state (already settled),
+ * ledger_unavailable.
+ */
 export function rejectAdjustment(
   deps: FundingDeps,
   adjustment: Adjustment,
@@ -128,7 +132,7 @@ async function decide(
   return resultOf(answer, reference);
 }
 
-/** The newest `limit` of the tenant's corrections in this state (null: in any). */
+/** The tenant's newest `limit` corrections in this state (null: any). */
 export async function listAdjustments(
   reader: Reader,
   tenantId: Uuid,

@@ -19,14 +19,14 @@ import type { StaffIdentity } from '../staff/rules.js';
 import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal } from './rules.js';
 
 /**
- * What the desk decides by for pay-ins and adjustments. Pure. A refusal binds no key: the same reference may be tried
- * again when its cause is gone.
+ * The desk's decisions on pay-ins and adjustments. Pure. A refusal binds no key: the same reference may be tried again
+ * once the cause is gone.
  */
 
-/** What one of the staff asks of the desk. */
+/** A command of a member of staff. */
 interface StaffCommand extends Command {
   readonly by: StaffIdentity;
-  /** Of its row in the audit log. */
+  /** The id of its row in the audit log. */
   readonly auditId: Uuid;
 }
 
@@ -51,7 +51,7 @@ export interface ProposeAdjustment extends StaffCommand {
 
 export interface DecideAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
-  /** Why it is decided so, for the audit log, where somebody was asked. */
+  /** The reason for the audit log, if one was asked for. */
   readonly why?: string | null;
   readonly accountId: Uuid;
   /** The tenant's adjustment account, the other side of the correction. */
@@ -95,7 +95,7 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
   };
 }
 
-/** Asks for a correction; nothing moves. (docs/contract.md, Pay-ins and adjustments) */
+/** Proposes a correction; nothing moves. (docs/contract.md, Pay-ins and adjustments) */
 export function decideProposal(command: ProposeAdjustment, state: LockedState): Decision<Adjustment> {
   const { adjustmentId, tenantId, accountId, direction, amount, reference, reason } = command;
   const account = ownAccount(state, tenantId, accountId);
@@ -162,7 +162,7 @@ export function decideApproval(command: DecideAdjustment, state: LockedState): D
   };
 }
 
-/** Ends the proposal without moving anything; whoever made it may take it back so. */
+/** Ends the proposal without moving anything. The proposer may withdraw it this way. */
 export function decideRejection(command: DecideAdjustment, state: LockedState): Decision<Adjustment> {
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
@@ -187,7 +187,7 @@ function decidedBy(
   return { decidedBy: name, decidedById: id, decidedAt: at };
 }
 
-/** The act in the audit log, written with what it did. */
+/** The act for the audit log, written together with what it did. */
 function actOf({ auditId, by }: StaffCommand, act: Act, { at }: LockedState): RowWrite {
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }

@@ -21,10 +21,11 @@ import {
 import { assertEven, isAlive, lastTries, type StandingRefund, standingRefund } from './refund-standing.js';
 
 /**
- * Gives back what a wrong fee schedule overcharged, out of the account that received it: the difference from what the current schedule
- * asks. One person proposes, another posts. Each refund is an adjustment with the operation's id in its reference, so an operation is
- * refunded once, however often and by whomever that is requested. Rejected refunds are proposed again, and whatever has changed since,
- * proposing again makes the fee accounts give exactly what goes back. (docs/runbooks/wrong-fee-schedule.md)
+ * Refunds what a wrong fee schedule overcharged, out of the account that received it: the difference from the current
+ * schedule's fee. One person proposes, another posts. Each refund is an adjustment with the operation's id in its
+ * reference, so an operation is refunded once, however often and by whomever that is requested. Proposing again repeats
+ * rejected refunds and, whatever has changed since, makes the fee accounts give exactly what goes back.
+ * (docs/runbooks/wrong-fee-schedule.md)
  */
 
 export interface WantedRefund {
@@ -64,7 +65,7 @@ export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
 }
 
 export interface RefundPlan {
-  /** That are refunded under the name, what is proposed or posted already included. */
+  /** Operations refunded under the name, including those already proposed or posted. */
   readonly operations: number;
   readonly totalRaw: bigint;
   /** Operations left out because they were refunded under another name. */
@@ -74,7 +75,7 @@ export interface RefundPlan {
   readonly moves: RefundMoves<Proposal>;
 }
 
-/** Operations that have cost their fee. */
+/** SQL for the operations that have paid their fee. */
 const CHARGED: Readonly<Record<FeeOperation, string>> = {
   transfer: "transfers WHERE status='completed'",
   bonus: 'bonuses WHERE TRUE',
@@ -82,7 +83,7 @@ const CHARGED: Readonly<Record<FeeOperation, string>> = {
 };
 const SLICE = 1_000;
 const AT_ONCE = 50;
-/** An operation's id is dated when it was asked for. */
+/** An operation's id bears the time of the request, which is a little earlier than the operation. */
 const ASKED_BEFORE_MS = 3_600_000;
 
 /** What would be refunded, and what is still missing. Throws ApiError invalid_field (reference, to), invalid_state (tried too often). */
@@ -120,12 +121,15 @@ export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<
 interface Due {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** What it has yet to give; below zero, what it has given too much. */
+  /** What it has yet to give; below zero if it has given too much. */
   raw: bigint;
   readonly tries: number;
 }
 
-/** What goes back to payers, less what the account gives for it: over everything under the name, whatever is requested now. */
+/**
+ * What goes back to payers, less what the account gives for it: over everything under the name, not only what is
+ * requested now.
+ */
 function feeAccountsDue(
   asset: Asset,
   fresh: readonly Overcharge[],
@@ -137,7 +141,7 @@ function feeAccountsDue(
     if (one !== undefined) one.raw += raw;
     else {
       const before = ofFeeAccounts.filter((part) => part.accountId === accountId);
-      // Of several assets each takes a number of its own.
+      // With several assets, each gets its own number.
       const others = [...due.values()].filter((other) => other.accountId === accountId).length;
       const tries = Math.max(0, ...before.map((part) => part.tries)) + 1 + others;
       due.set(`${accountId} ${of}`, { accountId, asset: of, raw, tries });
@@ -146,7 +150,7 @@ function feeAccountsDue(
   const alive = ofPayers.filter(isAlive);
   const standing = new Set(alive.map(({ operationId }) => operationId));
   for (const one of alive) add(one.feeAccountId, one.asset, one.raw);
-  // Somebody else may be proposing the same.
+  // Somebody else may be proposing the same refunds.
   for (const one of fresh) if (!standing.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
   for (const part of ofFeeAccounts.filter(isAlive))
     add(part.accountId, part.asset, part.direction === 'out' ? -part.raw : part.raw);
@@ -194,8 +198,9 @@ async function chargedSlice(
 }
 
 /**
- * Proposes what is missing, first what the fee accounts give; nothing moves. Repeated, it continues where it stopped. Throws ApiError as
- * proposeAdjustment does (idempotency_key_reused where somebody else proposes under the name at the same time).
+ * Proposes what is missing, starting with what the fee accounts give; nothing moves. Repeating it continues where it
+ * stopped. Throws ApiError like proposeAdjustment (idempotency_key_reused if somebody else is proposing under the name
+ * at the same time).
  */
 export async function proposeRefund(
   deps: FundingDeps,
@@ -228,8 +233,9 @@ export async function proposedRefund(reader: Reader, tenantId: Uuid, name: strin
 }
 
 /**
- * A second person posts it: first what the fee accounts owe, and the rest only once all of that has arrived, so that nothing goes back
- * that they do not have. Repeated, it continues where it stopped. Throws ApiError as approveAdjustment does, and invalid_state (a part was rejected).
+ * A second person posts it: first what the fee accounts owe, and the rest only once all of that has arrived, so that
+ * nothing goes back that they do not have. Repeating it continues where it stopped. Throws ApiError like
+ * approveAdjustment, and invalid_state (a part was rejected).
  */
 export async function approveRefund(
   deps: FundingDeps,
@@ -249,7 +255,10 @@ export async function approveRefund(
   await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(deps, adjustment, by));
 }
 
-/** The desk posts concurrent commands in one transaction. If one fails, all that began with it have ended. */
+/**
+ * Runs in batches, since the desk posts concurrent commands in one transaction. When one fails, all that began with it
+ * have ended.
+ */
 async function inSteps<T>(
   items: readonly T[],
   onProgress: (done: number, total: number) => void,

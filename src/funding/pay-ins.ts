@@ -19,9 +19,9 @@ export interface WantedPayIn {
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
   readonly amount: Amount;
-  /** The operator's own name for it, once in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
+  /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
   readonly reference: string;
-  /** Up to 140 characters; the account's owner sees them. */
+  /** Up to 140 characters; the account's owner sees this. */
   readonly description: string | null;
   readonly by: StaffIdentity;
 }
@@ -36,8 +36,8 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
 };
 
 /**
- * Puts money that came from outside into an account. The same reference with the same content moves it once. Throws
- * ApiError: authority_insufficient, invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
+ * Credits money from outside to an account. The same reference with the same content moves it once. Throws ApiError:
+ * authority_insufficient, invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
  */
 export async function recordPayIn({ database, desk }: FundingDeps, wanted: WantedPayIn): Promise<FundingResult<PayIn>> {
   const { tenantId, accountId, amount, reference } = wanted;
@@ -49,7 +49,7 @@ export async function recordPayIn({ database, desk }: FundingDeps, wanted: Wante
   const answer = await desk.submit(payInKind, {
     ...wanted,
     key,
-    // Whoever repeats it: their name is no part of what was asked.
+    // Anybody may repeat it: the operator's name is not part of the request.
     fingerprint: commandFingerprint(['payin', accountId, amount.asset, amount.raw.toString(), description ?? '']),
     payInId: newId(),
     auditId: newId(),

@@ -14,19 +14,19 @@ export interface FundingDeps {
 
 export interface FundingResult<Row> {
   readonly resource: Row;
-  /** True when the same had been asked before: nothing happened now. */
+  /** True if this repeats an earlier command: nothing happened now. */
   readonly replayed: boolean;
 }
 
 const REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The idempotency key of what an operator asks under a reference. A reference has no slash, so no two of these meet. */
+/** The idempotency key of an operator's command with a reference. A reference has no slash, so these never collide. */
 export function opsKey(reference: string, step?: 'post' | 'reject'): string {
   if (!REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
   return step === undefined ? `ops/${reference}` : `ops/${reference}/${step}`;
 }
 
-/** Throws the refusal as ApiError, in words that fit a command with a reference. */
+/** Throws a refusal as ApiError, worded for a command with a reference. */
 export function resultOf<Row>({ outcome, replayed }: Answer<Row>, reference: string): FundingResult<Row> {
   if (outcome.done) return { resource: outcome.resource, replayed };
   const { refusal } = outcome;
@@ -47,7 +47,7 @@ export function assertPositive(raw: bigint): void {
   if (raw <= 0n) throw new ApiError(invalidField('amount.raw', 'must_be_positive'));
 }
 
-/** Every tenant has one of each from its beginning. */
+/** Every tenant has had one of each from the beginning. */
 export async function systemAccountId(reader: Reader, tenantId: Uuid, systemRole: SystemRole): Promise<Uuid> {
   const account = await reader.find(accounts, { tenantId, systemRole });
   if (account === undefined) throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });

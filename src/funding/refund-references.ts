@@ -3,12 +3,12 @@ import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 import type { Adjustment } from '../db/entities/operations.js';
 
 /**
- * What the adjustments of refunds are called: made and recognised in one place. A rejected one has ended and keeps its reference, so that
- * each has tries: `fee-refund.<operation>` is the first, `fee-refund.<operation>.2` the next. Who gives and gets is known by the
- * reference; the operators' name for all of it stands before the reason.
+ * The references of refund adjustments, made and recognised in one place. A rejected one has ended and keeps its
+ * reference, so they are numbered by try: `fee-refund.<operation>` is the first, `fee-refund.<operation>.2` the next.
+ * The reference says who gives and who gets; the operators' name for the whole refund precedes the reason.
  */
 
-/** Whose refund it is, rather than what the operators call it: no name of theirs. */
+/** The prefix for payers' refunds, which is not allowed as an operators' name. */
 const OF_PAYERS = 'fee-refund';
 const NAME = /^[A-Za-z0-9_-]{1,24}$/;
 const LAST_TRY = 99;
@@ -24,7 +24,7 @@ export function assertRefundName(name: string): void {
   if (!NAME.test(name) || name === OF_PAYERS) throw new ApiError(invalidField('reference', 'pattern'));
 }
 
-/** One for each operation and try, whatever the operators call it: so none is refunded twice. */
+/** One for each operation and try, whatever the operators call the refund, so that none is refunded twice. */
 export function payerReference(operationId: Uuid, tries: number): string {
   return referenceOf(OF_PAYERS, operationId, tries);
 }
@@ -42,12 +42,14 @@ function referenceOf(name: string, id: Uuid, tries: number): string {
   return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
 }
 
-/** The reason as whoever paid reads it, which tells the refunds of one name from those of another. */
+/** The reason as the payer reads it, which distinguishes refunds under different names. */
 export function refundReason(name: string, reason: string): string {
   return `${name}: ${reason}`;
 }
 
-/** The part of the refund of this name, or null: any other adjustment's reason may begin with the name as well. */
+/**
+ * The adjustment's part in the refund of this name, or null: any other adjustment's reason may begin with the name too.
+ */
 export function refundPart(
   name: string,
   { reference, reason, accountId, direction }: Pick<Adjustment, 'reference' | 'reason' | 'accountId' | 'direction'>,

@@ -9,15 +9,15 @@ import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { payerReference, refundPart, refundReason } from './refund-references.js';
 
-/** How refunds stand: what was proposed, posted and rejected under a name, and of an operation. */
+/** The state of refunds: what was proposed, posted and rejected under a name, and for an operation. */
 
-/** What a payer gets back; of an operation whose fee that account got. */
+/** What a payer gets back, and the account that received the operation's fee. */
 export interface PayerRefund extends Adjustment {
   readonly operationId: Uuid;
   readonly feeAccountId: Uuid;
 }
 
-/** What a fee account gives, or gets back where it has given too much. */
+/** What a fee account gives, or gets back if it has given too much. */
 interface FeeAccountPart extends Adjustment {
   readonly tries: number;
 }
@@ -29,14 +29,14 @@ export interface StandingRefund {
 
 const SLICE = 1_000;
 
-/** Whether it moves money, or is going to. */
+/** Whether it has moved money or still may. */
 export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
 
-/** All of a name, rejected ones included. */
+/** Everything under a name, including what was rejected. */
 export async function standingRefund(reader: Reader, tenantId: Uuid, name: string): Promise<StandingRefund> {
-  // No name holds what LIKE takes for another character but the underscore, which stands for itself as well.
+  // The only wildcard of LIKE that a name can contain is the underscore, which also matches itself.
   const rows = await reader.query(
     `SELECT ${columnList(adjustments)} FROM adjustments WHERE tenant_id=${uuid.literal(tenantId)}
      AND reason LIKE ${literal(adjustments, 'reason', `${refundReason(name, '')}%`)} ORDER BY id`,
@@ -55,7 +55,7 @@ export async function standingRefund(reader: Reader, tenantId: Uuid, name: strin
   return { ofFeeAccounts, ofPayers };
 }
 
-/** Only what goes back to whoever paid for that operation is its refund. */
+/** Only what goes back to the operation's payer is its refund. */
 async function withFeeAccounts(
   reader: Reader,
   tenantId: Uuid,
@@ -100,8 +100,8 @@ export async function lastTries(
 }
 
 /**
- * Nothing goes back that does not come out of a fee account, and nothing comes out that goes back to nobody. Throws ApiError invalid_state:
- * a part was rejected, or proposing has stopped half way.
+ * Everything that goes back comes out of a fee account, and everything that comes out goes back. Throws ApiError
+ * invalid_state: a part was rejected, or proposing stopped halfway.
  */
 export function assertEven(name: string, { ofFeeAccounts, ofPayers }: StandingRefund): void {
   const alive = [...ofFeeAccounts, ...ofPayers].filter(isAlive);

@@ -7,17 +7,22 @@ import { ACCOUNT_CLOSED } from '../accounts/rules.js';
 import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
 import { secondPersonRefusal } from '../staff/rules.js';
 
-/** What is true of money that operators bring in or correct: a balanced posting against a system account of the tenant. Pure. */
+/**
+ * Rules for money that operators bring in or correct: a balanced posting against a system account of the tenant. Pure.
+ */
 
 export interface Move {
   readonly account: LockedAccount;
   readonly system: LockedAccount;
   readonly amount: Amount;
-  /** As the account sees it. */
+  /** From the account's point of view. */
   readonly direction: 'in' | 'out';
 }
 
-/** Why this one of the staff may not post the adjustment now, or null. A closed account can still be emptied, never filled. */
+/**
+ * Why this member of staff may not post the adjustment now, or null. A closed account can still be emptied, never
+ * filled.
+ */
 export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
   return (
     (adjustment.status === 'proposed' ? null : decidedRefusal(adjustment)) ??
@@ -49,7 +54,7 @@ function fundsRefusal({ account, amount }: Move): Refusal | null {
   };
 }
 
-/** Either side's balance must stay within the 64 bits of its column. */
+/** Both balances must fit the 64 bits of their columns. */
 export function rangeRefusal({ account, system, amount, direction }: Move): Refusal | null {
   const gained = direction === 'in' ? amount.raw : -amount.raw;
   const fits = (side: LockedAccount, change: bigint): boolean => {

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { type Address, type AddressRange, liesIn, normaliseRange, parseRanges } from '../core/address-ranges.js';
 
-/** In no range. */
+/** Matches no range. */
 const UNKNOWN_ADDRESS = '';
 
-/** Says from which address a request comes, given the proxies whose word is taken for it. */
+/** Determines the address of a request's client, given the trusted proxies. */
 export class ClientAddresses {
   private readonly trusted: readonly AddressRange[];
 
@@ -19,9 +19,9 @@ export class ClientAddresses {
   }
 
   /**
-   * The nearest address that is no trusted proxy. X-Forwarded-For is read from its end, where our own proxies wrote; what
-   * stands before the first stranger is only that stranger's claim. UNKNOWN_ADDRESS where a proxy wrote what is no address:
-   * the proxy's own would let in whoever may only come from there.
+   * The nearest address that is not a trusted proxy. X-Forwarded-For is read from its end, where our own proxies wrote;
+   * anything before the first stranger is only that stranger's claim. UNKNOWN_ADDRESS if a proxy wrote something that
+   * is not an address: the proxy's own would admit tokens bound to its range.
    */
   of(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? '';
@@ -41,6 +41,6 @@ export class ClientAddresses {
 
 /** IPv4 in IPv6 is IPv4, so that one range covers both ways of listening. */
 function readAddress(text: string): Address | null {
-  // Four parts only: the short forms of IPv4 are read differently from program to program.
+  // Four parts only: programs disagree about the short forms of IPv4.
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : null;
 }

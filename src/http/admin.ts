@@ -5,34 +5,37 @@ import { newId } from '../core/ids.js';
 import type { ErrorWriter } from './errors.js';
 
 /**
- * What a process can do now. `degraded`: a server that all processes share is away, and this one says so itself, which none does better:
- * it stays where it is asked. `unfit`: what is wrong is its own.
+ * What a process can do now. `degraded`: a server shared by all processes is away, and this process reports that as
+ * well as any other would, so it stays in service. `unfit`: the fault is its own.
  */
 export type Fitness = 'ready' | 'degraded' | 'unfit';
 
-/** What /readyz tells: 200 where the process is to be asked. (docs/operations.md, Health) */
+/** The answer of /readyz: 200 if the process should get requests. (docs/operations.md, Health) */
 export class Readiness {
   private hasBeenReady = false;
   private isStopping = false;
 
   constructor(private readonly fitness: () => Promise<Fitness>) {}
 
-  /** From now on it takes nothing new. */
+  /** From now on it accepts nothing new. */
   stop(): void {
     this.isStopping = true;
   }
 
   async tell(): Promise<{ readonly status: number; readonly text: string }> {
-    // A check that fails says the same as one that says no. One that stops says so at once.
+    // A failing check counts as a no. A stopping process says so at once.
     const fitness = this.isStopping ? 'unfit' : await this.checked().catch(() => 'unfit' as const);
     if (this.isStopping) return { status: 503, text: 'stopping\n' };
     this.hasBeenReady ||= fitness === 'ready';
-    // One that was never ready may be configured wrongly: it must not take the place of one that is.
+    // A process that was never ready may be misconfigured: it must not replace one that is ready.
     if (!this.hasBeenReady) return { status: 503, text: 'not ready\n' };
     return fitness === 'unfit' ? { status: 503, text: 'not ready\n' } : { status: 200, text: `${fitness}\n` };
   }
 
-  /** One that waits waits for what all processes share: an answer that comes too late would take every one of them out. */
+  /**
+   * A slow check is waiting for something that all processes share: answering too late would take every one of them out
+   * of service.
+   */
   private async checked(): Promise<Fitness> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Fitness>((resolve) => {
@@ -46,18 +49,18 @@ export class Readiness {
   }
 }
 
-/** Before a balancer gives up by itself: after 2 s that of deploy/haproxy, after 3 s Kubernetes. */
+/** Before a load balancer gives up: deploy/haproxy after 2 s, Kubernetes after 3 s. */
 const CHECK_MS = 1_000;
 
 export interface AdminDeps {
   readonly registry: Registry;
   readonly readiness: Readiness;
   readonly errors: ErrorWriter;
-  /** What another part of the process measures, in the same text form. */
+  /** Metrics of another part of the process, in the same text format. */
   readonly moreMetrics?: () => Promise<string>;
 }
 
-/** A registry that measures the process itself; features add what they count. */
+/** A registry with the process's own metrics; features add theirs. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -108,10 +111,10 @@ async function reply({ registry, readiness, errors, moreMetrics }: AdminDeps, pa
 }
 
 const UNREAD = 'metrics_unread_total';
-/** Before Prometheus gives up by itself, which takes 10 s. */
+/** Before Prometheus gives up, after 10 s. */
 const SCRAPE_MS = 5_000;
 
-/** A figure that cannot be read is left out, and counted; all others are told. */
+/** A metric that cannot be read is omitted and counted; all others are served. */
 async function metrics(registry: Registry, more: () => Promise<string> = () => Promise.resolve('')): Promise<Reply> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all([

@@ -1,11 +1,11 @@
 import { ApiError, type Refusal } from '../core/errors.js';
 import type { ApiAnswer } from './route.js';
 
-/** Says that the answer is what the key did before, and that nothing happened now. */
+/** Marks an answer that repeats the key's earlier result: nothing happened now. */
 export const REPLAYED_HEADER = 'Svc-Idempotent-Replayed';
 const REPLAYED: Readonly<Record<string, string>> = { [REPLAYED_HEADER]: 'true' };
 
-/** What the posting desk answers, in the shape that this layer needs (it knows no ledger). */
+/** An answer of the posting desk, in the shape that this layer needs, which knows no ledger. */
 export interface DeskAnswer<Resource> {
   readonly outcome:
     { readonly done: true; readonly resource: Resource } | { readonly done: false; readonly refusal: Refusal };
@@ -13,8 +13,8 @@ export interface DeskAnswer<Resource> {
 }
 
 /**
- * The HTTP answer to what the desk decided: `present` makes status and body of the resource; a replay is marked as such.
- * Throws the refusal, if it is one.
+ * The HTTP answer to the desk's decision: `present` turns the resource into status and body; a replay is marked. Throws
+ * a refusal.
  */
 export function answerOf<Resource>(
   answer: DeskAnswer<Resource>,

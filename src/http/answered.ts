@@ -4,21 +4,21 @@ import type { Caller, Operation } from '../core/permissions.js';
 import type { Exchange } from './exchange.js';
 import type { Method } from './route.js';
 
-/** What became of a tenant's request. */
+/** The outcome of a tenant's request. */
 export interface AnsweredRequest {
   readonly id: Uuid;
   readonly caller: Caller;
   readonly operation: Operation;
   readonly method: Method;
-  /** The route's template, its ids filled in; of a parameter that is no id the name stays. */
+  /** The route's template with its ids filled in; other parameters keep their names. */
   readonly path: string;
   readonly status: number;
   readonly code: ErrorCode | null;
-  /** Of the resource that a POST to a collection answered; null for everything else. */
+  /** The resource in the answer to a POST to a collection; null for everything else. */
   readonly resourceId: Uuid | null;
 }
 
-/** Null for what no valid token has sent, or to no route. */
+/** Null for a request without a valid token or to no route. */
 export function answeredRequest(exchange: Exchange, status: number): AnsweredRequest | null {
   const { requestId: id, caller, route, params, code } = exchange;
   if (caller === null || route === null) return null;

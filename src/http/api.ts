@@ -23,20 +23,20 @@ type Sentence<Path extends string, Steps extends readonly Step[]> = readonly [
   Handler<RequestOf<Path, Steps>>,
 ];
 
-/** A kind of event, as the document has it among the webhooks. */
+/** A kind of event, for the document's webhooks. */
 export interface ApiEvent {
   readonly type: string;
   readonly schema: z.ZodType;
-  /** An Event of it, as JSON. */
+  /** An Event of this kind, as JSON. */
   readonly example: unknown;
   /** When it happens. */
   readonly summary: string;
-  /** Where it can be had. */
+  /** Where to get it. */
   readonly description: string;
   readonly isSubscribable: boolean;
 }
 
-/** The routes of the API, collected from the features' routes.ts. How a route is written: http/route.ts. */
+/** The routes of the API, collected from the features' routes.ts. http/route.ts explains how to write one. */
 export class Api {
   readonly routes: Route[] = [];
   readonly events: ApiEvent[] = [];
@@ -61,14 +61,14 @@ export class Api {
     this.add('DELETE', path, sentence);
   }
 
-  /** What the API tells of by itself. For the document only. */
+  /** Adds an event that the API announces. For the document only. */
   tells(event: ApiEvent): void {
     this.events.push(event);
   }
 
-  /** Throws for a route that could not be served or documented: the process does not start with one. */
+  /** Throws for a route that cannot be served or documented, so that the process does not start. */
   private add(method: Method, path: string, sentence: readonly unknown[]): void {
-    // The types of get, post, … have matched the handler to its steps; here every route is alike.
+    // The types of get, post, … have matched the handler to its steps; here all routes are alike.
     const steps = sentence.slice(0, -1) as readonly Step[];
     const handler = sentence.at(-1) as (request: unknown) => Promise<ApiAnswer>;
     const parts: RouteParts = Object.assign({}, NOTHING, ...steps.map((step) => step.parts));
@@ -89,7 +89,7 @@ export class Api {
   }
 }
 
-/** Two paths of one shape are the same path, for the router and in OpenAPI. */
+/** Two paths of the same shape are the same path, for the router and in OpenAPI. */
 function shapeOf(path: string): string {
   return path.replace(/\{\w+\}/g, '{}');
 }

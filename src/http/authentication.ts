@@ -4,8 +4,8 @@ import { type Caller, type Operation, type Permission, PERMISSIONS } from '../co
 import type { SingleHeader } from './headers.js';
 
 /**
- * Whom a token speaks for when it comes from this address; null when it is none, expired, revoked or not allowed from
- * there. At once where that is known. May reject with what the database throws, which answers 503 and never 401.
+ * Whom a token speaks for when used from this address; null if it is unknown, expired, revoked or not allowed from
+ * there. Synchronous if cached. May reject with what the database throws, which answers 503 and never 401.
  */
 export type Authenticate = (token: string, address: string) => Caller | null | Promise<Caller | null>;
 

@@ -3,8 +3,9 @@ const BEAT_MS = 5;
 let waiting: (() => void)[] = [];
 
 /**
- * Resolves at the next whole 5 ms of the process's clock. MySQL finds another tenant's row some microseconds sooner or later than none:
- * a 404 that waits for this tells nothing of that. (docs/decisions/0043-missing-on-a-beat.md)
+ * Resolves at the next multiple of 5 ms of the process's clock. MySQL takes a few microseconds more or less to find
+ * another tenant's row than none: a 404 that waits for this reveals nothing of that.
+ * (docs/decisions/0043-missing-on-a-beat.md)
  */
 export function nextBeat(): Promise<void> {
   return new Promise((resolve) => {
@@ -12,12 +13,12 @@ export function nextBeat(): Promise<void> {
   });
 }
 
-/** In milliseconds: more than none, so that nothing is answered at once. */
+/** In milliseconds; never zero, so that nothing is answered at once. */
 export function untilBeat(nowMs: number): number {
   return BEAT_MS - (nowMs % BEAT_MS);
 }
 
-/** In any order: theirs would tell which was known first to somebody who asks for many at a time. */
+/** In random order: the order of arrival would show which was known first to somebody who sends many at a time. */
 function beat(): void {
   const all = waiting;
   waiting = [];

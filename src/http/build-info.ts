@@ -3,13 +3,13 @@ import { Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
 import { CURRENT_VERSION } from '../core/versions.js';
 
-/** The version of the package that runs. */
+/** The version of the running package. */
 export function packageVersion(): string {
   const file = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
 }
 
-/** What runs here, as labels: which processes are of which version is seen from outside. */
+/** What runs here, as labels, so that monitoring sees which processes run which version. */
 export function buildInfo(registry: Registry): void {
   new Gauge({
     name: 'build_info',

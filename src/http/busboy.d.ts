@@ -1,4 +1,4 @@
-/** What we use of busboy; it brings no types. */
+/** The part of busboy that we use; it has no types of its own. */
 declare module 'busboy' {
   import type { IncomingHttpHeaders } from 'node:http';
   import type { Readable, Writable } from 'node:stream';
@@ -21,7 +21,7 @@ declare module 'busboy' {
     on(event: 'error', listener: (failure: unknown) => void): this;
   }
 
-  /** Throws for a content type that is no multipart form with a boundary. */
+  /** Throws unless the content type is a multipart form with a boundary. */
   export default function busboy(options: {
     readonly headers: IncomingHttpHeaders;
     readonly defParamCharset: 'utf8';

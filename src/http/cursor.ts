@@ -5,12 +5,12 @@ import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 
-/** Where a cursor is good: nowhere else. */
+/** The only list for which a cursor is valid. */
 export interface CursorBinding {
   readonly tenantId: Uuid;
   /** The collection: the path with its ids. */
   readonly endpoint: string;
-  /** Every filter that was sent, as it was understood; `limit` is none. */
+  /** Every filter that was sent, as parsed; `limit` is not one. */
   readonly filters: Readonly<Record<string, unknown>>;
 }
 
@@ -18,22 +18,26 @@ const MAC_BYTES = 16;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const LONGEST = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
-/** Behind the id: where it does not stand, the length before the id is not the one that was written. */
+/** Follows the id: if it is missing, the length before the id was changed. */
 const ID_ENDS = ':'.charCodeAt(0);
-/** What a position begins with: longer than an id can be, so it marks a cursor that names no key and hides nothing. */
+/**
+ * The first byte of a position. As the length of an id it would be too large, so it marks a cursor that names no key
+ * and is not encrypted.
+ */
 const POSITION_BEGINS = '['.charCodeAt(0);
-/** As JSON: no shorter text is one. */
+/** The shortest position in JSON. */
 const MIN_POSITION = '[]'.length;
 
 /**
- * The opaque page cursors: a position, encrypted, its signature over tenant, endpoint and filters, and the id of the key that
- * signed it. (docs/contract.md, Collections)
+ * The opaque page cursors: an encrypted position, its signature over tenant, endpoint and filters, and the id of the
+ * signing key. (docs/contract.md, Collections)
  *
- * The bytes: 16 of the signature, one with the length of the key's id, the id, a colon, the position as JSON, encrypted by
- * AES-256 in counter mode from the signature on (RFC 5297's way: two positions never share a beginning, and no randomness is
- * needed). The signature does not cover the id. So a cursor with a changed id is still known by its signature to be one of ours
- * that was edited, and one with its own id and anything else changed is not signed by that key: a change of either is refused.
- * Only what names a key that is not here, and that none of ours signed, may be another process's under a newer key.
+ * The bytes: 16 of signature, one with the length of the key's id, the id, a colon, and the position as JSON, encrypted
+ * with AES-256 in counter mode starting from the signature (as in RFC 5297: no two positions share a beginning, and no
+ * randomness is needed). The signature does not cover the id. So a cursor whose id was changed is still recognised by
+ * its signature as one of ours that was edited, and one with its own id and anything else changed is not signed by that
+ * key: both are refused. Only a cursor that names a key that is not here, and that none of our keys signed, may be
+ * another process's under a newer key.
  */
 export class Cursors {
   private readonly keys: readonly [CursorKey, ...CursorKey[]];
@@ -52,8 +56,8 @@ export class Cursors {
   }
 
   /**
-   * The position. Throws 400 `invalid_field` {field: "cursor"} for what this service did not make for this very list, and
-   * UnknownKey for what names a key that this process does not have (yet).
+   * The position. Throws 400 `invalid_field` {field: "cursor"} for anything that this service did not make for this
+   * very list, and UnknownKey if it names a key that this process does not have (yet).
    */
   decode(binding: CursorBinding, cursor: string): readonly string[] {
     const bytes = readCanonical(cursor);
@@ -64,7 +68,7 @@ export class Cursors {
       const payload = keyId === null ? content : encrypted(key, mac, content);
       if (!sameBytes(sign(key, binding, payload), mac)) continue;
       if (keyId !== null && keyId !== key.id) throw refused();
-      // Signed by us, so it is what encode was given.
+      // Signed by us, so it is what `encode` got.
       return JSON.parse(payload.toString('utf8')) as string[];
     }
     const isForeign = keyId !== null && this.keys.every((key) => key.id !== keyId);
@@ -73,7 +77,7 @@ export class Cursors {
 }
 
 interface CursorKey extends SecretKey {
-  /** Of its own, made from the secret: no two uses share a key. */
+  /** A separate key derived from the secret: no two uses share one. */
   readonly encryption: Buffer;
 }
 
@@ -88,9 +92,12 @@ function encrypted({ encryption }: CursorKey, mac: Buffer, content: Buffer): Buf
 
 interface CursorParts {
   readonly mac: Buffer;
-  /** Null in a cursor from before they named their keys, which is in clear: whoever follows a list may keep one for long. */
+  /**
+   * Null in an older cursor, which names no key and is in clear text: somebody who follows a list may keep one for
+   * long.
+   */
   readonly keyId: string | null;
-  /** The position as JSON, encrypted where a key is named. */
+  /** The position as JSON, encrypted if a key is named. */
   readonly content: Buffer;
 }
 
@@ -105,7 +112,7 @@ function readParts(bytes: Buffer): CursorParts | null {
   return isWhole ? { mac, keyId, content } : null;
 }
 
-/** The position of a list ordered by creation; null: from its beginning. Throws as `Cursors.decode`. */
+/** The position in a list ordered by creation; null: at its beginning. Throws like `Cursors.decode`. */
 function readPosition(cursors: Cursors, binding: CursorBinding, cursor: string | undefined): TimePosition | null {
   const [at, id] = cursor === undefined ? [] : cursors.decode(binding, cursor);
   return at === undefined || id === undefined ? null : { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
@@ -116,12 +123,12 @@ function writePosition(cursors: Cursors, binding: CursorBinding, next: TimePosit
   return next === null ? null : cursors.encode(binding, [String(next.createdAt), next.id]);
 }
 
-/** What is asked of a list ordered by creation. */
+/** A request for a page of a list ordered by creation. */
 interface PageRequest extends BoundRequest {
   readonly query: { readonly cursor?: string | undefined; readonly limit: number };
 }
 
-/** A page of such a list, newest first, as it is answered. Throws as `Cursors.decode`. */
+/** The answer with a page of such a list, newest first. Throws like `Cursors.decode`. */
 export async function answerPage<Item>(
   cursors: Cursors,
   request: PageRequest,
@@ -140,7 +147,7 @@ interface BoundRequest {
   readonly query: object;
 }
 
-/** The binding of a request for a page: its path and all of its query but `limit` and `cursor`. */
+/** The binding of a request for a page: its path, and its query except `limit` and `cursor`. */
 export function cursorBinding(request: BoundRequest): CursorBinding {
   const filters = Object.entries(request.query)
     .filter(([name, value]) => name !== 'limit' && name !== 'cursor' && value !== undefined)
@@ -153,7 +160,7 @@ function refused(): ApiError {
   return new ApiError(invalidField('cursor', 'not_a_cursor_of_this_list'));
 }
 
-/** Null for anything but the one text that encodes the bytes: a changed unused bit is a changed cursor. */
+/** Null for anything but the canonical encoding of the bytes: changing an unused bit changes the cursor. */
 function readCanonical(cursor: string): Buffer | null {
   if (cursor.length > LONGEST || !BASE64URL.test(cursor)) return null;
   const bytes = Buffer.from(cursor, 'base64url');
@@ -164,6 +171,6 @@ function sign(key: SecretKey, binding: CursorBinding, payload: Buffer): Buffer {
   const { tenantId, endpoint, filters } = binding;
   const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify(['cursor', tenantId, endpoint, sorted]);
-  // The context is JSON and ends where its array does, so no other context and payload make the same text.
+  // The context is JSON, which ends where its array does, so no other context and payload make the same text.
   return hmac(key, `${context}${payload.toString('base64')}`).subarray(0, MAC_BYTES);
 }

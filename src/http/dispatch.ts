@@ -5,7 +5,7 @@ import { methodNotAllowed } from './errors.js';
 import type { Exchange } from './exchange.js';
 import type { Route } from './route.js';
 
-/** What Koa carries along with a request. */
+/** What Koa carries with a request. */
 export interface RequestState {
   exchange: Exchange;
 }
@@ -15,8 +15,8 @@ export type Answering = (exchange: Exchange, route: Route, params: Readonly<Reco
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
 /**
- * A router for each resource, picked by its name: the more routes a router has, the more each request costs. Paths match in
- * their exact case, without a trailing slash, and a fixed path before one with a parameter.
+ * A router for each resource, selected by the resource's name, since a request costs more the more routes a router has.
+ * Paths match in exact case, without a trailing slash, and a fixed path before one with a parameter.
  */
 export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
@@ -24,7 +24,7 @@ export function dispatcher(routes: readonly Route[], answer: Answering): Routing
   return (context, next) => routings.get(resourceOf(context.state.exchange.path))?.(context, next) ?? next();
 }
 
-/** Of `/v1/transfers/{id}` it is `transfers`. */
+/** For `/v1/transfers/{id}` it is `transfers`. */
 function resourceOf(path: string): string {
   return path.split('/', 3)[2] ?? '';
 }
@@ -38,7 +38,7 @@ function routerOf(routes: readonly Route[], answer: Answering): Router<RequestSt
   return router;
 }
 
-/** Koa's router would take malformed percent-encoding as it stands. Throws the one `not_found`. */
+/** Koa's router would pass malformed percent-encoding on unchanged. Throws the usual `not_found`. */
 export function assertWellFormed({ path }: Exchange): void {
   if (!path.includes('%')) return;
   try {
@@ -48,9 +48,9 @@ export function assertWellFormed({ path }: Exchange): void {
   }
 }
 
-/** Behind every router. Not `allowedMethods`, which answers OPTIONS and tells methods that it does not know with 501. */
+/** Runs after every router. Not `allowedMethods`, which answers OPTIONS, and unknown methods with 501. */
 export const refuseUnmatched: RouterMiddleware<RequestState> = ({ matched = [] }) => {
-  // A layer has HEAD before its GET.
+  // A layer lists HEAD before its GET.
   const allowed = new Set(matched.flatMap(({ methods }) => methods.toReversed()));
   throw allowed.size === 0 ? notFound() : methodNotAllowed([...allowed].join(', '));
 };

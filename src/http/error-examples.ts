@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorDetails } from '../core/errors.js';
 
-/** An answer with each code, as the document shows it. The docs page of the code tells what it means. */
+/** An example answer for each code, for the document. The code's docs page says what it means. */
 export const ERROR_EXAMPLES: Readonly<
   Record<ErrorCode, { readonly message: string; readonly details?: ErrorDetails }>
 > = {

@@ -4,7 +4,7 @@ import { UnknownKey } from '../core/fingerprint.js';
 import { UnknownEnumValue } from '../db/columns.js';
 import { isUnavailable } from '../db/failures.js';
 
-/** Where the service shows its error codes, under the docs' own address. (docs/contract.md, Error object) */
+/** The page of the error codes, below the docs' own address. (docs/contract.md, Error object) */
 export const ERRORS_PAGE = '/conceptos/errores';
 
 const INTERNAL_ERROR: Refusal = {
@@ -12,7 +12,7 @@ const INTERNAL_ERROR: Refusal = {
   message: 'something failed on our side; tell us the Svc-Request-Id if it stays',
 };
 
-/** What the client is told about anything that was thrown, and whether it was a fault of ours. */
+/** What the client is told about anything thrown, and whether it was our fault. */
 export interface ToldError {
   readonly refusal: Refusal;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,13 +22,13 @@ export interface ToldError {
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /**
- * The one place that turns errors into answers. What the database could not answer is `ledger_unavailable` on every
- * endpoint, and so is what was made under a key that this process lacks, or
- * that only a newer process can read; a fault of ours says nothing of its inside, and where money may have moved it is answered as unknown.
+ * The one place that turns errors into answers. On every endpoint, a database that cannot answer is
+ * `ledger_unavailable`, and so is anything made with a key that this process lacks, or readable only by a newer
+ * process. A fault of ours reveals nothing internal, and if money may have moved, the answer is "unknown".
  */
 export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
   if (thrown instanceof ApiError) return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
-  // Another process can answer, and so can this one as soon as it has the key, or is replaced.
+  // Another process can answer, and so can this one once it has the key or is replaced.
   if (isUnavailable(thrown) || thrown instanceof UnknownKey || thrown instanceof UnknownEnumValue)
     return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
   return { refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR, headers: NO_HEADERS, isFault: true };
@@ -52,7 +52,7 @@ export class ErrorWriter {
     return JSON.stringify({ error: details === undefined ? error : { ...error, details } });
   }
 
-  /** A whole response, for where Node has none to offer (what could not be parsed). The connection ends with it. */
+  /** A whole response, for requests that Node could not parse. The connection ends with it. */
   raw(refusal: Refusal, requestId: string): string {
     const { status } = ERRORS[refusal.code];
     const text = this.text(refusal);

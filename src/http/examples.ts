@@ -1,6 +1,9 @@
 import type { z } from './zod.js';
 
-/** What the document shows beside the schemas. The values are the same throughout, so that the examples of two operations fit together. */
+/**
+ * The document's examples. The values are the same throughout, so that the examples of different operations fit
+ * together.
+ */
 export const EXAMPLE = {
   id: '0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44',
   source: '0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11',
@@ -16,19 +19,19 @@ export const EXAMPLE = {
 
 const EXAMPLES = new WeakMap<z.ZodType, unknown>();
 
-/** The schema, with what the document shows as its example: as JSON has it, so as the schema takes it. */
+/** The schema with its example in the document: JSON that the schema accepts. */
 export function exampled<S extends z.ZodType>(schema: S, example: z.input<S>): S {
   EXAMPLES.set(schema, example);
   return schema;
 }
 
-/** The same of a schema of which the type cannot be told: a test holds every example against the document. */
+/** The same for a schema whose input type cannot be expressed: a test validates every example against the document. */
 export function exampledAs<S extends z.ZodType>(schema: S, example: unknown): S {
   EXAMPLES.set(schema, example);
   return schema;
 }
 
-/** Undefined where none was given. */
+/** Undefined if none was given. */
 export function exampleOf(schema: z.ZodType): unknown {
   return EXAMPLES.get(schema);
 }

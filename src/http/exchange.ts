@@ -11,18 +11,18 @@ export class Exchange {
   readonly requestId: Uuid = newId();
   readonly beganAt: number = performance.now();
   readonly path: string;
-  /** What stands after the question mark. */
+  /** What follows the question mark. */
   readonly search: string;
-  /** The template for logs and metrics: never the path, which holds ids and whatever a stranger typed. */
+  /** The template, for logs and metrics: never the path, which has ids and whatever a stranger typed. */
   routeName = 'unknown';
   route: Route | null = null;
-  /** Of the path, as they were sent. */
+  /** Path parameters, as sent. */
   params: Readonly<Record<string, string>> = {};
-  /** Null of a page, which Koa sends. */
+  /** Null for a page, which Koa sends. */
   answer: ApiAnswer | null = null;
   caller: Caller | null = null;
   rate: RateState | null = null;
-  /** Of the error that is answered. */
+  /** The code of an error answer. */
   code: ErrorCode | null = null;
   /** The kind of failure behind a 5xx, for the log. */
   fault: string | null = null;
@@ -42,7 +42,7 @@ export class Exchange {
   }
 }
 
-/** A proxy may be sent the whole address; the path is what counts. */
+/** A request meant for a proxy may contain the whole address; only the path matters. */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
 }

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers of which a second one would leave open which counts. */
+/** Headers that must not be repeated, since it would be unclear which applies. */
 const SINGLE = ['Host', 'Svc-Version', 'Content-Type', 'Authorization', 'Content-Length', 'Idempotency-Key'] as const;
 export type SingleHeader = (typeof SINGLE)[number];
 
-/** By length, since this runs over every header of every request and few have one of these lengths. */
+/** By length: this runs over every header of every request, and few have one of these lengths. */
 const BY_LENGTH = new Map<number, { readonly name: SingleHeader; readonly lower: string }>(
   SINGLE.map((name) => [name.length, { name, lower: name.toLowerCase() }]),
 );
 
 const NONE: ReadonlySet<SingleHeader> = new Set();
 
-/** Those of the single headers that were sent more than once. Node itself keeps only the first or joins them. */
+/** The single headers that were sent more than once. Node keeps only the first or joins them. */
 export function repeatedHeaders(request: IncomingMessage): ReadonlySet<SingleHeader> {
   const { rawHeaders } = request;
   let seen: Set<SingleHeader> | null = null;
@@ -27,7 +27,7 @@ export function repeatedHeaders(request: IncomingMessage): ReadonlySet<SingleHea
   return repeated ?? NONE;
 }
 
-/** The value of a header as Node keeps it; undefined when absent. */
+/** The value of a header as Node has it; undefined if absent. */
 export function headerText(request: IncomingMessage, lowerName: string): string | undefined {
   const value = request.headers[lowerName];
   return typeof value === 'string' ? value : undefined;

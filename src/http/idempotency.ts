@@ -11,7 +11,10 @@ const MISSING: Refusal = {
   message: 'this operation needs an Idempotency-Key header: a new UUID for a new operation',
 };
 
-/** The key of the request, canonical. Throws `missing_idempotency_key`, or `invalid_field` when it is no UUID or given twice. */
+/**
+ * The key of the request, canonical. Throws `missing_idempotency_key`, or `invalid_field` if it is not a UUID or given
+ * twice.
+ */
 export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): Uuid {
   if (repeated.has(HEADER)) throw new ApiError(invalidField(HEADER, 'repeated'));
   const text = headerText(request, 'idempotency-key');
@@ -27,13 +30,13 @@ export interface FingerprintContent {
   readonly path: string;
   /** The canonical form of what was sent. */
   readonly body: string;
-  /** Named where another member's request under the same key is another request. */
+  /** Set if another member's request with the same key is a different request. */
   readonly memberId: Uuid | null;
 }
 
 /** (docs/contract.md, Idempotency) */
 export function fingerprintOf(keys: Keyring, content: FingerprintContent): Fingerprint {
   const { method, path, body, memberId } = content;
-  // Neither a method nor a path holds a line break, so the parts cannot run into one another.
+  // Neither a method nor a path contains a line break, so the parts cannot run together.
   return requestFingerprint(keys, `${method}\n${path}\n${memberId ?? ''}\n${body}`);
 }

@@ -5,13 +5,13 @@ import { readBody } from './request-body.js';
 import type { ApiAnswer } from './route.js';
 
 /**
- * What reaches the API's port from others than tenants: no token, outside /v1, not in the OpenAPI document. Whoever receives it
- * checks by itself who sent it, over the bytes as they came.
+ * Requests to the API's port that are not from tenants: no token, outside /v1, not in the OpenAPI document. The
+ * receiver verifies the sender itself, over the raw bytes.
  */
 export interface InboundRoute {
   /** For logs and metrics. */
   readonly path: string;
-  /** Its named groups are the parameters. */
+  /** The named groups are the parameters. */
   readonly pattern: RegExp;
   readonly receive: (message: InboundMessage) => Promise<ApiAnswer>;
 }
@@ -23,10 +23,10 @@ export interface InboundMessage {
   readonly body: Buffer;
 }
 
-/** For the whole of a body. */
+/** For the whole body. */
 const BODY_LIMIT_MS = 30_000;
 
-/** Takes a POST to each. */
+/** Accepts a POST to each. */
 export function inboundRouter(routes: readonly InboundRoute[]): Router<RequestState> {
   const router = new Router<RequestState>();
   for (const { path: routeName, pattern, receive } of routes)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 
-/** What JSON text said, and the one text that every spelling of the same content has. */
+/** The content of JSON text, and its canonical form. */
 export interface JsonContent {
   readonly value: unknown;
   /** The value with the keys of every object sorted. */
@@ -11,12 +11,12 @@ export interface JsonContent {
 const DEEPEST = 8;
 const PLAIN_NAME = /^[A-Za-z0-9_]{1,64}$/;
 
-/** The JSON in the bytes. Throws 400 `invalid_field` for what is no JSON, too deep or holds a forbidden name. */
+/** The JSON in the bytes. Throws 400 `invalid_field` if it is not JSON, too deep or has a forbidden name. */
 export function readJson(bytes: Buffer): JsonContent {
   return jsonContent(parse(bytes));
 }
 
-/** The same for what was not sent as JSON. Throws as readJson does. */
+/** The same for content that was not sent as JSON. Throws like readJson. */
 export function jsonContent(value: unknown): JsonContent {
   const canonical = canonicalText(value, 1);
   if (canonical === null) throw new ApiError(structureRefusal(value, 1, ''));
@@ -24,7 +24,7 @@ export function jsonContent(value: unknown): JsonContent {
 }
 
 function parse(bytes: Buffer): unknown {
-  // Checked apart: decoding by itself would put U+FFFD in place of what is no UTF-8.
+  // Checked separately: decoding would replace invalid UTF-8 by U+FFFD.
   if (!isUtf8(bytes)) throw new ApiError(invalidField('', 'not_utf8'));
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -33,7 +33,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Null when the structure is refused. Recursion ends at the deepest level that is allowed, however deep the value is. */
+/** Null if the structure is refused. Recursion stops at the deepest level allowed, however deep the value is. */
 function canonicalText(value: unknown, level: number): string | null {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (level > DEEPEST) return null;
@@ -48,7 +48,7 @@ function canonicalText(value: unknown, level: number): string | null {
   return isArray ? `[${text}]` : `{${text}}`;
 }
 
-/** Names that reach into JavaScript's own objects in careless code; none of our fields has one of them. */
+/** Names that reach into JavaScript's own objects in careless code; none of our fields is called that. */
 function isForbidden(name: string | number): boolean {
   return name === '__proto__' || name === 'constructor';
 }
@@ -57,7 +57,7 @@ function quoted(name: string): string {
   return PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name);
 }
 
-/** Where the structure is wrong, once it is known to be. */
+/** Where a refused structure is wrong. */
 function structureRefusal(value: unknown, level: number, path: string): Refusal {
   if (level > DEEPEST) return invalidField(path, 'nested_too_deep');
   for (const [name, inner] of Object.entries(value ?? {})) {

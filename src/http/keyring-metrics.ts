@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 
 /**
- * Which keys the process has, by their ids: what an operator looks at before a new key is put first anywhere.
+ * Which keys the process has, by id: operators check this before they put a new key first anywhere.
  * (docs/operations.md, Keys)
  */
 export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {

@@ -1,9 +1,9 @@
 import { DatabaseUnavailable } from '../db/failures.js';
 
 /**
- * What one request may wait for the ledger in all. Each statement has a limit of its own, but a request may need several,
- * and their sum would be more than what its client was promised. What is given up may go on, and even commit: the client
- * is told that the result is unknown.
+ * How long one request may wait for the ledger in all. Each statement has its own limit, but a request may need
+ * several, and their sum would exceed what the client was promised. Work that is given up may continue, and even
+ * commit: the client is told that the result is unknown.
  */
 export class LedgerTime {
   private leftMs: number;
@@ -12,7 +12,7 @@ export class LedgerTime {
     this.leftMs = limitMs;
   }
 
-  /** Throws DatabaseUnavailable when the time is over, else what `work` throws. */
+  /** Throws DatabaseUnavailable when time is up, otherwise what `work` throws. */
   async spend<T>(work: Promise<T>): Promise<T> {
     const began = performance.now();
     let timer: NodeJS.Timeout | undefined;

@@ -7,20 +7,20 @@ export type { Logger } from 'pino';
 const FLUSH_MS = 500;
 const BUFFER_BYTES = 32 * 1024;
 
-/** Lines that wait beyond this are dropped: a reader that stands still must not fill our memory. */
+/** Lines beyond this are dropped: a stalled reader must not fill our memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** What the last lines may wait for a reader when the process ends. */
+/** How long the last lines may wait for a reader when the process ends. */
 const LAST_FLUSH_MS = 1_000;
 
 export interface Logging {
   readonly logger: Logger;
-  /** Writes what still waits; for the end of the process, after which nothing is logged. */
+  /** Writes what is still waiting, at the end of the process; nothing is logged afterwards. */
   close(): Promise<void>;
 }
 
 /**
- * One JSON line for each thing said, gathered and written in the background: a log never holds up a request. `about` tells of each
- * line what it is said in the midst of: ids alone.
+ * One JSON line per message, collected and written in the background: logging never delays a request. `about` gives
+ * each line its context: ids only.
  */
 export function createLogging(
   level: string,
@@ -34,14 +34,14 @@ export function createLogging(
   const stream = pino.destination({
     ...{ fd: 1, sync: false, minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES, maxLength: MAX_WAITING_BYTES },
   });
-  // Whoever read our output is gone: there is nobody to tell, and the service goes on.
+  // The reader of our output is gone: there is nobody to tell, and the service continues.
   stream.on('error', () => undefined);
   const timer = setInterval(() => stream.flush(), FLUSH_MS);
   timer.unref();
   return { logger: pino(options, stream), close: () => closeStream(stream, timer) };
 }
 
-/** Not flushSync, nor what the stream does by itself at the exit: both try for ever when nobody reads. */
+/** Not flushSync, nor what the stream does at exit: both retry forever if nobody reads. */
 function closeStream(stream: ReturnType<typeof pino.destination>, timer: NodeJS.Timeout): Promise<void> {
   clearInterval(timer);
   return new Promise((resolve) => {
@@ -64,10 +64,10 @@ export interface FaultDescription {
   readonly stack: string | null;
 }
 
-/** Their messages are the engine's and about our code; others may quote a statement, a body or a token. */
+/** Their messages come from the engine and are about our code; others may quote a statement, a body or a token. */
 const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
-/** What a log may hold of a fault: kind, number and where it came from. */
+/** What a log may contain of a fault: kind, number and origin. */
 export function describeFault(fault: unknown): FaultDescription {
   if (!(fault instanceof Error)) return { name: typeof fault, errno: null, message: null, stack: null };
   const frames = (fault.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What the HTTP side measures: by the route's template, never by path. */
+/** Metrics of the HTTP side: by the route's template, never by path. */
 export class HttpMetrics {
   private readonly durations: Histogram<'method' | 'route' | 'status'>;
   private readonly faults: Counter;

@@ -10,11 +10,11 @@ export interface ServerTimeouts {
   /** From the first byte of a request to the end of its headers, and to the end of its body. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How long an idle connection is kept: longer than the usual load balancer keeps it. */
+  /** How long an idle connection is kept: longer than load balancers usually keep it. */
   readonly keepAliveMs: number;
 }
 
-// A body has its own, shorter limit (request-body.ts); this one ends what even that did not.
+// A body has its own, shorter limit (request-body.ts); this one is the last resort.
 const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: BODY_TIMEOUTS.uploadMs + 10_000, keepAliveMs: 65_000 };
 const IDLE_LOOK_MS = 50;
 /** How long a refused client has to read its answer. */
@@ -29,14 +29,14 @@ export interface RunningServer {
   /** Requests that are being answered. */
   inFlight(): number;
   /**
-   * Takes no more connections, answers what was accepted (each answer closes its connection), and then closes what is
-   * left, at the latest after `graceMs`. Resolves when nothing is open any more.
+   * Accepts no more connections, answers what was accepted (each answer closes its connection), then closes the rest,
+   * at the latest after `graceMs`. Resolves once nothing is open.
    */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * Node's server with no answer of its own: what Node would refuse by itself (a malformed message, too long headers, a late
+ * Node's server without Node's own answers: what it would refuse itself (a malformed message, overlong headers, a late
  * request, an unknown expectation, CONNECT) gets an Error object and a request id like everything else.
  */
 export async function listen(
@@ -50,7 +50,7 @@ export async function listen(
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs / 2),
-    // Missing Host is refused by the pipeline, with an Error object.
+    // The pipeline refuses a missing Host, with an Error object.
     requireHostHeader: false,
   });
   const connections = new Connections(server);
@@ -59,7 +59,7 @@ export async function listen(
     void listener(request, response);
   };
   server.on('request', onRequest);
-  // The listener says itself when a body is wanted, and refuses other expectations.
+  // The listener itself asks for the body, and refuses other expectations.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
@@ -73,9 +73,9 @@ export async function listen(
     server.once('error', reject);
     server.listen(at.port, at.host, resolve);
   });
-  // From here on an error is a connection that could not be accepted (too many open files): that one is lost, no other.
+  // From here on an error is a connection that could not be accepted (too many open files): only that one is lost.
   server.on('error', () => {});
-  // Listening on a TCP port, so it has this kind of address.
+  // It listens on a TCP port, so it has this kind of address.
   const { port } = server.address() as AddressInfo;
   return { port, inFlight: () => connections.inFlight, stop: (graceMs) => connections.stop(graceMs) };
 }
@@ -87,7 +87,7 @@ function refusalOf(fault: Error): Refusal {
   return invalidRequest('malformed_http');
 }
 
-/** There may be no body yet, so that it is not what the message blames. */
+/** There may be no body yet, so the message does not blame it. */
 function invalidRequest(reason: string): Refusal {
   return { ...invalidField('', reason), message: `the request is not valid: ${reason}` };
 }
@@ -97,7 +97,7 @@ interface Pending {
   readonly response: ServerResponse;
 }
 
-/** The open connections and what is being answered on each. */
+/** The open connections, and the requests being answered on each. */
 class Connections {
   inFlight = 0;
   private readonly open = new Map<Duplex, Set<Pending>>();
@@ -124,11 +124,11 @@ class Connections {
   }
 
   /**
-   * Answers what could not be parsed. Earlier requests of the connection are answered first: their client would take this
-   * answer for theirs.
+   * Answers a request that could not be parsed. The connection's earlier requests are answered first: their client
+   * would take this answer for theirs.
    */
   async refuse(socket: Duplex, raw: string): Promise<void> {
-    // What follows on a refused connection is read away and fails again.
+    // Whatever follows on a refused connection is discarded and fails again.
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
     const pending = [...(this.open.get(socket) ?? [])];
@@ -139,7 +139,7 @@ class Connections {
       socket.destroy();
       return;
     }
-    // Not closed at once: a client that still sends would lose the answer to the reset.
+    // Not closed at once: a client that is still sending would lose the answer to the reset.
     socket.end(raw);
     const last = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(last));
@@ -150,7 +150,7 @@ class Connections {
     for (const pending of this.open.values())
       for (const { response } of pending) if (!response.headersSent) response.shouldKeepAlive = false;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    // A connection on which nothing was ever sent counts as busy for Node, until its headers are late.
+    // Node considers a connection busy on which nothing was ever sent, until its headers are late.
     const look = (): void => {
       for (const [socket, pending] of this.open)
         if (pending.size === 0 && (socket as Socket).bytesRead === 0) socket.destroy();

@@ -1,4 +1,4 @@
-/** The parts of the API in the order in which a newcomer reads them. `resource` is a word of the path. */
+/** The parts of the API in a newcomer's reading order. `resource` is a word of the path. */
 export const TAGS = [
   {
     resource: 'accounts',
@@ -36,7 +36,7 @@ export const TAGS = [
   { resource: 'requests', name: 'Requests', description: 'What became of a request whose answer was lost.' },
 ] as const;
 
-/** By the last word of the path that names a part; a path of none is a part of its own. */
+/** Determined by the last word of the path that names a part; a path without one is its own part. */
 export function tagOf(path: string): string {
   const words = path.split('/').reverse();
   const resource = words.find((word) => TAGS.some((tag) => tag.resource === word));

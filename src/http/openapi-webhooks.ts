@@ -1,13 +1,13 @@
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import type { ApiEvent } from './api.js';
 
-/** What the service sends by itself, as the document has it. (docs/contract.md, Webhooks) */
+/** What the service sends, for the document. (docs/contract.md, Webhooks) */
 
 function sentHeader(name: string, required: boolean, description: string) {
   return { name, in: 'header' as const, required, description, schema: { type: 'string' as const } };
 }
 
-/** What proves who sent a delivery. (docs/contract.md, Webhook signature) */
+/** The headers that prove who sent a delivery. (docs/contract.md, Webhook signature) */
 const SIGNATURE_HEADERS = [
   sentHeader(
     'Svc-Signature',
@@ -35,7 +35,7 @@ export function webhookOf(event: ApiEvent): RouteConfig {
     description,
     security: [],
     'x-subscribable': isSubscribable,
-    // No components: generators take those for unused that operations do not use.
+    // Not components: generators treat those that no operation uses as unused.
     parameters: SIGNATURE_HEADERS,
     request: {
       body: {

@@ -20,7 +20,7 @@ import { ErrorSchema, errorSchema } from './schemas.js';
 import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
 import { z } from './zod.js';
 
-/** What the document is made from. */
+/** The document's source. */
 export interface Described {
   readonly routes: readonly Route[];
   readonly events: readonly ApiEvent[];
@@ -56,7 +56,7 @@ export function openApiDocument({ routes, events }: Described, baseUrl: string, 
   });
 }
 
-// A type, not an interface: only a type has the index signature that OpenAPI's extension fields ask for.
+// A type, not an interface: only a type has the index signature that OpenAPI's extension fields require.
 type Header = {
   readonly description: string;
   readonly required?: boolean;
@@ -95,7 +95,7 @@ const PARAMETERS = {
     in: 'header',
     required: true,
     description: 'A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known.',
-    // By its pattern: of a format generators make an object, which they then cannot send as a header.
+    // A pattern, not a format: generators turn a format into an object, which they then cannot send as a header.
     schema: { type: 'string', pattern: UUID_PATTERN },
   },
   'Svc-Version': {
@@ -149,7 +149,7 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
     format: 'binary',
     description: `The file, of at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there is exactly one.`,
   });
-  // One object with all parts: to extend a closed one would be two that shut each other out.
+  // One object with all parts: extending a closed one would give two that exclude each other.
   const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
   const filled = example === undefined ? undefined : { ...Object(example), [FILE_FIELD]: 'the bytes of the file' };
   return { 'multipart/form-data': { schema: parts, ...shown(filled) } };
@@ -159,7 +159,7 @@ function shown(example: unknown): { example?: unknown } {
   return example === undefined ? {} : { example };
 }
 
-/** Who may do it, for machines: `operation` is its line in the table of the contract. (docs/contract.md, Roles and scopes) */
+/** Who may do it, for machines: `operation` is its row in the contract's table. (docs/contract.md, Roles and scopes) */
 function permissionOf({ operation }: Pick<Route, 'operation'>): object {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   return { operation, scopes, roles, role_in: roleIn, also: also ?? null };
@@ -212,7 +212,7 @@ function exampleFor({ examples }: Route, status: string, schema: z.ZodType): unk
   return examples[Number(status)] ?? exampleOf(schema);
 }
 
-/** Of a text the example is shown; other files are bytes. */
+/** For text the example is shown; other files are bytes. */
 function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   const schema = { type: 'string' as const, format: 'binary' };
   return Object.fromEntries(
@@ -220,7 +220,7 @@ function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   );
 }
 
-/** Every code that the route can answer: those that follow from its steps, and those that its handler names. */
+/** Every code that the route can answer with: those that follow from its steps, and those that its handler names. */
 export function codesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     'invalid_field',
@@ -266,7 +266,7 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
 
 const errorSchemas = new Map<string, z.ZodType>();
 
-/** One component for each set of codes: few operations have one of their own. */
+/** One component for each set of codes, since most operations share theirs. */
 function errorOf(codes: readonly ErrorCode[]): z.ZodType {
   const words = codes.map((code) => code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()));
   const name = `${words.join('Or')}Error`;
@@ -275,7 +275,7 @@ function errorOf(codes: readonly ErrorCode[]): z.ZodType {
   return known;
 }
 
-/** As it is answered. */
+/** As in answers. */
 function errorExample(code: ErrorCode, errors: ErrorWriter): { summary: string; value: unknown } {
   const text = errors.text({ code, ...ERROR_EXAMPLES[code] });
   return { summary: ERRORS[code].meaning, value: JSON.parse(text) as unknown };

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { AMOUNT_QUERY, CREATED_AT_QUERY, PAGE_QUERY, uuidField } from './schemas.js';
 
-/** The filters of every list of what leaves an account under a key: an operation, or a batch of them. */
+/** The filters of every list of things that leave an account under a key: operations, or batches of them. */
 export const KEYED_QUERY = {
   ...PAGE_QUERY,
   ...CREATED_AT_QUERY,
@@ -11,10 +11,10 @@ export const KEYED_QUERY = {
   idempotency_key: uuidField.optional(),
 };
 
-/** And those of operations. */
+/** And those for operations. */
 export const OPERATION_QUERY = { ...KEYED_QUERY, ...AMOUNT_QUERY, request_id: uuidField.optional() };
 
-/** As the schemas above read it. */
+/** As parsed by the schemas above. */
 type Wanted = Readonly<{
   source_account?: Uuid | undefined;
   'created_at[gte]'?: Instant | undefined;
@@ -26,7 +26,7 @@ type Wanted = Readonly<{
   'amount[lte]'?: bigint | undefined;
 }>;
 
-/** What it asks of the list, but for what each kind of operation has of its own. */
+/** The filter for the list, apart from what is specific to a kind of operation. */
 export function operationFilter(wanted: Wanted) {
   return {
     sourceAccountId: wanted.source_account,

@@ -25,7 +25,7 @@ export interface PipelineDeps {
   readonly uploads: UploadPlaces;
   readonly bodyTimeouts: BodyTimeouts;
   readonly fingerprintKeys: Keyring;
-  /** What a request may wait for the ledger in all, the token check included. */
+  /** How long a request may wait for the ledger in all, including the token check. */
   readonly ledgerTimeoutMs: number;
 }
 
@@ -34,8 +34,7 @@ type Repeated = ReadonlySet<SingleHeader>;
 
 /**
  * Every check of every request, in this order, and then the handler. (docs/contract.md, Order of checks) Before a file
- * is read, which takes memory and time, it is known that its sender may send one: what can be told of that without it
- * is told first.
+ * is read, which takes memory and time, everything is checked that can be known about its sender without it.
  */
 export async function answerRequest(
   deps: PipelineDeps,
@@ -52,7 +51,7 @@ export async function answerRequest(
   const caller = answered instanceof Promise ? await ledgerTime.spend(answered) : answered;
   if (caller === null) throw unauthorized('the token is not valid');
   exchange.caller = caller;
-  // Taken before the scope is looked at: every answer to a valid token tells its rate.
+  // Taken before the scope is checked: every answer to a valid token shows its rate.
   const rate = deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   exchange.rate = rate instanceof Promise ? await rate : rate;
   assertScope(caller, route.operation);
@@ -82,7 +81,7 @@ export async function answerRequest(
   }
 }
 
-/** The route's template with its parameters, in lower case: an id has one spelling. */
+/** The route's template with its parameters in lower case, so that an id has one spelling. */
 function filledIn(template: string, params: Params): string {
   if (!template.includes('{')) return template;
   return template.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
@@ -96,7 +95,7 @@ function assertWithinRate({ allowed, retryAfterS }: NonNullable<Exchange['rate']
 
 const HEADERS_OF_EVERY_REQUEST = ['Host', 'Svc-Version', 'Content-Type', 'Content-Length', 'Idempotency-Key'] as const;
 
-/** The version that the request names, or the current one. */
+/** The version in the request, or the current one. */
 function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   const problems: FieldProblem[] = HEADERS_OF_EVERY_REQUEST.flatMap((field) =>
     repeated.has(field) ? [{ code: 'invalid_field', field, reason: 'repeated' }] : [],
@@ -114,9 +113,9 @@ function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   return version ?? CURRENT_VERSION;
 }
 
-/** What was sent as the body. */
+/** The body as sent. */
 interface Content {
-  /** The body's JSON, or the text fields of a form as such; null for a route that takes no body. */
+  /** The body's JSON, or a form's text fields as JSON; null for a route without a body. */
   readonly json: JsonContent | null;
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];
@@ -144,7 +143,7 @@ async function readContent(
   return NO_CONTENT;
 }
 
-/** What the route's schemas make of body and query; the problems of both are told at once. */
+/** Body and query as parsed by the route's schemas; the problems of both are reported together. */
 function checkInput(route: Route, content: Content, search: string): { body: unknown; query: unknown } {
   const { json } = content;
   if (search === '' && route.query === null && !route.hasFile) {
@@ -155,7 +154,7 @@ function checkInput(route: Route, content: Content, search: string): { body: unk
   const problems: FieldProblem[] = [...content.problems];
   const sent = readQuery(search);
   const body = route.body === null ? null : check(route.body, json?.value);
-  // A field that was sent, but not well, is not missing as well.
+  // A field that was sent malformed is not also reported as missing.
   const isTold = ({ field }: FieldProblem): boolean => content.problems.some((known) => known.field === field);
   if (body?.ok === false) problems.push(...body.problems.filter((problem) => !isTold(problem)));
   problems.push(...sent.problems);
@@ -175,7 +174,7 @@ function fingerprint(
   { json, file }: Content,
 ): ReturnType<typeof fingerprintOf> {
   const memberId: Uuid | null = idempotent === 'member' ? caller.memberId : null;
-  // Of a file its bytes count, not its name. The line break keeps them apart from the fields: JSON on one line has none.
+  // A file counts by its bytes, not its name. The line break separates them from the fields: one-line JSON has none.
   const body = file === null ? (json?.canonical ?? '') : `${json?.canonical ?? ''}\n${file.sha256.toString('hex')}`;
   return fingerprintOf(deps.fingerprintKeys, { method, path, body, memberId });
 }

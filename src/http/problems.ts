@@ -3,13 +3,13 @@ import type { z } from './zod.js';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** How zod is asked everywhere: every problem, each with its reason as one of our own stable words. */
+/** zod's settings everywhere: every problem, each with a reason from our own stable words. */
 const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
 
 export type Checked<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
-/** What a schema makes of foreign input, or every problem it finds. */
+/** Foreign input as parsed by a schema, or every problem found. */
 export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
   const result = schema.safeParse(input, ASKING);
   if (result.success) return { ok: true, value: result.data };
@@ -31,14 +31,15 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
       field: field === '' ? key : `${field}.${key}`,
       reason: 'unknown',
     }));
-  // An absent field and one given as null are the same to a client: it is required and not there. What stands in a list is there.
+  // To a client, an absent field and one given as null are the same: required, but missing. An item of a list is
+  // present.
   const isListed = typeof issue.path.at(-1) === 'number';
   if ((issue.input === undefined || issue.input === null) && !isListed && issue.code !== 'custom' && field !== '')
     return [{ code: 'missing_field', field, reason: 'required' }];
   return [{ code: 'invalid_field', field, reason: issue.message }];
 }
 
-/** The reason for what a field's own schema does not name one. */
+/** The reason if the field's own schema gives none. */
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':

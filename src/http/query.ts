@@ -1,14 +1,14 @@
 import type { FieldProblem } from '../core/errors.js';
 
 export interface QueryText {
-  /** Without prototype: a parameter may have any name. */
+  /** Without a prototype: a parameter may have any name. */
   readonly values: Readonly<Record<string, string>>;
   readonly problems: readonly FieldProblem[];
 }
 
 const EMPTY: QueryText = { values: Object.freeze({}), problems: [] };
 
-/** The parameters of a query string. A name given twice, or text that is no percent-encoded UTF-8, is a problem. */
+/** The parameters of a query string. A repeated name, or text that is not percent-encoded UTF-8, is a problem. */
 export function readQuery(search: string): QueryText {
   if (search === '') return EMPTY;
   const values: Record<string, string> = Object.create(null);
@@ -27,7 +27,7 @@ export function readQuery(search: string): QueryText {
   return { values, problems };
 }
 
-/** As forms encode: `+` is a space. Null when it is malformed. */
+/** As in forms, `+` is a space. Null if malformed. */
 function decode(text: string): string | null {
   if (!/[%+]/.test(text)) return text;
   try {

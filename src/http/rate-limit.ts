@@ -1,4 +1,4 @@
-/** What is counted apart. A request counts in its route's class alone. (CONTRIBUTING.md, A rate class) */
+/** Counted separately. A request counts only in its route's class. (CONTRIBUTING.md, A rate class) */
 export const RATE_CLASSES = ['requests', 'lookup', 'uploads', 'redeliver'] as const;
 export type RateClass = (typeof RATE_CLASSES)[number];
 
@@ -14,27 +14,27 @@ export interface RateState {
   readonly remaining: number;
   /** Whole seconds until the bucket is full again. */
   readonly resetS: number;
-  /** Whole seconds until the next request is allowed; 0 when this one was. */
+  /** Whole seconds until the next request is allowed; 0 if this one was. */
   readonly retryAfterS: number;
 }
 
 export type Rates = Readonly<Record<RateClass, Rate>>;
 
-/** Takes from a token's bucket. Answers at once where nobody has to be asked, so that a request waits for nothing. */
+/** Takes from a token's bucket. Synchronous if nobody has to be asked, so that a request does not wait. */
 export interface RateLimits {
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState>;
 }
 
-/** What one request finds in its bucket, in milliseconds. */
+/** The state of a bucket after a request, in milliseconds. */
 export interface Taken {
   readonly allowed: boolean;
   /** Until the bucket is full again. */
   readonly missingMs: number;
-  /** How much too early it came; of no meaning where it was allowed. */
+  /** How much too early the request came; meaningless if it was allowed. */
   readonly overMs: number;
 }
 
-/** The same as answers tell it, of a bucket of `burst` tokens of which one is refilled every `refillMs`. */
+/** The same for answers, for a bucket of `burst` tokens that gains one every `refillMs`. */
 export function rateState({ allowed, missingMs, overMs }: Taken, burst: number, refillMs: number): RateState {
   return {
     allowed,
@@ -45,19 +45,20 @@ export function rateState({ allowed, missingMs, overMs }: Taken, burst: number, 
   };
 }
 
-/** One token in one class is one entry; an entry whose bucket is full again says nothing and may go. */
+/** One entry per token and class; an entry whose bucket is full again may be dropped. */
 const MAX_BUCKETS = 100_000;
 
 /**
- * Token buckets in memory, kept as the one number of GCRA: the time at which the bucket is full again.
+ * Token buckets in memory, stored as GCRA's single number: the time at which the bucket is full again.
  *
- * Not rate-limiter-flexible: its memory limiter counts in fixed windows (twice the rate passes at a boundary), its burst is a
- * second limiter asked after the first refused, and each key costs a timer and two promises a request.
+ * Not rate-limiter-flexible: its memory limiter counts in fixed windows (twice the rate passes at a boundary), its
+ * burst is a second limiter, consulted after the first has refused, and each key costs a timer and two promises a
+ * request.
  */
 export class RateLimiter implements RateLimits {
   private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
 
-  /** Rates are those of the whole service; each of `processes` grants its share. `elapsed` is as in TokenBuckets. */
+  /** Rates are for the whole service; each of `processes` grants its share. `elapsed` as in TokenBuckets. */
   constructor(rates: Rates, processes: number, elapsed?: () => number) {
     this.classes = eachRateClass((rateClass) => new TokenBuckets(rates[rateClass], processes, elapsed));
   }
@@ -78,7 +79,9 @@ export class TokenBuckets {
   private readonly refillMs: number;
   private readonly burst: number;
 
-  /** `elapsed` are milliseconds that never jump: a wall clock that is set back would lock every token out for as long. */
+  /**
+   * `elapsed` are milliseconds that never jump: a wall clock that is set back would lock out every token for as long.
+   */
   constructor(
     rate: Rate,
     processes: number,
@@ -98,7 +101,7 @@ export class TokenBuckets {
     const known = this.fullAtMs.get(key);
     const fullAt = known === undefined || known < now ? now : known;
     const after = fullAt + this.refillMs;
-    // What is missing from the bucket after this request, in time: it must fit into the bucket.
+    // What the bucket lacks after this request, as time, which must not exceed the bucket.
     const overMs = after - now - this.burst * this.refillMs;
     const allowed = overMs <= 1e-6;
     const missingMs = (allowed ? after : fullAt) - now;
@@ -111,7 +114,7 @@ export class TokenBuckets {
 
   private makeRoom(now: number): void {
     for (const [key, fullAt] of this.fullAtMs) if (fullAt <= now) this.fullAtMs.delete(key);
-    // Only valid tokens have buckets. If so many are busy at once, the one that came first starts anew.
+    // Only valid tokens have buckets. If this many are busy at once, the oldest starts over.
     for (const key of this.fullAtMs.keys()) {
       if (this.fullAtMs.size < this.most) break;
       this.fullAtMs.delete(key);

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { SharedRateObserver } from './shared-rate-limit.js';
 
-/** What operators see of the shared rate limits. `onChanged` gets a line for the log. */
+/** Metrics of the shared rate limits. `onChanged` gets a line for the log. */
 export function sharedRateMetrics(registry: Registry, onChanged: SharedRateObserver['changed']): SharedRateObserver {
   const alone = new Counter({
     name: 'rate_limit_decided_alone_total',

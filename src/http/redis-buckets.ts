@@ -4,9 +4,9 @@ import type { Taken } from './rate-limit.js';
 import type { BucketStore } from './shared-rate-limit.js';
 
 /**
- * The rule of TokenBuckets, on Redis' own clock: a bucket is the time at which it is full again, and is forgotten then. Numbers
- * go as text, since Redis would cut them to whole ones. What is too far ahead, of a clock that was set back or a rate that was
- * lowered, counts as an empty bucket.
+ * The rule of TokenBuckets, on Redis's own clock: a bucket is the time at which it is full again, and expires then.
+ * Numbers travel as text, since Redis would truncate them to integers. A time too far ahead, after a clock was set back
+ * or a rate lowered, counts as an empty bucket.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -28,7 +28,7 @@ const SHA1 = createHash('sha1').update(SCRIPT).digest('hex');
 const CONNECT_MS = 1_000;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Buckets that several processes share. Connects in the background, again and again where it must. */
+/** Buckets shared by several processes. Connects in the background, and reconnects as needed. */
 export class RedisBuckets implements BucketStore {
   private readonly client;
 
@@ -36,14 +36,14 @@ export class RedisBuckets implements BucketStore {
   constructor(url: string) {
     this.client = createClient({
       url,
-      // What cannot be sent now is decided without.
+      // If a command cannot be sent now, the request is decided without it.
       disableOfflineQueue: true,
       socket: {
         connectTimeout: CONNECT_MS,
         reconnectStrategy: (retries: number) => Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retries, 10)),
       },
     });
-    // Each command hears of it by itself; an event that nobody hears would end the process.
+    // Each command gets the failure; an unhandled event would end the process.
     this.client.on('error', () => undefined);
     this.client.connect().catch(() => undefined);
   }
@@ -55,7 +55,7 @@ export class RedisBuckets implements BucketStore {
   async take(bucket: string, burst: number, refillMs: number): Promise<Taken> {
     const given = { keys: [bucket], arguments: [String(refillMs), String(burst)] };
     const answer: unknown = await this.client.evalSha(SHA1, given).catch((failure: unknown) => {
-      // Redis has no scripts yet, or was started anew.
+      // Redis does not have the script yet, or was restarted.
       if (failure instanceof Error && failure.message.startsWith('NOSCRIPT')) return this.client.eval(SCRIPT, given);
       throw failure;
     });
@@ -65,7 +65,7 @@ export class RedisBuckets implements BucketStore {
     return { allowed: allowed === 1, missingMs, overMs };
   }
 
-  /** Commands under way are given up. */
+  /** Abandons commands under way. */
   close(): void {
     if (this.client.isOpen) this.client.destroy();
   }

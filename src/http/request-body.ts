@@ -26,13 +26,13 @@ export class RequestAborted extends Error {
   override name = 'RequestAborted';
 }
 
-/** True when the message announces a body, be it read or not. */
+/** True if the message announces a body, whether or not it is read. */
 export function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
 }
 
-/** Throws 415 unless the body is said to be JSON in UTF-8, not compressed. */
+/** Throws 415 unless the body is declared as uncompressed JSON in UTF-8. */
 export function assertJson(request: IncomingMessage): void {
   const type = headerText(request, 'content-type');
   if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))
@@ -50,26 +50,27 @@ export function assertPlain(request: IncomingMessage): void {
     throw new ApiError({ code: 'unsupported_media_type', message: 'the body must not be compressed' });
 }
 
-/** The whole body was not there in time. */
+/** The body did not arrive completely in time. */
 export function notInTime(): ApiError {
   return new ApiError(invalidField('', 'not_received_in_time'));
 }
 
-/**
- * The bytes of the body. Throws 413 `body_too_large`, 400 when it is not there after `limitMs`, RequestAborted.
- */
+/** The bytes of the body. Throws 413 `body_too_large`, 400 if it is incomplete after `limitMs`, RequestAborted. */
 export async function readBody(request: IncomingMessage, response: ServerResponse, limitMs: number): Promise<Buffer> {
   if (!announcesBody(request)) return NOTHING;
   const length = headerText(request, 'content-length');
-  // A client that asked first is told before it sends in vain; that is why the server leaves "100 Continue" to us.
+  // A client that asks first is told before it sends in vain, which is why the server leaves "100 Continue" to us.
   if (waitsForContinue(request) && !(Number(length) > MAX_JSON_BYTES)) response.writeContinue();
   if (Number(length) > MAX_JSON_BYTES) throw new ApiError(TOO_LARGE);
   return collected(request, limitMs);
 }
 
-/** By hand: in a profile of transfers raw-body, what it stands on and the race against the time limit took 4 % of this thread. */
+/**
+ * Handwritten: in a profile of transfers raw-body, its dependencies and the race against the time limit took 4 % of
+ * this thread.
+ */
 function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
-  // Its client may have gone while its token was looked up; no event would come any more.
+  // The client may have gone while its token was looked up; then no event would come.
   if (request.destroyed) return Promise.reject(new RequestAborted());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -78,7 +79,7 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
       clearTimeout(timer);
       request.off('data', take).off('end', whole).off('error', broken).off('close', broken);
       if (fault === null) return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      // What else comes is read away: the connection's next request stands behind it.
+      // The rest is discarded: the connection's next request comes after it.
       request.resume();
       reject(fault);
     };
@@ -90,7 +91,7 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
     const whole = (): void => end(null);
     const broken = (): void => end(new RequestAborted());
     const timer = setTimeout(() => end(notInTime()), limitMs);
-    // An error that nobody hears would end the process, also one that comes after this.
+    // An unhandled error would end the process, including one that comes later.
     request.on('data', take).on('end', whole).on('error', broken).on('error', ignored).on('close', broken);
   });
 }

@@ -27,7 +27,8 @@
  * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
  * `cursors.decode(cursorBinding(request), request.query.cursor)` and `cursors.encode(cursorBinding(request), [seq])`.
  * Schemas take `z` from http/zod.js and fields from http/schemas.js. A step's order does not matter: the checks run in
- * the order of the contract. A handler written apart names what it needs: `(request: WithCaller & WithBody<typeof X>)`.
+ * the order of the contract. A handler written separately names what it needs: `(request: WithCaller & WithBody<typeof
+ * X>)`.
  */
 import type { Writable } from 'node:stream';
 import type { ErrorCode } from '../core/errors.js';
@@ -43,7 +44,7 @@ import type { z } from './zod.js';
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** What a handler answers. Without a `body` the answer has none (204). */
+/** A handler's answer. Without `body` it has none (204). */
 export interface ApiAnswer {
   readonly status: number;
   /** Plain data, serialised once as JSON. */
@@ -59,9 +60,9 @@ export interface FileAnswer {
   /** The name under which a browser saves it: letters, digits, `.`, `-` and `_`. */
   readonly name: string;
   /**
-   * Writes the content and ends `out`, as fast as `out` takes it. What it rejects with before the first byte is answered as
-   * from a handler; later the connection is cut, so that nobody takes a part for the whole. `out` is destroyed when the
-   * client goes away. Not called for HEAD.
+   * Writes the content and ends `out`, as fast as `out` accepts it. A rejection before the first byte is answered like
+   * a handler's; after that the connection is cut, so that nobody takes a part for the whole. `out` is destroyed when
+   * the client goes away. Not called for HEAD.
    */
   readonly write: (out: Writable) => Promise<void>;
 }
@@ -76,7 +77,7 @@ export interface Idempotency {
 export interface WithCaller {
   readonly caller: Caller;
 }
-/** The body as its schema made it. */
+/** The body as parsed by its schema. */
 export interface WithBody<S extends z.ZodType> {
   readonly body: z.output<S>;
 }
@@ -84,7 +85,7 @@ export interface WithBody<S extends z.ZodType> {
 export interface WithFile {
   readonly file: UploadedFile;
 }
-/** The query as its schema made it. */
+/** The query as parsed by its schema. */
 export interface WithQuery<S extends z.ZodType> {
   readonly query: z.output<S>;
 }
@@ -105,7 +106,7 @@ export interface BaseRequest<Name extends string = never> extends WithCaller {
   readonly params: Readonly<Record<Name, string>>;
 }
 
-/** The request as the pipeline makes it; what a route did not ask for is undefined or null. */
+/** The request as the pipeline makes it; whatever a route did not ask for is undefined or null. */
 export interface AnyRequest extends BaseRequest<string> {
   readonly body: unknown;
   readonly file: UploadedFile | null;
@@ -115,24 +116,24 @@ export interface AnyRequest extends BaseRequest<string> {
 
 export type Admission = (caller: Caller, key: Uuid) => Promise<void>;
 
-/** What a route is made of. A step gives some of it. */
+/** The parts of a route. Each step provides some. */
 export interface RouteParts {
   /** The operation's name in the document and in clients made from it: `createTransfer`. */
   readonly operationId: string;
   readonly operation: Operation | null;
   readonly rateClass: RateClass;
-  /** Whether an Idempotency-Key is required, and whether it is bound to the member too. */
+  /** Whether an Idempotency-Key is required, and whether it is also bound to the member. */
   readonly idempotent: 'tenant' | 'member' | null;
   readonly body: z.ZodType | null;
   /** The body is a multipart form: `body` describes its text fields, and a file belongs to it. */
   readonly hasFile: boolean;
-  /** Whether the caller may send a file under this key, as far as that is known without it. Throws the refusal. */
+  /** Whether the caller may send a file with this key, as far as that is known without the file. Throws the refusal. */
   readonly admit: Admission | null;
   readonly query: z.ZodType | null;
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
-  /** What the document shows of an answer by its status, in place of the schema's own example. */
+  /** The document's examples of answers by status, instead of the schema's own. */
   readonly examples: Readonly<Record<number, unknown>>;
-  /** The content types of the file that 200 answers; none: it answers JSON. */
+  /** The content types of a 200 answer with a file; empty: it answers JSON. */
   readonly fileTypes: readonly string[];
   readonly refusals: readonly ErrorCode[];
   readonly summary: string;
@@ -147,10 +148,10 @@ export interface Route extends RouteParts {
   readonly handler: (request: AnyRequest) => Promise<ApiAnswer>;
 }
 
-/** One clause of the sentence. `Adds` is what the handler may read because of it. */
+/** One clause of the sentence. `Adds` is what the handler may read thanks to it. */
 export interface Step<Adds = unknown> {
   readonly parts: Partial<RouteParts>;
-  /** Carries the type only; never set. */
+  /** Only carries the type; never set. */
   readonly adds?: Adds;
 }
 
@@ -168,8 +169,8 @@ export type RequestOf<Path extends string, Steps extends readonly Step[]> = Base
 export type Handler<Request> = (request: Request) => Promise<ApiAnswer>;
 
 /**
- * What clients call it: a verb and what it acts on. `list` a collection, `get` one, `create`, `set` by PUT, `update` by PATCH,
- * `delete`; `download` a file; else the verb at the end of the path.
+ * What clients call it: a verb and what it acts on. `list` a collection, `get` one, `create`, `set` by PUT, `update` by
+ * PATCH, `delete`; `download` a file; otherwise the verb at the end of the path.
  */
 export function named(operationId: string): Step {
   return { parts: { operationId } };
@@ -183,7 +184,7 @@ export function permits(operation: Operation): Step {
 /** The route moves money (or must not act twice): Idempotency-Key is required, and a fault of ours answers 503, never 500. */
 export const idempotent: Step<WithIdempotency> = { parts: { idempotent: 'tenant' } };
 
-/** As `idempotent`, and another member with the same key gets 409: approve, execute. */
+/** Like `idempotent`, but another member with the same key gets 409: approve, execute. */
 export const idempotentPerMember: Step<WithIdempotency> = { parts: { idempotent: 'member' } };
 
 /** The JSON body. Use z.strictObject, so that an unknown field is refused. */
@@ -192,8 +193,8 @@ export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
 }
 
 /**
- * A multipart form with exactly one file, whatever its part is called, and the text fields of the schema, which are checked
- * like those of a JSON body. What the file holds is the handler's business. Counts as an upload. `admit` is asked before
+ * A multipart form with exactly one file, whatever its part is called, and the schema's text fields, which are checked
+ * like those of a JSON body. The handler deals with the file's content. Counts as an upload. `admit` is called before
  * anything of it is read.
  */
 export function upload<S extends z.ZodObject>(schema: S, admit: Admission): Step<WithBody<S> & WithFile> {
@@ -210,17 +211,17 @@ export function answers(schemas: Readonly<Record<number, z.ZodType | null>>): St
   return { parts: { answers: schemas } };
 }
 
-/** What the document shows as the answer with this status where the example of its schema would mislead, or for a file of text. */
+/** The document's example for this status, if the schema's own would mislead, or for a text file. */
 export function shows(examples: Readonly<Record<number, unknown>>): Step {
   return { parts: { examples } };
 }
 
-/** 200 answers a file (ApiAnswer.file) of one of these content types. */
+/** A 200 answer is a file (ApiAnswer.file) of one of these content types. */
 export function answersFile(...contentTypes: readonly [string, ...string[]]): Step {
   return { parts: { answers: { 200: null }, fileTypes: contentTypes } };
 }
 
-/** The codes that the handler itself may refuse with, beside those that follow from the other steps. */
+/** The codes with which the handler itself may refuse, besides those that follow from the other steps. */
 export function refuses(...codes: readonly ErrorCode[]): Step {
   return { parts: { refusals: codes } };
 }
@@ -229,12 +230,12 @@ export function limitedAs(rateClass: RateClass): Step {
   return { parts: { rateClass } };
 }
 
-/** A short name for the operation, and what a reader should know beside it (Markdown). */
+/** A short name for the operation, and what else a reader should know (Markdown). */
 export function summary(text: string, description = ''): Step {
   return { parts: { summary: text, description } };
 }
 
-/** The id in the path. Throws the one `not_found` when it is no UUID. */
+/** The id in the path. Throws the usual `not_found` if it is not a UUID. */
 export function pathId<Name extends string>(
   request: { readonly params: Readonly<Record<Name, string>> },
   name: Name,

@@ -6,9 +6,9 @@ import { normaliseText, textFault } from '../core/text.js';
 import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
 import { z } from './zod.js';
 
-/** The fields that the API's bodies, queries and answers are made of. Each says in its reason what was wrong, in a stable word. */
+/** The fields of the API's bodies, queries and answers. Each gives a stable word as the reason for a problem. */
 
-/** A UUID in any case; canonical after. Reason: not_a_uuid. */
+/** A UUID in any case, made canonical. Reason: not_a_uuid. */
 export const uuidField = z
   .string({ error: 'not_a_uuid' })
   .transform((text, context): Uuid => {
@@ -29,7 +29,7 @@ const INTEGER_TEXT = /^(0|[1-9][0-9]*)$/;
 export const rawField = z
   .string({ error: 'not_an_integer_string' })
   .transform((text, context): bigint => {
-    // The length first: a number of thousands of digits costs nothing to refuse.
+    // Length first: a number with thousands of digits costs nothing to refuse.
     if (text.length <= 19 && INTEGER_TEXT.test(text)) {
       const raw = BigInt(text);
       if (raw <= MAX_RAW) return raw;
@@ -44,10 +44,10 @@ export const rawField = z
     example: '150000',
   });
 
-/** An Amount as a client sends it; a core Amount after. */
+/** An Amount as sent by a client, parsed into a core Amount. */
 export const amountField = z.strictObject({ raw: rawField, asset: assetField }).openapi('AmountInput');
 
-/** Control characters, and the format characters that no text of ours has a use for: the rule itself is in core/text.ts. */
+/** Control characters, and format characters that no text of ours needs: the rule itself is in core/text.ts. */
 const SEEN_CHARACTERS =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$';
 
@@ -56,7 +56,7 @@ export function textField(limits: { readonly min?: number; readonly max: number 
   return z
     .string()
     .transform((text, context): string => {
-      // NFC at most shrinks a text by a small factor, so what is far too long need not be normalised to be refused.
+      // NFC shrinks a text by a small factor at most, so one that is far too long need not be normalised to be refused.
       const normal = text.length > limits.max * 32 ? text : normaliseText(text);
       const fault = textFault(normal, limits);
       if (fault === null) return normal;
@@ -66,14 +66,14 @@ export function textField(limits: { readonly min?: number; readonly max: number 
     .openapi({ minLength: limits.min ?? 0, maxLength: limits.max, pattern: SEEN_CHARACTERS });
 }
 
-/** A field that may be absent; null says the same. */
+/** A field that may be absent or null. */
 export function optional<S extends z.ZodType>(
   schema: S,
 ): z.ZodType<z.output<S> | undefined, z.input<S> | null | undefined> {
   return schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
 }
 
-/** An RFC 3339 date-time. What is finer than a millisecond is rounded as its use asks. Reason: not_a_date_time. */
+/** An RFC 3339 date-time. Fractions of a millisecond are rounded as the use requires. Reason: not_a_date_time. */
 export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, string> {
   return z
     .string({ error: 'not_a_date_time' })
@@ -100,7 +100,7 @@ function integerText(least: number, most: number, otherwise: number): z.ZodType<
     .openapi({ type: 'integer', minimum: least, maximum: most, default: otherwise });
 }
 
-/** The parameters of every collection. The cursor is text here; http/cursor.ts reads it. */
+/** The parameters of every collection. The cursor is text here; http/cursor.ts parses it. */
 export const PAGE_QUERY = {
   limit: integerText(1, 100, 25),
   cursor: z
@@ -115,12 +115,12 @@ export const CREATED_AT_QUERY = {
   'created_at[lte]': instantField('down').optional(),
 };
 
-/** A figure of money in an answer: decimal text. By its format clients know what they may read as a 64-bit integer. */
+/** A sum of money in an answer: decimal text. Its format tells clients that they may read it as a 64-bit integer. */
 export const rawSchema = z
   .string()
   .openapi({ format: 'int64', pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' });
 
-/** Inclusive bounds on what an operation moves; `boundedOfAsset` makes sure that the asset is named. */
+/** Inclusive bounds on an operation's amount; `boundedOfAsset` makes sure that the asset is named. */
 export const AMOUNT_QUERY = {
   asset: assetField.optional(),
   'amount[gte]': rawField.optional(),
@@ -139,7 +139,7 @@ export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
 /** An Amount in an answer. */
 export const AmountSchema = z.object({ raw: rawSchema, asset: assetField }).openapi('Amount');
 
-/** The same where there may be none. A component that is merely made nullable is described as never null. */
+/** The same, or null. A component that is merely made nullable would be described as never null. */
 export const nullableAmountSchema = z.union([AmountSchema, z.null()]);
 
 /** A date-time in an answer: UTC, milliseconds, Z. */
@@ -162,7 +162,7 @@ export function pageSchema<S extends z.ZodType>(
   return example === undefined ? page : exampledAs(page, { items: [example], next_cursor: EXAMPLE.cursor });
 }
 
-/** What an error answers that has one of these codes. (docs/contract.md, Error object) */
+/** The answer to an error with one of these codes. (docs/contract.md, Error object) */
 export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
   return z
     .object({

@@ -5,13 +5,13 @@ import { RequestAborted } from './request-body.js';
 import type { FileAnswer } from './route.js';
 import { commonHeaders } from './send.js';
 
-/** A client that takes nothing for so long has gone, or means harm. */
+/** A client that reads nothing for this long has gone, or means harm. */
 const STALLED_MS = 60_000;
 
 /**
- * Answers a file while it is written. Its length is not known before, so it goes out in chunks, and a client sees whether the
- * last one came. Throws what `write` throws; where the head was sent by then, the caller cuts the connection. Throws
- * RequestAborted when the client has gone.
+ * Sends a file while it is written. Its length is not known in advance, so it is sent in chunks, and the client sees
+ * whether the last one arrived. Throws what `write` throws; if the head has been sent by then, the caller cuts the
+ * connection. Throws RequestAborted if the client has gone.
  */
 export async function sendFile(
   exchange: Exchange,
@@ -40,13 +40,13 @@ export async function sendFile(
   if (!out.writableFinished) throw new Error('the file was not written to its end');
 }
 
-/** The names are ours; one that breaks the header is a fault. */
+/** The names are our own; one that breaks the header is a bug. */
 function checkedName(name: string): string {
   if (!/^[\w.-]+$/.test(name)) throw new Error('the name of the file cannot stand in a header');
   return name;
 }
 
-/** Sends the head with the first byte, so that what fails before it can still be answered. */
+/** Sends the head with the first byte, so that an earlier failure can still be answered. */
 class FileOut extends Writable {
   private hasBegun = false;
   private waiting: ((failure?: Error) => void) | null = null;
@@ -56,7 +56,7 @@ class FileOut extends Writable {
     private readonly begin: () => void,
   ) {
     super();
-    // A client that has gone before there was anything to listen to.
+    // The client may have gone before anything listened.
     this.on('error', () => {});
     if (response.destroyed) this.destroy(new RequestAborted());
     response.once('close', () => {

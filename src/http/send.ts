@@ -10,11 +10,11 @@ const JSON_HEADERS = [
   'nosniff',
 ] as const;
 
-/** What is read of a body that nobody wants, so that the client gets to the answer, and how long that may take. */
+/** How much of an unwanted body is read, so that the client gets to the answer, and how long that may take. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MS = 2_000;
 
-/** Writes the answer of an API route: the status, JSON text (null: no body) and the headers that every answer has. */
+/** Writes the answer of an API route: status, JSON text (null: no body) and the headers that every answer has. */
 export function sendJson(
   exchange: Exchange,
   status: number,
@@ -31,7 +31,7 @@ export function sendJson(
   else endAfterDiscarding(exchange, text);
 }
 
-/** The headers that every answer has, and its own: names and values in turn. */
+/** The headers that every answer has, and its own: alternating names and values. */
 export function commonHeaders({ requestId, rate }: Exchange, own: Readonly<Record<string, string>>): string[] {
   const headers: string[] = ['Svc-Request-Id', requestId];
   if (rate !== null)
@@ -47,7 +47,7 @@ export function commonHeaders({ requestId, rate }: Exchange, own: Readonly<Recor
   return headers;
 }
 
-/** What may still come of the request's body. Node reads a small rest away by itself and keeps the connection. */
+/** How much of the request's body may still come. Node itself discards a small remainder and keeps the connection. */
 function unreadBody({ request }: Exchange): 'none' | 'small' | 'large' | 'not_begun' {
   if (request.complete || !announcesBody(request)) return 'none';
   if (waitsForContinue(request) && !request.readableDidRead) return 'not_begun';
@@ -55,8 +55,8 @@ function unreadBody({ request }: Exchange): 'none' | 'small' | 'large' | 'not_be
 }
 
 /**
- * Closing at once would reset the connection under a client that is still sending, and take the answer with it. So the
- * answer goes out whole, a bounded part of the body is read away, and then the connection is closed.
+ * Closing at once would reset the connection of a client that is still sending, and lose the answer. So the whole
+ * answer is sent, a bounded part of the body is discarded, and then the connection is closed.
  */
 function endAfterDiscarding({ request, response }: Exchange, text: string | null): void {
   let discarded = 0;

@@ -23,27 +23,27 @@ import { sendJson } from './send.js';
 import { tracedExchange } from './tracing.js';
 import { UploadPlaces } from './upload-places.js';
 
-/** What the API's port is made of. */
+/** The parts of the API's port. */
 export interface ServiceOptions {
   readonly api: Api;
-  /** What others than tenants send; none unless said. */
+  /** Requests that are not from tenants; none by default. */
   readonly inbound?: readonly InboundRoute[];
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimits;
   readonly fingerprintKeys: Keyring;
-  /** What a request may wait for the ledger in all, the token check included. */
+  /** How long a request may wait for the ledger in all, including the token check. */
   readonly ledgerTimeoutMs: number;
   readonly bodyTimeouts?: BodyTimeouts;
   readonly baseUrl: string;
   readonly docsUrl: string;
-  /** Addresses and ranges whose X-Forwarded-For is believed. */
+  /** Addresses and ranges whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   readonly errors: ErrorWriter;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Hears what became of each request that a valid token has sent to a route. */
+  /** Called with the outcome of each request by a valid token to a route. */
   readonly onAnswered?: (answered: AnsweredRequest) => void;
-  /** Whether requests are traced; not unless said. */
+  /** Whether requests are traced; false by default. */
   readonly isTraced?: boolean;
 }
 
@@ -54,7 +54,7 @@ interface ServiceDeps extends PipelineDeps, Pick<ServiceOptions, 'onAnswered' | 
   readonly metrics: HttpMetrics;
 }
 
-/** Nothing was answered, the client had gone; counted under the status that proxies use for it. */
+/** The client had gone before the answer; counted under the status that proxies use for this. */
 const CLIENT_GONE = 499;
 
 /** What answers at the API's port. */
@@ -84,14 +84,15 @@ export function createService(options: ServiceOptions): Service {
 
 function application(deps: ServiceDeps, routings: readonly Routing[]): Koa {
   const app = new Koa<RequestState>();
-  // What is left here are broken connections; every other fault has been answered and logged by then.
+  // Only broken connections arrive here; every other fault has been answered and logged.
   app.on('error', (fault: unknown) => deps.logger.debug({ fault: describeFault(fault) }, 'connection failed'));
   app.use(async (context, next) => {
     const exchange = new Exchange(context.req, context.res);
     context.state.exchange = exchange;
-    // Koa's own reading of the path ends at a '#'.
+    // Koa itself cuts the path at a '#'.
     context.newRouterPath = exchange.path;
-    // sendJson writes an answer in one piece, headers included. Koa's own way costs 10 µs more (37 for a bare exchange, not 27).
+    // sendJson writes an answer in one piece, headers included. Koa's own way costs 10 µs more (37 for a bare exchange,
+    // not 27).
     context.respond = false;
     if (deps.isTraced === true) await tracedExchange(exchange, () => answerAndTell(deps, exchange, context, next));
     else await answerAndTell(deps, exchange, context, next);
@@ -127,7 +128,10 @@ async function answer(deps: ServiceDeps, exchange: Exchange, page: Koa.Context, 
   }
 }
 
-/** What may be said after something was looked for: its time would tell whether it is there. (docs/decisions/0043) */
+/**
+ * Codes that may follow a look-up, whose duration would reveal whether it found something.
+ * (docs/decisions/0043-missing-on-a-beat.md)
+ */
 const ON_A_BEAT: readonly string[] = ['not_found', 'rate_limited'];
 
 async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknown): Promise<number> {
@@ -148,7 +152,7 @@ async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknow
   } else if (refusal === LEDGER_UNAVAILABLE) exchange.fault = thrown instanceof Error ? thrown.name : null;
   if (exchange.caller !== null && ON_A_BEAT.includes(refusal.code)) await nextBeat();
   const { status } = ERRORS[refusal.code];
-  // Half a file is sent: all that is left to say is that it is not whole.
+  // Part of a file is sent: all that is left is to show that it is incomplete.
   if (exchange.response.headersSent) exchange.response.destroy();
   else sendJson(exchange, status, deps.errors.text(refusal), headers);
   return status;

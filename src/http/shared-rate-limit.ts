@@ -9,29 +9,30 @@ import {
   type Taken,
 } from './rate-limit.js';
 
-/** Where processes keep buckets together. */
+/** Buckets shared between processes. */
 export interface BucketStore {
-  /** False while nothing would come of asking it. */
+  /** False while asking it would be pointless. */
   readonly isThere: boolean;
-  /** Takes a token, if there is one. Rejects where it gives no answer. */
+  /** Takes a token, if there is one. Rejects if there is no answer. */
   take(bucket: string, burst: number, refillMs: number): Promise<Taken>;
 }
 
 export interface SharedRateObserver {
-  /** The store gives no answers (false), or gives them again. */
+  /** The store has stopped answering (false), or answers again. */
   changed(isThere: boolean): void;
-  /** A request was decided by this process alone. */
+  /** This process decided a request alone. */
   aloneDecided(): void;
 }
 
-/** What a request waits for the store. It answers within one where it is well. */
+/** How long a request waits for the store, which answers within one millisecond when healthy. */
 const ANSWER_MS = 20;
-/** For so long it is left alone after it gave no answer; then one request asks it. */
+/** How long it is left alone after it gave no answer; then one request asks it. */
 const REST_MS = 1_000;
 
 /**
- * One rate for a token, whichever process its requests reach. While the store gives no answers each process grants its share, as
- * it would without: nobody is refused or kept waiting for a limit. (docs/contract.md, Rate limits)
+ * One rate for a token, whichever process its requests reach. While the store does not answer, each process grants its
+ * share, as it would without a store: nobody is refused or kept waiting because of that. (docs/contract.md, Rate
+ * limits)
  */
 export class SharedRateLimiter implements RateLimits {
   private readonly alone: RateLimiter;
@@ -39,7 +40,7 @@ export class SharedRateLimiter implements RateLimits {
   private isWell = true;
   private restsUntil = 0;
 
-  /** Each of `processes` grants its share of the rates where it decides alone. */
+  /** Each of `processes` grants its share of the rates when it decides alone. */
   constructor(
     rates: Rates,
     processes: number,
@@ -55,7 +56,7 @@ export class SharedRateLimiter implements RateLimits {
   }
 
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState> {
-    // Counted in any case, so that nobody has a full bucket when the store gives no answers.
+    // Always counted, so that nobody has a full bucket when the store stops answering.
     const own = this.alone.take(rateClass, tokenKeyId);
     if (!this.mayAsk()) {
       this.observer.aloneDecided();
@@ -93,11 +94,11 @@ export class SharedRateLimiter implements RateLimits {
   }
 }
 
-/** An answer that comes too late is nobody's; one that has arrived while this process was busy is not too late. */
+/** An answer that comes too late is dropped; one that arrived while this process was busy is not too late. */
 function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new Error('no answer in time'));
-    // What the sockets hold is read between a timer and an immediate.
+    // Sockets are read between a timer and an immediate.
     const timer = setTimeout(() => setImmediate(giveUp), ms);
     const end = (): void => clearTimeout(timer);
     answer.then(resolve, reject).finally(end);

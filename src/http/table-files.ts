@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from './zod.js';
 
-/** The files that a table is given back as, and which of them is asked for. */
+/** The formats in which a table can be downloaded, and which one is requested. */
 
 export const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8',

@@ -1,7 +1,7 @@
 import { currentTraceId, entrance } from '../core/trace.js';
 import type { Exchange } from './exchange.js';
 
-/** A request as a part of its sender's trace, or as the first of its own. Answers the status of its answer. */
+/** A request as a span of its sender's trace, or the first of its own. Returns the status of the answer. */
 export function tracedExchange(exchange: Exchange, answer: () => Promise<number>): Promise<number> {
   const { method, requestId, request } = exchange;
   const attributes = { 'http.request.method': method, 'request.id': requestId };
@@ -19,7 +19,7 @@ export function tracedExchange(exchange: Exchange, answer: () => Promise<number>
   });
 }
 
-/** What a line of the log names of the trace that it is said in. */
+/** The trace's ids in a line of the log. */
 export function traceOfLine(): object {
   const traceId = currentTraceId();
   return traceId === null ? {} : { traceId };

@@ -1,27 +1,27 @@
 import { ApiError } from '../core/errors.js';
 
-/** How many uploads a process holds in memory at once, and how many of these may be one tenant's. */
+/** How many uploads a process holds in memory at once, and how many of these one tenant may have. */
 const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_A_TENANT = 4;
-/** Who sends less while others wait loses the place. A phone on a poor network sends as much. */
+/** An upload slower than this loses its place while others wait. A phone on a poor network manages as much. */
 const MIN_BYTES_PER_S = 64 * 1024;
-/** Before, nobody is called slow: a connection takes a while to come up to its speed. */
+/** Nothing counts as slow before this: a connection takes a while to get up to speed. */
 const SLOW_AFTER_MS = 2_000;
 
-/** Where an upload is received. */
+/** A place for receiving an upload. */
 export interface UploadPlace {
   /** Aborted when another upload gets the place. */
   readonly lost: AbortSignal;
   received(bytes: number): void;
-  /** All is there: from now on nobody else gets the place. */
+  /** The upload is complete: from now on nobody else gets the place. */
   arrived(): void;
   leave(): void;
 }
 
 /**
- * Keeps slow or many uploads from taking the memory, or all the places of other tenants. While every place is taken, a
- * tenant that comes gets the one of an upload that is still being received, and is slow or of a tenant that has at least
- * two more than the one that comes: of these the slowest.
+ * Keeps slow or numerous uploads from using up the memory or all places. While every place is taken, a newcomer takes
+ * over the place of an upload that is still being received and is either slow or belongs to a tenant with at least two
+ * places more: of these, the slowest.
  */
 export class UploadPlaces {
   private readonly places = new Set<Place>();
@@ -59,7 +59,7 @@ export class UploadPlaces {
   }
 }
 
-/** What an upload is told that lost its place. */
+/** The error for an upload that lost its place. */
 export function placeLost(): ApiError {
   return tooMany('others waited while this upload came in');
 }

@@ -11,13 +11,13 @@ import { placeLost, type UploadPlace } from './upload-places.js';
 const MIB = 1024 * 1024;
 /** The most that an uploaded file may have. (docs/contract.md, Upload) */
 export const MAX_FILE_BYTES = 10 * MIB;
-/** The file's bytes come in pieces of this size, but for the last: as they are stored. */
+/** The file's bytes come in pieces of this size, except the last, as they are stored. */
 export const FILE_PIECE_BYTES = MIB;
-/** What may stand beside the file: fields, boundaries, part headers. */
+/** How much may come besides the file: fields, boundaries, part headers. */
 const MAX_REST_BYTES = 64 * 1024;
 const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
-/** The name under which the file part is documented and complained about; a client may call it anything. */
+/** The file part's name in the documentation and in errors; a client may call it anything. */
 export const FILE_FIELD = 'file';
 
 const FORM_TYPE = /^multipart\/form-data[\t ]*;/i;
@@ -30,19 +30,19 @@ const TOO_LARGE: Refusal = {
 export interface UploadedFile {
   readonly size: number;
   readonly sha256: Buffer;
-  /** In order, each of FILE_PIECE_BYTES but the last; none of an empty file. */
+  /** In order, each of FILE_PIECE_BYTES except the last; none for an empty file. */
   readonly pieces: readonly Buffer[];
 }
 
-/** A multipart form as it was sent: its text fields as the JSON object that would say the same, and its file. */
+/** A multipart form as sent: its text fields as the equivalent JSON object, and its file. */
 export interface UploadContent {
   readonly fields: JsonContent;
-  /** Null when there was none; that is among the problems. */
+  /** Null if there was none, which is among the problems. */
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];
 }
 
-/** Throws 415 unless the body is said to be a multipart form, not compressed. */
+/** Throws 415 unless the body is declared as an uncompressed multipart form. */
 export function assertForm(request: IncomingMessage): void {
   if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
     throw new ApiError({
@@ -53,8 +53,8 @@ export function assertForm(request: IncomingMessage): void {
 }
 
 /**
- * Reads the form as it arrives; no more of it is kept than it may have. Throws 413 `body_too_large` while it is being read,
- * 400 for what is no form or ends too early or takes longer than `limitMs`, 429 where the place is lost, RequestAborted.
+ * Reads the form as it arrives, and keeps no more of it than is allowed. Throws 413 `body_too_large` while reading, 400
+ * if it is not a form, ends too early or takes longer than `limitMs`, 429 if the place is lost, RequestAborted.
  */
 export async function readUpload(
   request: IncomingMessage,
@@ -77,7 +77,7 @@ function parserOf(request: IncomingMessage): Parser {
     return busboy({
       headers: request.headers,
       defParamCharset: 'utf8',
-      // A field or file that reaches its limit is over it: hence one more.
+      // busboy considers a field or file at its limit too long, hence one more.
       limits: {
         fieldSize: MAX_FIELD_BYTES + 1,
         fields: MAX_PARTS,
@@ -92,8 +92,8 @@ function parserOf(request: IncomingMessage): Parser {
 }
 
 /**
- * Not stream.pipeline: where it fails it destroys the request, and with it the connection that the answer needs. What was not
- * read is left to whoever answers.
+ * Not stream.pipeline: on failure it destroys the request, and with it the connection that the answer needs. The unread
+ * rest is left to the code that answers.
  */
 async function parseForm(request: IncomingMessage, form: Form, limitMs: number, place: UploadPlace): Promise<void> {
   const parser = parserOf(request);
@@ -110,7 +110,7 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number, 
         place.received(chunk.length);
         if (received > MAX_FILE_BYTES + MAX_REST_BYTES) tooLarge();
       };
-      // A request is closed too when all of it is there, and its parser may still be at work.
+      // A complete request is closed too, while its parser may still be at work.
       const gone = (): void => {
         if (!request.complete) reject(new RequestAborted());
       };
@@ -139,9 +139,9 @@ function malformed(): ApiError {
   return new ApiError(invalidField('', 'malformed_multipart'));
 }
 
-/** Gathers the parts. */
+/** Collects the parts. */
 class Form {
-  // Without prototype: a field may have any name.
+  // Without a prototype: a field may have any name.
   private readonly values: Record<string, unknown> = Object.create(null);
   private readonly problems: FieldProblem[] = [];
   private readonly names = new Set<string>();
@@ -149,13 +149,13 @@ class Form {
 
   addField(name: string, value: unknown): void {
     if (!this.isNew(name)) return;
-    // Bytes that are no UTF-8 have become U+FFFD: the text would be stored spoilt.
+    // Invalid UTF-8 has become U+FFFD: the stored text would be corrupted.
     if (typeof value === 'string' && !value.includes('\ufffd')) this.values[name] = value;
     else this.problem(name, 'not_utf8');
   }
 
   addFile(name: string | undefined, content: Readable, tooLarge: () => void): void {
-    // Its end too early is told by the parser.
+    // The parser reports a premature end.
     content.on('error', () => {});
     if (this.file !== null) {
       this.problem(FILE_FIELD, 'repeated');

@@ -7,15 +7,15 @@ import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
 /**
- * How acts get into the audit log: each chained to the one before it, under the lock of its chain's head. A chain begins with
- * the first act that it gets. Heads are the last that a transaction locks. (docs/architecture.md, Locks)
+ * Appends acts to the audit log, each chained to the one before it, under the lock on the chain's head. A chain begins
+ * with its first act. A transaction locks heads last. (docs/architecture.md, Locks)
  */
 export async function appendActs(transaction: Transaction, acts: readonly AuditRow[]): Promise<void> {
   const answers = await transaction.all(lockChains(acts));
   await transaction.all(chained(answers.at(-1) ?? [], acts));
 }
 
-/** Statements that lock the heads of these acts' chains; the last answers them. */
+/** Statements that lock the heads of these acts' chains; the last one returns them. */
 export function lockChains(acts: readonly AuditRow[]): string[] {
   const chainIds = [...new Set(acts.map(chainOf))].sort(compareText);
   const unborn = chainIds.map((chainId): AuditChain => ({ chainId, lastSequence: 0n, lastHash: GENESIS }));

@@ -3,13 +3,14 @@ import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 
 /**
- * The clock of this process against the database's, which all processes share. One that goes wrong would date the accounts
- * that it posts to, and they every other that they meet: approvals would end before their time, and months turn. So it posts nothing;
- * whatever else goes by time, such as retention, goes by the database's. (docs/decisions/0023)
+ * Compares this process's clock with the database's, which all processes share. A wrong clock would date the accounts
+ * that it posts to, and those would date every other that they meet: approvals would expire early, and months turn. So
+ * a process with a wrong clock posts nothing; everything else that depends on time, such as retention, goes by the
+ * database's clock. (docs/decisions/0023-an-account-ahead-of-every-clock-is-refused.md)
  */
 
 export interface ClockBounds {
-  /** From here on operators are told. */
+  /** From here on operators are warned. */
   readonly warnMs: number;
   /** From here on nothing is posted. */
   readonly refuseMs: number;
@@ -18,17 +19,17 @@ export interface ClockBounds {
 export const CLOCK_BOUNDS: ClockBounds = { warnMs: 1_000, refuseMs: 5_000 };
 
 /**
- * What is dated so long ago is all there: of two processes one may be behind the database's clock and one ahead of it, and what
- * is decided has yet to be committed.
+ * Everything dated this long ago is committed: one process may be behind the database's clock and another ahead of it,
+ * and a decision still has to be committed.
  */
 export const SETTLED_AFTER_MS = 2 * CLOCK_BOUNDS.refuseMs + 5_000;
 
 const COMPARE_EVERY_MS = 10_000;
 
 export interface ClockObserver {
-  /** How far this process's clock is ahead of the database's, as far as is sure; negative: behind. */
+  /** How far this process's clock is certainly ahead of the database's; negative: behind. */
   compared(differenceMs: number): void;
-  /** It is beyond a bound. */
+  /** The difference is beyond a bound. */
   strayed(differenceMs: number, isRefused: boolean): void;
 }
 
@@ -41,11 +42,11 @@ export interface ClockGuardDeps {
 
 interface Comparison {
   readonly differenceMs: number;
-  /** What the wall clock was ahead of the process's steady one: should it change, the wall clock was set. */
+  /** How far the wall clock was ahead of the monotonic one: if this changes, the wall clock was set. */
   readonly wallMs: number;
 }
 
-/** Knows nothing before the first comparison; costs no round trip between two. */
+/** Knows nothing before the first comparison; between two it costs no round trip. */
 export class ClockGuard {
   private known: Comparison | null = null;
   private comparing: Promise<void> | null = null;
@@ -53,7 +54,7 @@ export class ClockGuard {
 
   constructor(private readonly deps: ClockGuardDeps) {}
 
-  /** Compares now and every 10 s. While MySQL is away the last comparison stands. */
+  /** Compares now and every 10 s. While MySQL is away the last comparison applies. */
   start(): void {
     const compare = (): void => void this.compare().catch(() => undefined);
     compare();
@@ -65,19 +66,22 @@ export class ClockGuard {
     clearInterval(this.timer);
   }
 
-  /** False also before the first comparison, and as soon as the clock was set: then it is to be compared. */
+  /** Also false before the first comparison, and once the clock was set, until the next. */
   isWell(): boolean {
     const differenceMs = this.differenceMs();
     return differenceMs !== null && Math.abs(differenceMs) < this.deps.bounds.refuseMs;
   }
 
-  /** What the database's clock says: this one's, or what is known of their difference where that is beyond the bound. */
+  /** The database's time: this clock's, corrected by the known difference if that is beyond the bound. */
   readonly now: Clock = () => {
     const at = this.deps.clock();
     return this.isKnown() && !this.isWell() ? instant(at - (this.differenceMs() ?? 0)) : at;
   };
 
-  /** Resolves when `now` can be relied on: where the clock was set since the last comparison it is compared. Throws DatabaseUnavailable. */
+  /**
+   * Resolves once `now` is reliable: if the clock was set since the last comparison, it compares again. Throws
+   * DatabaseUnavailable.
+   */
   async settle(): Promise<void> {
     if (!this.isKnown()) await this.compare();
   }
@@ -89,8 +93,8 @@ export class ClockGuard {
   }
 
   /**
-   * Whether an instant lies further ahead of the database's clock than any process may post: not of this one's, which may be
-   * a little behind while another is a little ahead.
+   * Whether an instant is further ahead of the database's clock than any process may post. Not compared with this
+   * process's clock, which may be slightly behind while another is slightly ahead.
    */
   isTooFarAhead(at: Instant): boolean {
     return this.aheadMs(at) > this.deps.bounds.refuseMs;
@@ -118,7 +122,7 @@ export class ClockGuard {
     const [row] = await lookup.query('SELECT UTC_TIMESTAMP(3) AS now');
     const after = clock();
     const now = column.time.parse(row?.now);
-    // The server looked at its clock between the two; only what lies outside is sure to be a difference.
+    // The server read its clock between the two, so only a time outside them is certainly a difference.
     const differenceMs = now < before ? before - now : now > after ? after - now : 0;
     this.known = { differenceMs, wallMs: this.wallMs() };
     observer.compared(differenceMs);

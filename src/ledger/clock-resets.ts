@@ -5,15 +5,17 @@ import { auditLog } from '../db/entities/identity.js';
 import { literal, literals } from '../db/statements.js';
 import type { Uuid } from '../core/ids.js';
 
-/** How the audit log calls it when an operator lets an account begin anew in time. Its details have `seq`, the last entry then. */
+/** The audit log's name for resetting an account's clock. Its details have `seq`, the last entry at that time. */
 export const CLOCK_RESET = 'account.reset_clock';
 
-/** The entries behind which an operator has reset the account's last instant, in their order: the next may be dated before. */
+/**
+ * The entries after which an operator has reset the account's last instant, in order: the next may be dated earlier.
+ */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
   return (await readClockResetsOf(reader, [accountId])).get(accountId) ?? [];
 }
 
-/** The same of several accounts: only those that were reset are there. */
+/** The same for several accounts, only those that were reset. */
 export async function readClockResetsOf(
   reader: Reader,
   accountIds: readonly Uuid[],
@@ -33,7 +35,7 @@ export async function readClockResetsOf(
   );
 }
 
-/** Whether it was reset behind this entry. Asked only where time runs backwards, which is nearly never. */
+/** Whether it was reset after this entry. Checked only where time runs backwards, which is very rare. */
 export async function wasReset(reader: Reader, accountId: Uuid, seq: bigint): Promise<boolean> {
   return (await readClockResets(reader, accountId)).includes(seq);
 }

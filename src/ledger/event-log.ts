@@ -9,7 +9,7 @@ import type { Transaction } from '../db/database.js';
 import { eventCounters, eventHeads, events, type EventShape, type EventType } from '../db/entities/events.js';
 import { literal, upsertValuesSql } from '../db/statements.js';
 
-/** How events get into the log: in the transaction of the change, under the lock of the tenant's counter. */
+/** Appends events to the log, in the transaction of the change, under the lock on the tenant's counter. */
 
 export interface EventDraft {
   readonly tenantId: Uuid;
@@ -23,12 +23,12 @@ export interface EventDraft {
   readonly traceparent?: Traceparent | null;
 }
 
-/** Answers a row while the database was put back to an earlier moment, and nobody has made that good yet. */
+/** Returns a row while a restore is unfinished. */
 export const OPEN_RESTORE_SQL = 'SELECT 1 FROM restores WHERE finished_at IS NULL LIMIT 1';
 
 /**
- * Appends the events after these statements, in the same round trip. Nothing but the audit log's chains may be locked after. Throws
- * ApiError ledger_unavailable while a restore is open.
+ * Appends the events after these statements, in the same round trip. Only the audit log's chains may be locked
+ * afterwards. Throws ApiError ledger_unavailable while a restore is open.
  */
 export async function appendEvents(
   transaction: Transaction,
@@ -49,10 +49,10 @@ export async function appendEvents(
 }
 
 /**
- * Statements that lock the tenants' counters, sorted, number and date the events under these locks, so that both follow the
- * commits, and insert them. The server itself counts: sent with COMMIT in one text, they hold the locks for no round trip.
- * A tenant without a counter fails by its NULL, and so does every one while a restore is open: what is numbered then could be a number
- * that somebody has seen before. (docs/operations.md, Backup and restore)
+ * Statements that lock the tenants' counters, sorted, number and date the events under these locks, so that both follow
+ * the order of commits, and insert them. The server does the counting: sent with COMMIT in one text, they hold the
+ * locks for no round trip. The NULL of a missing counter makes a tenant's events fail, and so do everybody's while a
+ * restore is open: their numbers might have been seen before. (docs/operations.md, Backup and restore)
  */
 export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
   if (drafts.length === 0) return [];
@@ -77,7 +77,7 @@ export function eventStatements(drafts: readonly EventDraft[], now: Instant): st
   ];
 }
 
-/** A tenant's events to be, in variables of the connection: what the counter stands at, and when they happen. */
+/** A tenant's new events, with the counter's value and their time in session variables. */
 class Counter {
   readonly last: string;
   readonly at: string;
@@ -114,11 +114,11 @@ class Counter {
   }
 
   values(): string {
-    // Its last column is that of a first row, which there is not: it stays as it is.
+    // The last column would only matter for a first row, and there is one already: it keeps its value.
     return `(${this.tenant},${this.last}+${this.drafts.length},${this.at},0)`;
   }
 
-  /** The last of each type. The counter's lock guards these rows. */
+  /** The last event of each type. The counter's lock guards these rows. */
   heads(): string[] {
     const heads = new Map(this.drafts.map(({ type }, index) => [type, index + 1]));
     return Array.from(

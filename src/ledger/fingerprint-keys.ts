@@ -6,12 +6,12 @@ import { tenants } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import { PLAIN_KEY_ID } from '../core/fingerprint.js';
 
-/** How many rows one look may take: no look comes near the limit of a statement, however many keys there are. */
+/** Rows per query, so that none comes near a statement's time limit, however many keys there are. */
 const SLICE = 20_000;
 
 /**
- * How many stored fingerprints were made under each key: all of them, which grow with every operation, so in slices along the
- * primary key. `onProgress` hears of the tenants that are done. (docs/contract.md, Idempotency)
+ * Counts the stored fingerprints made under each key. There is one for every operation, so it counts in slices along
+ * the primary key. `onProgress` gets the number of tenants done. (docs/contract.md, Idempotency)
  */
 export async function countByFingerprintKey(
   reader: Reader,
@@ -23,7 +23,7 @@ export async function countByFingerprintKey(
     await countOf(reader, id, counted);
     onProgress(index + 1, all.length);
   }
-  // Of our own commands, which have no secret.
+  // Our own commands, which have no secret.
   counted.delete(PLAIN_KEY_ID);
   return counted;
 }

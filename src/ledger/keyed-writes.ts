@@ -12,17 +12,17 @@ import type { Table } from '../db/table.js';
 import { answerOfKey, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './desk/keys.js';
 import type { Answer } from './desk/types.js';
 
-/** What a client asked for under a key. */
+/** A client's request with a key. */
 export interface KeyedRequest<Row> {
   readonly tenantId: Uuid;
   readonly key: string;
   readonly fingerprint: Fingerprint;
   readonly resourceType: KeyResourceType;
-  /** Where the resource is read from when its key comes again. */
+  /** Where the resource is read from when its key is repeated. */
   readonly table: Table<Row>;
 }
 
-/** What was made, or a refusal that the key is to remember. */
+/** What was created, or a refusal to be bound to the key. */
 export type KeyedResult<Row> = { readonly row: Row } | { readonly refusal: Refusal; readonly at: Instant };
 
 const LOOK_AGAIN_MS = 100;
@@ -34,10 +34,11 @@ interface Resource {
 }
 
 /**
- * Writes a resource that moves no money, at most once per key, and answers as the posting desk does: for what is too large for
- * its groups. `write` runs in the transaction, may lock accounts, writes everything that belongs to the resource, and returns
- * its row, which is inserted together with the key. Simultaneous requests with one key wait for the first. An ApiError thrown
- * by `write` is an answer and leaves the key free; anything else it throws is thrown, and so is DatabaseUnavailable.
+ * Writes a resource that moves no money, at most once per key, and answers like the posting desk: for writes too large
+ * for its groups. `write` runs in the transaction, may lock accounts, writes everything that belongs to the resource,
+ * and returns its row, which is inserted together with the key. Simultaneous requests with one key wait for the first.
+ * An ApiError thrown by `write` becomes the answer and leaves the key free; anything else it throws is rethrown, and so
+ * is DatabaseUnavailable.
  */
 export async function writeKeyed<Row extends Resource>(
   database: Database,
@@ -53,12 +54,12 @@ export async function writeKeyed<Row extends Resource>(
       return await writeWithKey(database, request, deadline, write);
     } catch (failure) {
       if (failure instanceof ApiError) {
-        // Another request with this key may be the reason: it came first, and is found now.
+        // Another request with this key may be the reason: it came first, and can now be found.
         const refused = { outcome: { done: false, refusal: failure.refusal }, replayed: false } as const;
         return (await findAnswer(database.lookup, request)) ?? refused;
       }
       if (failure instanceof UnknownCommit) return resolveUnknown(database.current, request, failure, deadline);
-      // After a duplicate key, another request with this key came first: it is found now.
+      // After a duplicate key, another request with this key came first, and can now be found.
       const mayPass = failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
       if (!mayPass) throw failure;
       if (deadline.passed()) return UNKNOWN;
@@ -111,7 +112,9 @@ async function writeWithKey<Row extends Resource>(
   }
 }
 
-/** What the key already answers, or null while it is free. A key bound by the transaction with this mark is no replay. */
+/**
+ * The key's existing answer, or null while it is free. A key bound by the transaction with this mark is not a replay.
+ */
 export async function findAnswer<Row extends Resource>(
   reader: Reader,
   request: KeyedRequest<Row>,
@@ -126,7 +129,7 @@ export async function findAnswer<Row extends Resource>(
   return resource === undefined ? null : { outcome: { done: true, resource }, replayed };
 }
 
-/** Looks for the key on fresh connections until the deadline: while it is not there, it may still be committing. */
+/** Looks for the key on fresh connections until the deadline: until it is found, it may still be committing. */
 async function resolveUnknown<Row extends Resource>(
   reader: Reader,
   request: KeyedRequest<Row>,

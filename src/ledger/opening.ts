@@ -5,8 +5,8 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
 /**
- * Inserts new accounts, each with a balance of zero in every asset: the desk takes no account without them. Only system
- * accounts may go below zero. Throws what a statement fails with (1062 for an alias or phone that is taken).
+ * Inserts new accounts, each with a balance of zero in every asset: the desk finds no account without a balance row.
+ * Only system accounts may go below zero. Throws the statements' failures (1062 for a taken alias or phone).
  */
 export async function openLedgerAccounts(transaction: Transaction, opened: readonly Account[]): Promise<void> {
   await transaction.execute(insertSql(accounts, opened));

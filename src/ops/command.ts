@@ -25,13 +25,13 @@ import { PROGRAM, versionText } from './program-name.js';
 /** What a command works with. */
 export interface Ops extends OpsDeps {
   readonly output: Output;
-  /** Those who are signed in from this machine. */
+  /** The sessions on this machine. */
   readonly sessions: SessionFile;
-  /** Who would act. Throws OpsError where nobody is signed in. */
+  /** The person signed in. Throws OpsError if there is none. */
   readonly signedIn: () => Promise<SignedIn>;
-  /** Throws ConfigError where they are not configured. */
+  /** Throws ConfigError if they are not configured. */
   readonly encryptionKeys: () => Keyring;
-  /** Where gateways are, and the keys shared with them. */
+  /** The gateways' addresses, and the keys shared with them. */
   readonly gateways: Gateways;
   /** How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in payouts. */
   readonly railQuietMs: ReadonlyMap<string, number>;
@@ -41,24 +41,24 @@ export interface Ops extends OpsDeps {
 
 /** The same for a command that changes something. */
 export interface ActingOps extends Ops {
-  /** Who acts: signed in, with the right that the command names, and with a code where two people are asked for. */
+  /** The actor: signed in, with the right that the command names, and with a code if it takes two people. */
   readonly by: () => StaffIdentity;
-  /** The same as the audit log names them. */
+  /** The same, for the audit log. */
   readonly actor: () => Actor;
-  /** It is the administrator of the database who acts: nobody may manage the staff yet. */
+  /** True if the database's administrator acts, because nobody may manage the staff yet. */
   readonly isFirst: boolean;
 }
 
-/** One command as its users see it: what it is called, what its help teaches, what it takes. */
+/** One command as its users see it: its name, its help and its input. */
 interface CommandFace<S extends z.ZodObject> {
   /** With its arguments: `revoke <key-id>`. */
   readonly usage: string;
   readonly summary: string;
-  /** It is what its group does where no command is named. */
+  /** The group's default command. */
   readonly isDefault?: true;
   /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
   readonly options: readonly (readonly [flags: string, description: string])[];
-  /** What help says beside the options, where they do not say it all. */
+  /** What else help should say, besides the options. */
   readonly explanation?: string;
   /** Whole command lines after `npm run ops -- `. */
   readonly examples: readonly [string, ...string[]];
@@ -66,24 +66,24 @@ interface CommandFace<S extends z.ZodObject> {
   readonly input: S;
 }
 
-/** A command that only reads: whoever has the database's address may, so nobody is asked who they are. */
+/** A command that only reads: anybody with the database's address may, so nobody has to sign in. */
 export interface QuerySpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly run: (ops: Ops, input: z.infer<S>) => Promise<void>;
 }
 
-/** A command that changes something, and what it asks for before it is run. */
+/** A command that changes something, and what it requires. */
 export interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly needs: Needs<z.infer<S>>;
-  /** Throws UsageError where the options do not go together: before anybody is asked who they are. */
+  /** Throws UsageError if the options do not go together, before anybody has to prove who they are. */
   readonly check?: (input: z.infer<S>) => void;
-  /** What it is about, where a refusal is recorded. */
+  /** What it is about, for the record of a refusal. */
   readonly subject?: (input: z.infer<S>) => string;
-  /** While nobody may manage the staff, whoever has the administrator's address of the database does it. */
+  /** While nobody may manage the staff, anybody with the administrator's database address may run it. */
   readonly firstByAdministrator?: true;
   readonly run: (ops: ActingOps, input: z.infer<S>) => Promise<void>;
 }
 
-/** A command for which there need be no service: it has no database and no configuration. */
+/** A command that needs no service: no database and no configuration. */
 export interface LocalCommandSpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly run: (output: Output, input: z.infer<S>) => Promise<void>;
 }
@@ -132,7 +132,7 @@ interface Wish {
   readonly command: string;
 }
 
-/** The one place where it is decided whether somebody may run a command. */
+/** The one place that decides whether somebody may run a command. */
 async function act<S extends z.ZodObject>(spec: CommandSpec<S>, input: z.infer<S>, wish: Wish): Promise<void> {
   const { ops, config, acting, command } = wish;
   spec.check?.(input);
@@ -216,7 +216,7 @@ function nameOf(command: Command): string {
   return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
-/** What help says of who may. */
+/** What help says about who may run it. */
 function asked(needs: DeclaredNeeds): string | undefined {
   if (needs === 'nothing' || needs === 'own proof') return undefined;
   const rights = [...new Set(needs.map(rightOf))].join(' or ');

@@ -1,15 +1,17 @@
 import type { Command, Option } from 'commander';
 
-/** Scripts by which a shell completes commands and options. They are made of the program, and start nothing. */
+/**
+ * Scripts with which a shell completes commands and options. They are generated from the program, and start nothing.
+ */
 
 export const SHELLS = ['bash', 'zsh'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 const NAME = 'money-ops';
 
-/** A place in a command line, and what may stand there. */
+/** A position in a command line, and what may follow. */
 interface Place {
-  /** `/tenants/add`; '' where nothing is typed yet. */
+  /** `/tenants/add`; '' if nothing is typed yet. */
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly meaning: string }[];
 }
@@ -39,7 +41,10 @@ function placesOf(command: Command, path: string, globals: readonly Option[]): P
   ];
 }
 
-/** The walk along the words before the cursor, the same in both shells: what is no command leaves the place as it is. */
+/**
+ * Walks the words before the cursor, the same way in both shells: a word that is not a command does not change the
+ * position.
+ */
 function walk(places: readonly Place[], words: string): string {
   const paths = places.flatMap(({ path }) => (path === '' ? [] : [path]));
   return `  local at= word

@@ -6,10 +6,10 @@ import { UNTIMED } from '../db/metrics.js';
 import { CLOCK_BOUNDS } from '../ledger/clock-guard.js';
 import type { DeskObserver } from '../ledger/desk/observer.js';
 
-/** The parts that a command needs: the same ones as the service's, in a process of its own. */
+/** The parts that a command needs: the service's, in a separate process. */
 export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'guard'>;
 
-/** For the commands that seal: the others do without. Throws ConfigError. */
+/** For the commands that seal: the others need none. Throws ConfigError. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
   if (keys === undefined)
     throw new ConfigError('ENCRYPTION_KEYS is not set: the command needs the keys that seal what is secret at rest');
@@ -19,7 +19,7 @@ export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring 
 /** A command does one thing at a time. */
 const CONNECTIONS = { MYSQL_READ_CONNECTIONS: 4, MYSQL_TRANSACTION_CONNECTIONS: 2 };
 
-/** Nobody watches a command's desk: what matters of it is its answer. */
+/** Nobody monitors a command's desk: only its answer matters. */
 const UNWATCHED: DeskObserver = {
   groupPosted: () => undefined,
   groupRetried: () => undefined,
@@ -30,7 +30,7 @@ const UNWATCHED: DeskObserver = {
   queued: () => undefined,
 };
 
-/** `say` hears, in one line, of a fault of ours while a command was decided, and of clocks. Connects when it is first asked. */
+/** `say` gets a line about our own faults during a decision, and about clocks. Connects on first use. */
 export function buildOpsParts(config: OpsConfig, say: (line: string) => void): OpsDeps {
   return buildLedger(
     { ...config, ...CONNECTIONS },

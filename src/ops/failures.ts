@@ -2,22 +2,22 @@ import { ConfigError } from '../config.js';
 import { ApiError } from '../core/errors.js';
 import { CommitUnknown, errnoOf, isUnavailable } from '../db/failures.js';
 
-/** The command cannot do what it was asked; the message says why in one line. */
+/** The command cannot be done; the message says why in one line. */
 export class OpsError extends Error {
   override name = 'OpsError';
 }
 
-/** The command was called wrongly: exit code 2. */
+/** The command was used wrongly: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** It may have happened or not, so it must not be repeated blindly: exit code 3. */
+/** It may have happened, so it must not be repeated blindly: exit code 3. */
 export class UnknownOutcome extends OpsError {
   override name = 'UnknownOutcome';
 }
 
-/** What the process ends with. 0: it is done. */
+/** Exit codes. 0: done. */
 export const EXIT = { impossible: 1, misused: 2, unknown: 3 } as const;
 
 export function exitCodeOf(failure: unknown): number {
@@ -29,12 +29,12 @@ export function exitCodeOf(failure: unknown): number {
   return isUnknown ? EXIT.unknown : EXIT.impossible;
 }
 
-/** A word as a shell takes it. */
+/** A word quoted for a shell. */
 export function shellWord(name: string): string {
   return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A failure as an operator should read it, without a stack. */
+/** A failure worded for an operator, without a stack. */
 export function explain(failure: unknown): string {
   if (failure instanceof OpsError || failure instanceof UsageError || failure instanceof ConfigError)
     return failure.message;
@@ -43,11 +43,11 @@ export function explain(failure: unknown): string {
     return 'the connection to MySQL broke at the commit, so it may have happened or not: look before you repeat it';
   if (isUnavailable(failure)) return `MySQL does not answer: ${reasonOf(failure)}`;
   const errno = errnoOf(failure);
-  // The server's own words quote the statement.
+  // The server's own message quotes the statement.
   return `a fault of ours: ${errno === null || errno < 0 ? reasonOf(failure) : `MySQL refused a statement (error ${errno})`}`;
 }
 
-/** The innermost cause says most: "connect ECONNREFUSED 127.0.0.1:3306". */
+/** The innermost cause is the most specific: "connect ECONNREFUSED 127.0.0.1:3306". */
 function reasonOf(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   return failure.cause instanceof Error ? reasonOf(failure.cause) : failure.message;

@@ -10,7 +10,7 @@ import { type Payout, payouts } from '../db/entities/payouts.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
-/** What an operator names, by id or by the name that people use. All throw OpsError when there is none. */
+/** Finds what an operator names by id or by a common name. All throw OpsError if there is none. */
 
 export async function findTenant(reader: Reader, named: string): Promise<Tenant> {
   const id = parseUuid(named);
@@ -22,7 +22,7 @@ export async function findTenant(reader: Reader, named: string): Promise<Tenant>
 export interface AccountName {
   /** An id, an alias or a phone. */
   readonly account: string;
-  /** Id or name of its tenant; may be left out with an id. */
+  /** Id or name of its tenant; optional with an id. */
   readonly tenant?: string | undefined;
 }
 
@@ -91,7 +91,7 @@ export async function findPayout(reader: Reader, named: string): Promise<Payout>
   return found;
 }
 
-/** One of the staff, by a name that folds to the same. */
+/** A member of staff, by any name that folds to the same. */
 export async function findStaffCalled(reader: Reader, name: string): Promise<Staff> {
   const found = await findStaff(reader, name);
   if (found === undefined) throw new OpsError(`there is nobody called ${name} among the staff`);

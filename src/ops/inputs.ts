@@ -4,7 +4,7 @@ import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
 
-/** What options hold, checked. Every message ends a line that begins with the option's name. */
+/** Parses and checks options. Every message completes a line that begins with the option's name. */
 
 export const text = z.string();
 export const optionalText = z.string().optional();
@@ -60,7 +60,7 @@ export const wholeNumber = (least: number, most: number): z.ZodType<number, stri
     return z.NEVER;
   });
 
-/** Some of these names with commas between, in the order of the names. */
+/** A comma-separated subset of these names, returned in the order of `names`. */
 function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: string) => string) {
   return z.string().transform((given, context): readonly T[] => {
     const wanted = given.split(',').map((name) => name.trim());
@@ -115,7 +115,7 @@ export const time = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-/** `owner=owner,payroll=operator`: members' names, each with a role. */
+/** `owner=owner,payroll=operator`: members' names with their roles. */
 export const grants = z
   .string()
   .default('')

@@ -1,2 +1,2 @@
-/** `money-ops …`: the same program under the name that a package gives it (program-name.ts). */
+/** `money-ops …`: the same program under its name in a package (program-name.ts). */
 import './main.js';

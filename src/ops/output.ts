@@ -5,38 +5,38 @@ import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { withEscapes } from '../core/text.js';
 import { OpsError, UsageError } from './failures.js';
 
-/** A value as an operator sees it. An amount is shown in whole units beside its raw integer; in JSON as the API writes it. */
+/** A value as an operator sees it. An amount is shown in whole units with its raw integer; in JSON as in the API. */
 export type Value = Plain | Amount | readonly string[] | Readonly<Record<string, Plain>>;
 
 type Plain = string | number | boolean | null;
 
-/** What is known of one thing, by snake_case names: the columns of a table, the fields of its JSON. */
+/** One thing's fields by snake_case names: the columns of a table, the fields of its JSON. */
 export type Fields = Readonly<Record<string, Value>>;
 
 export interface OutputOptions {
   readonly json: boolean;
-  /** Skip the question before what cannot be undone. */
+  /** Skip the question before an act that cannot be undone. */
   readonly yes: boolean;
 }
 
 /**
- * Results go to standard output, everything else to standard error. What tenants and strangers wrote reaches neither a
- * terminal nor a pipe with characters that control it or hide: they are escaped.
+ * Results go to standard output, everything else to standard error. In text from tenants and strangers, control and
+ * invisible characters are escaped, for terminals and pipes alike.
  */
 export class Output {
-  /** `width`: of the terminal, in columns; undefined where a file or a program reads: then nothing is folded. */
+  /** `width`: the terminal's columns; undefined if a file or program reads, and then nothing is folded. */
   constructor(
     private readonly options: OutputOptions,
     private readonly width: number | undefined = process.stdout.isTTY ? process.stdout.columns : undefined,
   ) {}
 
-  /** One thing, its fields below one another. */
+  /** One thing, one field per line. */
   one(fields: Fields): void {
     if (this.options.json) return this.json(toJson(fields));
     this.line(this.below(fields));
   }
 
-  /** Several things of a kind, a row each, or one below the other where the terminal is too narrow. JSON: an array. */
+  /** Several things of a kind, a row each, or one below the other if the terminal is too narrow. JSON: an array. */
   list(rows: readonly Fields[], whenNone: string): void {
     if (this.options.json) return this.json(rows.map(toJson));
     const [first] = rows;
@@ -47,13 +47,13 @@ export class Output {
     this.line(this.fits(text) ? text : rows.map((row) => this.below(row)).join('\n'));
   }
 
-  /** The newest `most` of a list: says so where there may be more. */
+  /** The newest `most` of a list; says so if there may be more. */
   newest(rows: readonly Fields[], most: number, whenNone: string): void {
     this.list(rows, whenNone);
     if (rows.length === most) this.say(`The newest ${most}; --limit shows more.`);
   }
 
-  /** The fields of one thing below one another, their values folded to the terminal. */
+  /** One thing's fields, one per line, with values folded to the terminal. */
   private below(fields: Fields): string {
     const rows = Object.entries(fields).map(([name, value]) => ({ [headingOf(name)]: textOf(value) }));
     const table = new Table({ style: PLAIN });
@@ -72,7 +72,7 @@ export class Output {
     return text.split('\n').every((line) => line.length <= width);
   }
 
-  /** The same as CSV, an amount as its raw integer: for a spreadsheet, where none of it runs as a formula. */
+  /** The same as CSV, with amounts as raw integers, safe to open in a spreadsheet. */
   csv(rows: readonly Fields[]): void {
     const [first] = rows;
     if (first === undefined) return;
@@ -84,17 +84,17 @@ export class Output {
     process.stdout.write(csvLines([Object.keys(first)]) + csvLines(cells, kinds));
   }
 
-  /** One of what goes on and on: a line that says it in words, or its JSON in a line. */
+  /** One item of an endless list: a line in words, or its JSON on one line. */
   each(fields: Fields, text: string): void {
     this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(text));
   }
 
-  /** A remark for the person who reads along. Never part of the result. */
+  /** A remark for the person watching. Never part of the result. */
   say(text: string): void {
     process.stderr.write(`${withEscapes(text)}\n`);
   }
 
-  /** How far long work has come, in place on a terminal. */
+  /** The progress of long work, updated in place on a terminal. */
   progress(what: string, done: number, total: number): void {
     if (!process.stderr.isTTY) return;
     const filled = total === 0 ? BAR_WIDTH : Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH));
@@ -102,12 +102,12 @@ export class Output {
     process.stderr.write(`\r${what} [${bar}] ${done}/${total}${done >= total ? '\n' : ''}`);
   }
 
-  /** Lines for the person at the terminal that are part of the result: a QR code. A program gets none. */
+  /** Lines for the person at the terminal that are part of the result: a QR code. Not for programs. */
   picture(lines: string): void {
     if (!this.options.json) this.line(linesWithEscapes(lines));
   }
 
-  /** A result that has a format of its own, a script or a CSV. Throws UsageError where JSON is asked for. */
+  /** A result with its own format, a script or a CSV. Throws UsageError if JSON is requested. */
   verbatim(text: string): void {
     if (this.options.json) throw new UsageError('it prints no JSON: leave out --json');
     process.stdout.write(text);
@@ -118,7 +118,10 @@ export class Output {
     return process.stdin.isTTY;
   }
 
-  /** What the person at the keyboard types. Throws UsageError where there is nobody; `otherwise` says how else to give it. */
+  /**
+   * What the person at the keyboard types. Throws UsageError if there is nobody; `otherwise` says how else to provide
+   * it.
+   */
   async ask(question: string, otherwise: string): Promise<string> {
     if (!this.canAsk) throw new UsageError(otherwise);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
@@ -129,8 +132,8 @@ export class Output {
     }
   }
 
-  /** Asks before what cannot be undone. Throws OpsError when the answer is no, or nobody can be asked. */
-  /** Asked again once somebody has said yes, however long that took: whether they still may. */
+  /** Asks before an act that cannot be undone. Throws OpsError if the answer is no, or nobody can be asked. */
+  /** Checks again after a yes, however long that took, whether they still may. */
   stillMay: () => Promise<void> = () => Promise.resolve();
 
   async confirm(what: string): Promise<void> {
@@ -155,13 +158,13 @@ export class Output {
   }
 }
 
-/** The same for a text whose lines are our own. */
+/** The same for a text with our own line breaks. */
 export function linesWithEscapes(text: string): string {
   return text.split('\n').map(withEscapes).join('\n');
 }
 
 const BAR_WIDTH = 30;
-/** Around a cell, and the three lines of a table of two columns. */
+/** The padding of a cell, and the three lines of a two-column table. */
 const PADDING = 2;
 const BORDERS = 3;
 const MIN_VALUE = 12;

@@ -5,9 +5,9 @@ import type { SweepState } from '../temporal/reading-leases.js';
 import type { Fields } from './output.js';
 import type { OutboxState } from './support/outbox.js';
 
-/** What operators see of the bridge to Temporal and of the sweeper. */
+/** How operators see the bridge to Temporal and the sweeper. */
 
-/** In words, when it is tried next and what came of it so far. */
+/** In words, when it is tried next and the results so far. */
 export function attemptsOf({ attempts, dueAt, lastError, deadAt }: OutboxRow): string {
   const why = `refused ${attempts} time(s): ${lastError ?? 'no reason given'}`;
   if (deadAt !== null) return `a dead letter since ${toRfc3339(deadAt)}, ${why}`;

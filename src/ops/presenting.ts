@@ -30,7 +30,7 @@ import { attemptsOf } from './presenting-bridge.js';
 import { rowFields } from './row-fields.js';
 import type { TransferDetails } from '../support/reading/transfers.js';
 
-/** What operators see of each thing. Never a secret. */
+/** How operators see each resource. Never a secret. */
 
 export function tenantFields(tenant: Tenant): Fields {
   const shown = ['id', 'name', 'network', 'timeZone', 'feeAccountId', 'policyDelayS', 'createdAt'] as const;
@@ -216,7 +216,7 @@ export function endpointFields(endpoint: WebhookEndpoint): Fields {
   };
 }
 
-/** The same with all that is known of it. */
+/** The same with all details. */
 export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: Described): Fields {
   const { lostFrom, lostTo } = endpoint;
   return {

@@ -5,7 +5,7 @@ import { openRails } from '../payouts/rails/registry.js';
 import type { Ops } from './command.js';
 import { UsageError } from './failures.js';
 
-/** The rails as the worker has them, but for those left out. Throws UsageError where one of these does not exist. */
+/** The worker's rails, except those left out. Throws UsageError if one of these does not exist. */
 export function conversationOf(
   { database, desk, clock, gateways, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),

@@ -28,7 +28,7 @@ function explainFailure(failure: unknown): number {
   return exitCodeOf(failure);
 }
 
-/** Commander ends the process by itself otherwise, in the middle of what runs. */
+/** Otherwise commander would end the process in the middle of running work. */
 function takeExits(command: Command): Command {
   command.exitOverride();
   command.commands.forEach(takeExits);

@@ -7,7 +7,7 @@ import { payoutEvent } from './decide.js';
 import { calmed, nextInstant } from './rules.js';
 
 /**
- * How a payout that waits for approval goes on or ends, and how one that was approved is canceled before the rail has it.
+ * How a payout that waits for approval proceeds or ends, and how an approved one is canceled before the rail has it.
  * Pure. (docs/contract.md, Payouts)
  */
 export const payoutApproval: ApprovalFeature<Payout> = {
@@ -20,7 +20,7 @@ export const payoutApproval: ApprovalFeature<Payout> = {
   },
   operations: { approve: 'approvePayout', cancel: 'cancelPayout', alsoCanceledIn: ['approved'] },
   endRefusal: contradictionRefusal,
-  // An end posts nothing: what is held goes back to where it was.
+  // Ending one posts nothing: the held money becomes available again.
   accountsOf: ({ sourceAccountId }) => [sourceAccountId],
   granted,
   ended: (payout, action, reason, state) =>
@@ -36,7 +36,7 @@ export const payoutApproval: ApprovalFeature<Payout> = {
     }),
 };
 
-/** The rail speaks of an order that it was never given, as far as is known here: what is held may have been paid. */
+/** The rail knows an order that, as far as we know, it was never given: the held money may have been paid. */
 function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved')) return null;
   return {
@@ -46,7 +46,7 @@ function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   };
 }
 
-/** The last approval: verification and status are checked once more, and then it is on its way. */
+/** The last approval: verification and status are checked once more, then it proceeds. */
 function granted(payout: Payout, state: LockedState): Ending<Payout> {
   const source = state.account(payout.sourceAccountId);
   if (source === undefined) throw new Error('the account of a payout does not exist');
@@ -72,12 +72,12 @@ function canceled(payout: Payout): Ending<Payout> {
   return { ended, writes: { ...givenBack(ended), events: [payoutEvent('payout.canceled', ended)] } };
 }
 
-/** All that was held. */
+/** Releases everything held. */
 export function released({ id, raw, feeRaw }: Payout): HoldChange {
   return { change: 'release', resourceId: id, raw: raw + feeRaw };
 }
 
-/** Nothing leaves: the hold is released and the month given back. */
+/** Nothing leaves: releases the hold and restores the month's allowance. */
 export function givenBack(payout: Payout): Writes {
   const { sourceAccountId: accountId, asset, limitMonth: month, raw } = payout;
   return { holds: [released(payout)], months: [{ accountId, asset, month, raw: -raw }] };

@@ -7,9 +7,9 @@ import type { ApprovalState } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { payoutApproval } from './approval-outcomes.js';
 
-/** What may be done with a payout before the rail has it: by members, by the staff, by time. */
+/** What members, the staff and time do to a payout before the rail has it. */
 export class PayoutApprovals extends Approvals<Payout> {
-  /** `rails` are those whose queues are served: the workflow learns of them by the payout's state. */
+  /** `rails` are those with a queue: the workflow learns the rail from the payout's state. */
   constructor(
     desk: PostingDesk,
     reader: Reader,

@@ -11,8 +11,8 @@ import { type PayoutCommand, railEvent, unchanged } from './outcome.js';
 import { calmed, nextInstant } from './rules.js';
 
 /**
- * The fence before a rail: each order that it is given is a numbered attempt, written under the account's lock before the
- * rail is called. Pure. (docs/contract.md, Rails)
+ * The fence in front of a rail: each order given to it is a numbered attempt, written under the account's lock before
+ * the rail is called. Pure. (docs/contract.md, Rails)
  */
 
 /** Approved → in progress, with the first attempt. From then on it cannot be canceled. */
@@ -25,7 +25,7 @@ export function decideBegin(command: PayoutCommand, state: LockedState): Decisio
   return { ...attempted(command, begun, state), bindsKey: true };
 }
 
-/** One more attempt. While operators are about to settle it nothing is given: their outcome may release the money. */
+/** One more attempt. None while operators are about to settle it: their outcome may release the money. */
 export function decideAttempt(command: PayoutCommand, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
@@ -43,7 +43,7 @@ function attempted(command: PayoutCommand, payout: Payout, state: LockedState): 
   return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
 }
 
-/** What one operator has proposed and no other has decided. */
+/** A resolution that one operator has proposed and no other has decided. */
 export function openResolution({ id: payoutId }: Payout, state: LockedState): PayoutResolution | undefined {
   return state.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
 }

@@ -18,7 +18,7 @@ import { type RailCallback, readCallback } from './rails/wire.js';
 import { effectOf } from './rules.js';
 import { isResolvedReport } from './resolved-reports.js';
 
-/** What came of a callback. `reused`: its id was used for something else before. */
+/** The effect of a callback. `reused`: its id was used for something else before. */
 export type CallbackEffect = PayoutRailEvent['effect'] | 'reused';
 
 export interface CallbackDeps {
@@ -26,7 +26,7 @@ export interface CallbackDeps {
   readonly desk: PostingDesk;
   readonly clock: Clock;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** Of each rail that calls back, by the name in payouts. */
+  /** The keys of each rail that calls back, by its name in payouts. */
   readonly keys: ReadonlyMap<string, Keyring>;
   readonly onCallback: (rail: string, effect: CallbackEffect) => void;
   readonly onContradiction: RailObserver['contradicted'];
@@ -34,7 +34,7 @@ export interface CallbackDeps {
 }
 
 export interface ReceivedCallback {
-  /** As payouts name it: `http:<name>`. */
+  /** As in payouts: `http:<name>`. */
   readonly rail: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -42,14 +42,17 @@ export interface ReceivedCallback {
 }
 
 /**
- * What rails tell by themselves. Each is written down once, whatever comes of it; what is late, sent again or known already
- * changes nothing. Anybody may send what is forged, or again what a rail has sent: that is counted, and leaves no row.
+ * Reports that rails send. Each is recorded once, whatever its effect; one that is late, repeated or already known
+ * changes nothing. Anybody may send forgeries, or replay what a rail has sent: those are counted, and leave no row.
  * (docs/contract.md, Rails)
  */
 export class RailCallbacks {
   constructor(private readonly deps: CallbackDeps) {}
 
-  /** Null where no such rail calls back. Throws ApiError ledger_unavailable, DatabaseUnavailable: then it shall come again. */
+  /**
+   * Null if no such rail calls back. Throws ApiError ledger_unavailable, DatabaseUnavailable: then the rail must send
+   * it again.
+   */
   async receive({ rail, path, headers, body }: ReceivedCallback): Promise<CallbackEffect | null> {
     const { keys, clock, onCallback } = this.deps;
     const own = keys.get(rail);
@@ -61,7 +64,7 @@ export class RailCallbacks {
   }
 
   private async hear(rail: string, body: Buffer, at: number): Promise<CallbackEffect> {
-    // The same whenever and wherever these bytes come, for as long as they pass for new.
+    // The same id for the same bytes, whenever and wherever they arrive while they still count as recent.
     const rowId = idOf(at, createHash('sha256').update(`${rail}\n`).update(body).digest());
     const callback = readCallback(body.toString('utf8'));
     if (callback !== null) return this.tell(rail, callback, rowId);
@@ -69,7 +72,7 @@ export class RailCallbacks {
     return 'malformed';
   }
 
-  /** A genuine report, through whichever door it came. `rowId`: where its own id binds nothing. Throws as `receive`. */
+  /** A genuine report, by whichever route. `rowId`: used if its own id binds nothing. Throws like `receive`. */
   async tell(rail: string, { callbackId, ...said }: RailCallback, rowId: Uuid = newId()): Promise<CallbackEffect> {
     const { database, desk, notifier, onContradiction, onEnd } = this.deps;
     const payout = await database.reader.find(payouts, { id: said.key });
@@ -114,7 +117,7 @@ export class RailCallbacks {
     return 'reused';
   }
 
-  /** Sent again it has its row already. */
+  /** If it is sent again, the row already exists. */
   private async write(
     event: Pick<PayoutRailEvent, 'id' | 'rail' | 'payoutId' | 'effect' | 'callbackId'>,
   ): Promise<void> {
@@ -129,7 +132,7 @@ export class RailCallbacks {
   }
 }
 
-/** What a genuine message is signed with, in milliseconds since 1970. */
+/** The signed time of a genuine message, in milliseconds since 1970. */
 function sentAt(headers: ReceivedCallback['headers']): number {
   return Number(headers[TIMESTAMP_HEADER]) * 1_000;
 }

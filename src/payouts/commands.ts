@@ -21,9 +21,9 @@ import {
 import type { RailRoute } from './rails/rules.js';
 import type { CreatePayout } from './rules.js';
 
-/** What the posting desk does with payouts. */
+/** The posting desk's commands for payouts. */
 
-/** POST /v1/payouts, with the operator's choice of rails. */
+/** POST /v1/payouts, with the operators' choice of rails. */
 export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {
   return {
     name: 'create payout',
@@ -72,7 +72,7 @@ export const attemptPayout: CommandKind<PayoutCommand, Payout> = {
   decide: decideAttempt,
 };
 
-/** What the rail says. */
+/** A report from the rail. */
 export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
   name: 'report outcome of payout',
   resourceType: 'payout',
@@ -82,14 +82,14 @@ export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
   decide: decideReport,
 };
 
-/** What operators have to look at. */
+/** Raises a payout to operators. */
 export const raisePayout: CommandKind<RaisePayout, Payout> = {
   ...beginPayout,
   name: 'raise payout',
   decide: decideRaise,
 };
 
-/** What the rail never heard of. */
+/** The rail never heard of the payout. */
 export const denyPayout: CommandKind<DenyPayout, Payout> = {
   ...beginPayout,
   name: 'deny payout',

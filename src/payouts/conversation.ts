@@ -20,14 +20,14 @@ import { isResolvedReport } from './resolved-reports.js';
 /** What we ask of a rail. */
 export type RailCall = 'submission' | 'inquiry' | 'void';
 
-/** What the worker tells to whoever watches it. */
+/** What the worker reports for monitoring. */
 export interface RailObserver {
   called(rail: string, kind: RailCall, result: string): void;
-  /** The rail gave no answer; a line for operators, without personal data. */
+  /** The rail did not answer; `message` is a line for operators, without personal data. */
   silent(rail: string, message: string): void;
-  /** The rail said what contradicts what we know of a payout, and that was not settled yet. */
+  /** The rail contradicted what we know about a payout, and that has not been settled yet. */
   contradicted(rail: string): void;
-  /** The rail said what ended it. */
+  /** The rail ended the payout. */
   ended(payout: Payout): void;
 }
 
@@ -38,28 +38,28 @@ export interface ConversationDeps {
   readonly rails: Rails;
   readonly failpoints: Failpoints;
   readonly observer: RailObserver;
-  /** Learn of every call whether it had an answer. */
+  /** Told after every call whether it was answered. */
   readonly breakers: Pick<RailBreakers, 'answered' | 'silent'>;
 }
 
-/** A payout after its rail was asked about it. `silent`: nothing is known; `unknown`: the rail never heard of it. */
+/** A payout after a question to its rail. `silent`: nothing is known; `unknown`: the rail never heard of it. */
 export interface Heard {
   readonly payout: Payout;
   readonly answer: 'silent' | 'unknown' | 'statement';
 }
 
-/** What is said between us and the rail of a payout: each word is written down, and does what it must. */
+/** The messages between us and a payout's rail: each is recorded and takes effect. */
 export class RailConversation {
   constructor(readonly deps: ConversationDeps) {}
 
-  /** Undefined where the rail is not configured (any more). */
+  /** Undefined if the rail is not, or no longer, configured. */
   railOf({ rail }: Payout): Rail | undefined {
     return this.deps.rails.get(rail);
   }
 
   /**
-   * Asks what became of it. What the rail never heard of though it took it or said its end contradicts, and is raised. Throws
-   * ApiError ledger_unavailable, DatabaseUnavailable.
+   * Asks for the outcome. If the rail denies a payout that it accepted or ended, that is a contradiction, and is
+   * raised. Throws ApiError ledger_unavailable, DatabaseUnavailable.
    */
   async inquire(payout: Payout): Promise<Heard> {
     const said = await this.call(payout, 'inquiry', (rail) => rail.status(payout.id));
@@ -71,7 +71,7 @@ export class RailConversation {
     return { payout, answer: 'unknown' };
   }
 
-  /** 'silent' where it is not known what the rail did. */
+  /** 'silent' if it is unknown what the rail did. */
   async call<T extends RailStatement | null>(
     payout: Payout,
     kind: RailCall,
@@ -93,16 +93,16 @@ export class RailConversation {
       failpoints.pass('after_rail_call');
       observer.called(payout.rail, kind, 'no_answer');
       observer.silent(payout.rail, failure.message);
-      // What is not configured here was not called.
+      // A rail that is not configured here was not called.
       if (rail !== undefined) await breakers.silent(payout.rail, payout.id, failure.message);
       await this.note(payout, { kind, effect: 'no_answer' });
       return 'silent';
     }
   }
 
-  /** What the rail says. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
+  /** Applies what the rail says. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
   async report(payout: Payout, kind: RailCall, said: RailStatement): Promise<Payout> {
-    // Nothing can come of it, and a completed payout is asked about many times: no account is locked for it.
+    // It can have no effect, and a completed payout is asked about many times, so no account is locked for it.
     if (repeats(payout, said)) {
       await this.note(payout, { kind, effect: 'duplicate', said: said.status }, said);
       return payout;
@@ -113,12 +113,12 @@ export class RailConversation {
     return this.submitted(payout, (base) => this.deps.desk.submit(reportOutcome, { ...base, ...told }));
   }
 
-  /** Raises what stands as it does since before then. Throws as `report`. */
+  /** Raises the payout if it has been in its state since before that moment. Throws like `report`. */
   raise(payout: Payout, standsSince: Instant): Promise<Payout> {
     return this.submitted(payout, (base) => this.deps.desk.submit(raisePayout, { ...base, standsSince }));
   }
 
-  /** Writes down what changes nothing. */
+  /** Records a message that changes nothing. */
   async note(
     payout: Payout,
     word: Pick<PayoutRailEvent, 'kind' | 'effect'> & { readonly said?: PayoutRailEvent['said'] },
@@ -151,7 +151,7 @@ export class RailConversation {
   }
 }
 
-/** What a command about what a rail says begins with: each is one of its own, however often the same is said. */
+/** The common part of commands about a rail's messages: each has its own key, however often the same is said. */
 export function railCommand(facts: Payout) {
   const { id, tenantId } = facts;
   const eventId = newId();

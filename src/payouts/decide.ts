@@ -19,7 +19,7 @@ import { chooseRail, type RailRoute } from './rails/rules.js';
 import { type CreatePayout, newPayout } from './rules.js';
 
 /**
- * 404, then 403, then the rules in their order; then the money is held and the payout is approved, or waits for approval.
+ * Checks 404, 403, then the rules in order; then the money is held and the payout is approved, or waits for approval.
  * (docs/contract.md, Order of checks)
  */
 export function decidePayout(
@@ -35,12 +35,12 @@ export function decidePayout(
   const accountId = source.account.id;
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
-  // Configuration, not a rule: the same request may pass when the operator has added a rail.
+  // Configuration, not a rule: the same request may pass once operators have added a rail.
   const rail = chooseRail(routes, tenant, command.destination.country);
   if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
 
   const fee = feeOf(state, { tenantId, operation: 'payout', asset: amount.asset }, accountId, amount.raw);
-  // Locked from the beginning, so that it cannot be closed while a fee is on its way into it.
+  // Locked from the start, so that it cannot be closed while a fee is on its way to it.
   if (fee.accountId !== null) state.account(fee.accountId);
   const month = monthOf(state.at, tenant.timeZone);
   const monthKey = { accountId, asset: amount.asset, month: month.name };
@@ -70,7 +70,7 @@ export function decidePayout(
   };
 }
 
-/** The event of a transition, with the payout as GET shows it at this moment. */
+/** The event of a transition, with the payout as GET shows it at that moment. */
 export function payoutEvent(type: Extract<EventType, `payout.${string}`>, payout: Payout): EventDraft {
   return { tenantId: payout.tenantId, type, resourceId: payout.id, object: () => presentPayout(payout) };
 }

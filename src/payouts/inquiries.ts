@@ -7,28 +7,31 @@ import { transact } from '../db/transact.js';
 import type { RailConversation } from './conversation.js';
 import { nextAsk } from './rules.js';
 
-/** Whoever took a payout to ask about it has so long; where the rail gives no answer it is asked again then. */
+/**
+ * How long a worker that claimed a payout has to ask about it. If the rail does not answer, it is asked again after
+ * this.
+ */
 const LEASE_MS = 600_000;
 
 /**
- * Questions about payouts that have ended, which no workflow asks any more: a completed one may come back, and a rail that
- * contradicts itself may make up its mind. (docs/contract.md, Payouts)
+ * Questions about payouts that have ended, and so have no workflow: a completed one may be returned, and a rail that
+ * contradicted itself may settle on an answer. (docs/contract.md, Payouts)
  */
 export class LateInquiries {
-  /** `windowMs`: for how long after its completion a payout over the rail may come back. */
+  /** `windowMs`: how long after its completion a payout over the rail may be returned. */
   constructor(
     private readonly conversation: RailConversation,
     private readonly windowMs: (rail: string) => number,
   ) {}
 
-  /** Asks about those of a rail that are due, at most `limit`. Answers how many there were. */
+  /** Asks about a rail's due payouts, at most `limit`. Returns how many there were. */
   async askDue(rail: string, limit: number): Promise<number> {
     const due = await this.claim(rail, limit);
     await Promise.all(due.map((payout) => this.ask(payout)));
     return due.length;
   }
 
-  /** What is due, taken from the other workers for as long as an answer may need. */
+  /** Claims due payouts for as long as an answer may take. */
   private claim(rail: string, limit: number): Promise<readonly Payout[]> {
     const { database, clock } = this.conversation.deps;
     return transact(database, async (transaction) => {
@@ -56,12 +59,12 @@ export class LateInquiries {
   }
 }
 
-/** A rail that gave no answer is asked again before the usual time, but ever more rarely as well. */
+/** A rail that did not answer is asked again before the usual time, but also at growing intervals. */
 function sooner(usual: Instant, now: Instant): Instant {
   return instant(now + Math.max(LEASE_MS, Math.trunc((usual - now) / 8)));
 }
 
-/** Unless somebody else has set it meanwhile: what becomes of a payout says when it is asked about. */
+/** Unless it was set meanwhile: every change of a payout sets its own time. */
 function scheduleSql({ id }: Payout, lease: Instant | null, next: Instant | null): string {
   const at = (value: Instant | null): string => literal(payouts, 'askAt', value);
   return `UPDATE payouts SET ask_at=${at(next)} WHERE id=${uuid.literal(id)} AND ask_at<=>${at(lease)}`;

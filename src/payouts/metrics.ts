@@ -10,7 +10,7 @@ import type { RailCall, RailObserver } from './conversation.js';
 
 const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void'];
 
-/** What operators see of the rails. `onSilent` gets a line for the log; silence is counted from 0 for `rails`. */
+/** Metrics of the rails. `onSilent` gets a line for the log; silence is counted from 0 for `rails`. */
 export function railMetrics(
   registry: Registry,
   onSilent: RailObserver['silent'],
@@ -35,7 +35,7 @@ const ENDS = 'payout_end_seconds';
 /** From seconds, over the next working day, to a month. */
 const END_BUCKETS_S = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 2_592_000];
 
-/** How long payouts take from their creation to the end that their rail says, by whichever way it comes. */
+/** How long payouts take from creation to the end reported by their rail, by whichever route. */
 export function endMetrics(registry: Registry): (payout: Payout) => void {
   const known = registry.getSingleMetric(ENDS);
   const ends =
@@ -55,7 +55,7 @@ export function endMetrics(registry: Registry): (payout: Payout) => void {
 
 const CONTRADICTIONS = 'payout_contradictions_total';
 
-/** Counts what rails say against what we know, by whichever way it comes: one counter for each process. */
+/** Counts contradictions by rails, by whichever route: one counter per process. */
 export function contradictionMetrics(registry: Registry): RailObserver['contradicted'] {
   const known = registry.getSingleMetric(CONTRADICTIONS);
   const contradictions =
@@ -70,10 +70,10 @@ export function contradictionMetrics(registry: Registry): RailObserver['contradi
   return (rail) => contradictions.inc({ rail });
 }
 
-/** Anybody may send what is not believed: of each kind one in so long is told. */
+/** Anybody may send forgeries: one of each kind is logged per interval. */
 const SAMPLE_MS = 60_000;
 
-/** What came of callbacks. `onDisbelieved` gets a line for the log, now and then, with how many there were since the last. */
+/** Metrics of callbacks. `onDisbelieved` gets a line for the log now and then, with the number since the last. */
 export function callbackMetrics(
   registry: Registry,
   clock: Clock,
@@ -99,7 +99,7 @@ export function callbackMetrics(
   };
 }
 
-/** Payouts that operators have to look at, read when they are asked for: an alert belongs on it. */
+/** Payouts that operators have to look at, read at scrape time: there should be an alert on it. */
 export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): void {
   readTogether(
     registry,
@@ -118,7 +118,7 @@ export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): 
   );
 }
 
-/** Which rails give answers, and how many payouts wait to be handed over, read when they are asked for. */
+/** Which rails answer, and how many payouts wait to be handed over, read at scrape time. */
 export function breakerMetrics(registry: Registry, reader: Reader): void {
   const labelNames = ['rail'];
   readTogether(

@@ -30,35 +30,35 @@ import {
 import { released, givenBack } from './approval-outcomes.js';
 
 /**
- * What becomes of a payout from when the rail may have it. Pure. Each is a compare-and-set on the payout's status: it may be
- * asked twice, late and by several at once. (docs/contract.md, Rails)
+ * What happens to a payout once the rail may have it. Pure. Each decision is a compare-and-set on the payout's status:
+ * it may be requested twice, late and concurrently. (docs/contract.md, Rails)
  */
 
 export interface PayoutCommand extends Command {
-  /** As it was read before the lock, for what never changes of it. */
+  /** As read before the lock, for what never changes in it. */
   readonly facts: Payout;
-  /** Of the row in payout_rail_events. */
+  /** The id of the row in payout_rail_events. */
   readonly eventId: Uuid;
 }
 
 export interface ReportOutcome extends PayoutCommand {
   readonly kind: PayoutRailEvent['kind'];
   readonly said: RailStatement;
-  /** Whether operators have settled this word, if it contradicts what we know. */
+  /** Whether operators have settled this report, if it contradicts what we know. */
   readonly isSettled: boolean;
-  /** The callback's own id; null for every other way of hearing. */
+  /** The callback's own id; null for other routes. */
   readonly callbackId: string | null;
-  /** Of the entry that tells the workflow; null where the workflow itself asked. */
+  /** The entry that tells the workflow; null if the workflow itself asked. */
   readonly outboxId: Uuid | null;
 }
 
-/** What the rail says, by whichever way. Of two that say the same one acts. */
+/** A report by the rail, by whichever route. Of two identical ones, one takes effect. */
 export function decideReport(command: ReportOutcome, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { said, kind } = command;
   const means = effectOf(payout, said);
-  // What is raised now is not settled yet, whatever was decided before.
+  // A payout that is raised now is not settled yet, whatever was decided before.
   const effect = means === 'conflict' && command.isSettled && payout.stuckSince === null ? 'settled' : means;
   const { settled, writes } = applied(effect, payout, said, state);
   const word = { kind, said: said.status, effect: EFFECT_WORDS[effect] } as const;
@@ -67,7 +67,7 @@ export function decideReport(command: ReportOutcome, state: LockedState): Decisi
   return {
     outcome: { done: true, resource: settled },
     writes: { ...writes, rows },
-    // A callback's id is bound for ever: a replay is seen as one. What we asked ourselves may be asked again.
+    // A callback's id is bound forever, so a replay is recognised. Our own questions may be repeated.
     bindsKey: command.callbackId !== null,
   };
 }
@@ -88,7 +88,7 @@ export interface Applied {
   readonly writes: Writes;
 }
 
-/** The payout after the effect, and what it does to the money. The same row where nothing changes. */
+/** The payout after the effect, and what that does to the money. The same row if nothing changes. */
 export function applied(effect: Effect, payout: Payout, said: RailStatement, state: LockedState): Applied {
   const railReference = payout.railReference ?? said.reference;
   switch (effect) {
@@ -121,12 +121,12 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, sta
   }
 }
 
-/** With when it is asked about next, from now on. */
+/** The payout with the time of the next question. */
 export function scheduled(payout: Payout, { at }: LockedState): Payout {
   return { ...payout, askAt: nextAsk(payout, at, Number.POSITIVE_INFINITY) };
 }
 
-/** What was held is spent. */
+/** Spends what was held. */
 function completed(payout: Payout, state: LockedState): Applied {
   const endedAt = nextInstant(payout, state.at);
   const settled = scheduled({ ...payout, ...calmed(payout), status: 'completed', endedAt }, state);
@@ -141,7 +141,7 @@ function failed(payout: Payout, { failureCode }: RailStatement, state: LockedSta
   return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] } };
 }
 
-/** The amount comes back, to a closed account too; what it used of its month stays used. */
+/** The amount comes back, even to a closed account; what it used of its month stays used. */
 function returned(payout: Payout, { failureCode }: RailStatement, state: LockedState): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
   const returnedAt = nextInstant(payout, state.at);
@@ -149,18 +149,18 @@ function returned(payout: Payout, { failureCode }: RailStatement, state: LockedS
   return { settled, writes: { postings: [returnPosting(settled)], events: [payoutEvent('payout.returned', settled)] } };
 }
 
-/** For operators to look at. What was raised before keeps its time; a contradiction outweighs silence. */
+/** Raised to operators. A payout that is already raised keeps its time; a contradiction outweighs silence. */
 export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, state: LockedState): Payout {
   if (payout.stuckReason === stuckReason) return payout;
   return scheduled({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
 }
 
 export interface RaisePayout extends PayoutCommand {
-  /** Raised where it has stood as it does since before then. */
+  /** Raised if it has been in its state since before that moment. */
   readonly standsSince: Instant;
 }
 
-/** Raises a payout of which nothing is heard for too long, and one that is not handed to its rail. */
+/** Raises a payout that nothing has been heard of for too long, or that is not being handed to its rail. */
 export function decideRaise(command: RaisePayout, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
@@ -179,7 +179,9 @@ export interface DenyPayout extends PayoutCommand {
   readonly isSettled: boolean;
 }
 
-/** The rail never heard of it, though it had taken it or it has ended. Of one that failed that is no contradiction. */
+/**
+ * The rail never heard of it, although it accepted it or it has ended. For a failed payout that is no contradiction.
+ */
 export function decideDenial(command: DenyPayout, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
@@ -195,12 +197,12 @@ export function decideDenial(command: DenyPayout, state: LockedState): Decision<
   return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: false };
 }
 
-/** Nothing is to be done about it. */
+/** Changes nothing. */
 export function unchanged(payout: Payout): Decision<Payout> {
   return { outcome: { done: true, resource: payout }, writes: {}, bindsKey: false };
 }
 
-/** The entry by which the workflow learns of it. */
+/** The entry that tells the workflow. */
 export function told(
   { outboxId }: { readonly outboxId: Uuid | null },
   { id, tenantId }: Payout,
@@ -209,7 +211,7 @@ export function told(
   return outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType: 'payout', resourceId: id }, at)];
 }
 
-/** A row of what was said. */
+/** A row for a message. */
 export function railEvent(
   { eventId, callbackId = null }: { readonly eventId: Uuid; readonly callbackId?: string | null },
   { id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>,

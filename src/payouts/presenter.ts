@@ -4,7 +4,7 @@ import type { Payout } from '../db/entities/payouts.js';
 import { waitingOf } from '../approvals/rules.js';
 import { transitionsOf } from './rules.js';
 
-/** The payout as answers and events show it; of the account number its end alone. (docs/contract.md, Payouts) */
+/** The payout as answers and events show it, with only the end of the account number. (docs/contract.md, Payouts) */
 export function presentPayout(payout: Payout): Readonly<Record<string, unknown>> {
   const { asset } = payout;
   return {
@@ -32,7 +32,7 @@ export function presentPayout(payout: Payout): Readonly<Record<string, unknown>>
   };
 }
 
-/** Null where none was needed. */
+/** Null if none was needed. */
 function approvalOf(payout: Payout): Readonly<Record<string, unknown>> | null {
   const waiting = waitingOf(payout);
   if (waiting === null) return null;

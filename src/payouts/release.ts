@@ -10,22 +10,25 @@ import { applyResolution, listResolutions } from './resolutions.js';
 import type { RailStatement } from './rules.js';
 
 /**
- * What operators settle, once the rail was asked what must be asked: an order that is on its way to it cannot be recalled, so
- * money comes back to the account on the rail's word alone, or after a quiet time where it cannot give that word.
+ * Applies what operators settle, after the necessary questions to the rail: an order on its way cannot be recalled, so
+ * money comes back to the account only on the rail's word, or after a quiet time if the rail cannot give it.
  * (docs/contract.md, Payouts)
  */
 export interface ReleaseDeps {
   readonly conversation: RailConversation;
-  /** For how long after the last attempt a rail that cannot void may still pay, in milliseconds. By the rail's name in payouts. */
+  /**
+   * How long after the last attempt a rail that cannot void may still pay, in milliseconds, by the rail's name in
+   * payouts.
+   */
   readonly quietMs: (rail: string) => number;
 }
 
-/** Where nothing else is said for a rail. */
+/** The default for a rail. */
 export const USUAL_QUIET_MS = 86_400_000;
 
 /**
- * A second person approves the open proposal. Throws as `applyResolution`, and invalid_state where the rail gives no answer, or
- * says what became of the payout instead: that is then applied, and the proposal stays open.
+ * A second person approves the open proposal. Throws like `applyResolution`, and invalid_state if the rail does not
+ * answer, or reports an outcome instead: that is then applied, and the proposal stays open.
  */
 export async function approveResolution(
   { conversation, quietMs }: ReleaseDeps,
@@ -36,7 +39,7 @@ export async function approveResolution(
   assertMayAct('payout.resolve_approve', by);
   const { desk, database } = conversation.deps;
   const open = (await listResolutions(database.reader, payout.id)).find(({ status }) => status === 'proposed');
-  // What is refused anyway is refused by the desk: the rail hears nothing of it.
+  // If the desk would refuse it anyway, the rail is not asked.
   const asks =
     open !== undefined &&
     secondPersonRefusal(open.proposedById, by.id) === null &&
@@ -49,14 +52,14 @@ export async function approveResolution(
   try {
     return await applyResolution(desk, payout, by, release, why);
   } catch (failure) {
-    // Decided otherwise meanwhile; the rail has voided it all the same.
+    // Decided differently meanwhile; the rail has voided it nonetheless.
     if (failure instanceof ApiError && failure.refusal.code === 'invalid_state')
       await conversation.report(payout, 'void', said);
     throw failure;
   }
 }
 
-/** Null where the rail cannot void, or is not configured any more. */
+/** Null if the rail cannot void, or is no longer configured. */
 async function voided(
   conversation: RailConversation,
   payout: Payout,
@@ -66,7 +69,7 @@ async function voided(
   const { database, clock } = conversation.deps;
   const { id: subjectId, tenantId, status } = payout;
   const act = { tenantId, action: 'payout.void', subjectType: 'payout', subjectId, details: { status } };
-  // Before the deed: whatever the rail then does, it is written who wanted it.
+  // Recorded beforehand: whatever the rail then does, it is known who wanted it.
   await transact(database, (transaction) => recordAct(transaction, by, clock(), act));
   const said = await conversation.call(payout, 'void', (rail) => rail.void(subjectId));
   if (said !== 'silent') return said;
@@ -77,7 +80,7 @@ async function voided(
   });
 }
 
-/** The rail says what became of it: that counts, and not what was proposed. */
+/** The rail reports the outcome, which takes precedence over the proposal. */
 async function refused(
   conversation: RailConversation,
   payout: Payout,

@@ -6,19 +6,22 @@ import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
 import type { LockedState } from '../ledger/desk/types.js';
 import type { RailStatement } from './rules.js';
 
-/** When a payout can be resolved by people, and as what: pure. (docs/contract.md, Rails) */
+/** When people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
 
-/** What must be known before money is given back: the rail's word that it never pays, or that it has been quiet for long. */
+/**
+ * What must be known before money is given back: the rail's word that it will never pay, or that it has been quiet long
+ * enough.
+ */
 export type Release =
   | { readonly by: 'void'; readonly said: RailStatement; readonly eventId: Uuid }
   | { readonly by: 'quiet'; readonly quietMs: number };
 
-/** True where money comes back to the account though the rail has never named the payment: an order may be on its way. */
+/** True if money comes back to the account although the rail may still pay: an order may be on its way. */
 export function givesBack({ status, railReference }: Payout, outcome: PayoutResolution['outcome']): boolean {
   return (outcome === 'failed' || outcome === 'returned') && (status === 'in_progress' || railReference === null);
 }
 
-/** In which statuses a payout can be resolved so. */
+/** The statuses in which each outcome is possible. */
 const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout['status'][]>> = {
   completed: ['in_progress', 'failed'],
   failed: ['in_progress'],
@@ -38,7 +41,7 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutRe
   return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
 }
 
-/** What was proposed of a payout in one state says nothing of it in the next: the rail spoke meanwhile. */
+/** A proposal for a payout in one state does not apply in the next: the rail has reported meanwhile. */
 export function overtakenRefusal({ status }: Payout, { payoutStatus, outcome }: PayoutResolution): Refusal | null {
   if (status === payoutStatus) return null;
   return {
@@ -62,7 +65,7 @@ export function applyRefusal(
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw: payout.feeRaw });
 }
 
-/** A rail that cannot void is trusted to have reported or refused by then whatever was handed to it. */
+/** A rail that cannot void is trusted to have reported or refused everything handed to it by then. */
 function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at: Instant): Refusal | null {
   if (release.by === 'void') return null;
   const until = instant((attemptedAt ?? submittedAt ?? at) + release.quietMs);

@@ -39,8 +39,8 @@ import {
 import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
 
 /**
- * What became of a payout as operators found it out at the bank: proposed by one person, applied by another. It does to the
- * money what the rail's own word would have done. (docs/contract.md, Rails)
+ * The outcome of a payout as operators established it at the bank: proposed by one person, applied by another. It has
+ * the same effect on the money as the rail's own word. (docs/contract.md, Rails)
  */
 
 interface ResolutionCommand extends PayoutCommand {
@@ -56,9 +56,9 @@ interface Propose extends ResolutionCommand {
 
 interface Decide extends ResolutionCommand {
   readonly verdict: 'apply' | 'reject';
-  /** Why the money may be given back; null where the outcome gives none back, or the proposal is rejected. */
+  /** Why the money may be given back; null if the outcome gives none back, or the proposal is rejected. */
   readonly release: Release | null;
-  /** Why it is decided so, for the audit log; null where nobody was asked. */
+  /** The reason for the audit log; null if none was asked for. */
   readonly why: string | null;
   readonly outboxId: Uuid;
 }
@@ -145,7 +145,7 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey: false };
 }
 
-/** Nothing where nobody was asked. */
+/** Empty if no reason was asked for. */
 function whyOf(why: string | null): { readonly why?: string } {
   return why === null ? {} : { why };
 }
@@ -159,7 +159,7 @@ function resolved(payout: Payout, outcome: PayoutResolution['outcome'], state: L
   return applied(effectOf(calm, said), calm, said, state);
 }
 
-/** It failed, and was paid all the same: what was given back is taken again, and counts in its month again. */
+/** It failed but was paid nonetheless: what was given back is taken again, and counts in its month again. */
 function paidAfterAll(payout: Payout, state: LockedState): Applied {
   const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
   const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
@@ -188,7 +188,7 @@ function audited(
 }
 
 /**
- * Proposes what became of it; nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state,
+ * Proposes an outcome; nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state,
  * ledger_unavailable.
  */
 export async function proposeResolution(
@@ -215,8 +215,8 @@ export async function rejectResolution(
 }
 
 /**
- * Applies the open proposal; what must be asked before is asked in release.ts. Throws ApiError authority_insufficient (the
- * proposer), invalid_state (nothing is proposed, or the rail spoke meanwhile, or nothing can be given back yet),
+ * Applies the open proposal; release.ts asks the rail first. Throws ApiError authority_insufficient (the proposer),
+ * invalid_state (nothing is proposed, or the rail has reported meanwhile, or nothing can be given back yet),
  * insufficient_funds, ledger_unavailable.
  */
 export async function applyResolution(
@@ -239,7 +239,7 @@ function decided(
   return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });
 }
 
-/** All of a payout, oldest first. */
+/** All resolutions of a payout, oldest first. */
 export function listResolutions(reader: Reader, payoutId: Uuid): Promise<readonly PayoutResolution[]> {
   return reader.select(payoutResolutions, { payoutId }, { orderBy: ['id'] });
 }

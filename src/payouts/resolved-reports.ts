@@ -4,10 +4,10 @@ import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entit
 import { literal } from '../db/statements.js';
 
 /**
- * Whether operators have settled this very word of the rail: it was heard before they last decided what became of the payout.
- * It may then be repeated without being raised again; a new one is, and so is one that was no contradiction when they
- * decided (`noted`): an order that was accepted, then voided, and is accepted again. May be asked before the account is locked, since what is
- * settled stays so.
+ * Whether operators have settled this very report by the rail: it arrived before they last decided the payout's
+ * outcome. Repeating it does not raise the payout again. A new report does, and so does one that was no contradiction
+ * when they decided (`noted`): an order that was accepted, then voided, and is accepted again. May be read before the
+ * account is locked, since what is settled stays settled.
  */
 export async function isResolvedReport(
   reader: Reader,

@@ -8,8 +8,8 @@ import { transact } from '../db/transact.js';
 const EVENTS_AT_A_TIME = 1_000;
 
 /**
- * Removes what was said before a moment between us and the rails: of payouts that had ended by then and are not raised to
- * operators, and of none that we know. Answers true when there is more. Throws DatabaseUnavailable.
+ * Removes messages between us and the rails from before a moment: those of payouts that had ended by then and are not
+ * raised to operators, and those of no known payout. Returns true if there is more. Throws DatabaseUnavailable.
  */
 export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
   const moment = time.literal(before);

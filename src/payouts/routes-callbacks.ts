@@ -26,7 +26,7 @@ export function railCallbackRoute(callbacks: RailCallbacks): InboundRoute {
         case 'reused':
           throw new ApiError(REUSED);
         default:
-          // Also what changed nothing: sent again, it would change nothing again.
+          // Also for a report that changed nothing: sending it again would change nothing either.
           return { status: 200, body: { received: true } };
       }
     },

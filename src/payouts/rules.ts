@@ -9,7 +9,7 @@ import { FAILURES, type FailureCode } from './rails/rules.js';
 
 /** The states of a payout, and what each does to the money. Pure. (docs/contract.md, Payouts) */
 
-/** Where the money is to go, with secrets already sealed. */
+/** Where the money goes, with secrets already sealed. */
 export interface PayoutDestination {
   readonly country: string;
   readonly bankCode: string;
@@ -18,7 +18,7 @@ export interface PayoutDestination {
   readonly holderName: string;
 }
 
-/** What a member asks for. */
+/** A member's request. */
 export interface CreatePayout extends Command {
   readonly payoutId: Uuid;
   readonly memberId: Uuid;
@@ -29,7 +29,7 @@ export interface CreatePayout extends Command {
   readonly description: string | null;
   readonly destination: PayoutDestination;
   readonly sealed: { readonly accountNumber: Buffer; readonly holderDocument: Buffer; readonly keyId: string };
-  /** Of the entry that tells the workflow. */
+  /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
 }
 
@@ -84,7 +84,7 @@ export interface Transition {
   readonly at: Instant;
 }
 
-/** Every status that it went through, oldest first: each at most once, always in this order. */
+/** Every status that it has been through, oldest first: each at most once, always in this order. */
 export function transitionsOf(payout: Payout): readonly Transition[] {
   const { status, createdAt, approvedAt, submittedAt, failedAt, endedAt, returnedAt } = payout;
   const needed = payout.approvalsRequired !== null;
@@ -99,7 +99,7 @@ export function transitionsOf(payout: Payout): readonly Transition[] {
   return all.flatMap(([one, at]) => (at === null ? [] : [{ status: one, at }]));
 }
 
-/** The instant of its next status: not before the last one, whatever the clocks say. */
+/** The instant of its next status: never before the last one, whatever the clocks say. */
 export function nextInstant(payout: Payout, now: Instant): Instant {
   return maxInstant(now, ...transitionsOf(payout).map(({ at }) => at));
 }
@@ -113,20 +113,22 @@ export function isUnfinished({ status }: Pick<Payout, 'status'>): boolean {
 /** No longer raised to operators. */
 export const CALM = { stuckSince: null, stuckReason: null } as const;
 
-/** What goes on ends the silence. A contradiction stays raised until operators have settled it. */
+/** Progress ends the silence. A contradiction stays raised until operators have settled it. */
 export function calmed({ stuckReason }: Pick<Payout, 'stuckReason'>): Partial<Payout> {
   return stuckReason === 'contradiction' ? {} : CALM;
 }
 
-/** At most the last four of an account number, and never more than half of it: the rest must stay unknown. */
+/**
+ * At most the last four characters of an account number, and never more than half of it: the rest must stay unknown.
+ */
 export function endOfNumber(accountNumber: string): string {
   return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));
 }
 
-/** What a rail says of a payout that it has heard of. */
+/** What a rail says about a payout that it knows. */
 export interface RailStatement {
   readonly status: 'accepted' | 'completed' | 'failed' | 'returned' | 'voided';
-  /** The rail's own name for it; null where an operator speaks for the rail, or it was voided before the rail had it. */
+  /** The rail's own name for it; null if an operator speaks for the rail, or it was voided before the rail had it. */
   readonly reference: string | null;
   readonly failureCode: FailureCode | null;
 }
@@ -140,9 +142,9 @@ export type Effect =
   /** It was completed and returned before we heard of either. */
   | 'complete_and_return'
   | 'duplicate'
-  /** The rail contradicts what it said before, or speaks of what it was never given. */
+  /** The rail contradicts what it said before, or reports something that it was never given. */
   | 'conflict'
-  /** The same, and operators have settled that it means nothing. */
+  /** The same, but operators have settled that it means nothing. */
   | 'settled';
 
 const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStatement['status'], Effect>>>>> = {
@@ -151,10 +153,10 @@ const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStateme
     completed: 'complete',
     failed: 'fail',
     returned: 'complete_and_return',
-    // It was not paid, and never will be.
+    // It was not paid and never will be.
     voided: 'fail',
   },
-  // What was accepted is told late here: the outcome is known.
+  // A late report of the acceptance: the outcome is already known.
   completed: {
     accepted: 'duplicate',
     completed: 'duplicate',
@@ -178,7 +180,7 @@ const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStateme
   },
 };
 
-/** A second name for one payment would be a second payment. */
+/** A second name for a payment would mean a second payment. */
 export function effectOf(
   { status, railReference }: Pick<Payout, 'status' | 'railReference'>,
   said: Pick<RailStatement, 'status' | 'reference'>,
@@ -187,7 +189,7 @@ export function effectOf(
   return EFFECTS[status]?.[said.status] ?? 'conflict';
 }
 
-/** True of a word that says of a paid payout what is known, and can come to mean nothing else. */
+/** True for a report that only repeats what is known about a paid payout. */
 export function repeats(payout: Payout, said: RailStatement): boolean {
   const isPaid = payout.status === 'completed' || payout.status === 'returned';
   return isPaid && said.reference === payout.railReference && effectOf(payout, said) === 'duplicate';
@@ -197,9 +199,9 @@ const SOONEST_ASK_MS = 60_000;
 const FIRST_ASK_MS = 3_600_000;
 
 /**
- * When the rail of a payout that has ended is asked next: a completed one may come back within `windowMs`, and is asked ever more
- * rarely, a last time when the window closes; one that is raised is asked sooner. Null where nothing is asked, or its workflow
- * asks. (docs/contract.md, Payouts)
+ * When the rail is next asked about a payout that has ended: a completed one may be returned within `windowMs`, and is
+ * asked about at growing intervals, for the last time when the window closes; a raised one is asked about sooner. Null
+ * if nothing is asked, or its workflow asks. (docs/contract.md, Payouts)
  */
 export function nextAsk({ status, endedAt, stuckSince }: Payout, now: Instant, windowMs: number): Instant | null {
   if (endedAt === null) return null;
@@ -209,15 +211,15 @@ export function nextAsk({ status, endedAt, stuckSince }: Payout, now: Instant, w
   return instant(Math.min(closesAt, now + Math.max(FIRST_ASK_MS, now - endedAt)));
 }
 
-/** Where nothing else is said for a rail. */
+/** The default for a rail. */
 export const USUAL_WINDOW_MS = 60 * 86_400_000;
 
-/** The failure that a tenant sees: the message is ours, since the rail's own words may hold anything. */
+/** The failure that a tenant sees: the message is ours, since the rail's own words may contain anything. */
 export function failureOf(code: FailureCode): Pick<Payout, 'failureCode' | 'failureMessage'> {
   return { failureCode: code, failureMessage: FAILURES[code] };
 }
 
-/** The money leaves: the amount to the bank account and, as a movement of its own, the fee. */
+/** The money leaves: the amount to the bank account and, as a separate movement, the fee. */
 export function payoutPosting(payout: Payout): Posting {
   const { sourceAccountId: source, systemAccountId: system, feeAccountId, asset, raw, feeRaw } = payout;
   const entries: EntryDraft[] = [

@@ -126,7 +126,7 @@ const APPROVED: z.input<typeof PayoutSchema> = {
 exampled(PayoutSchema, APPROVED);
 
 type PayoutStatus = z.input<typeof PayoutSchema>['status'];
-/** Every status that it went through, the present one last. */
+/** Every status that it has been through, the current one last. */
 function through(
   ...statuses: readonly [PayoutStatus, ...PayoutStatus[]]
 ): Pick<z.input<typeof PayoutSchema>, 'status' | 'status_transitions'> {
@@ -137,7 +137,7 @@ const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.12
 const FAILURE = { code: 'account_closed', message: 'the account is closed' };
 const SENT = { ...APPROVED, rail_reference: 'R-20261121-000417' };
 
-/** At the other moments of its life. */
+/** At other moments of its life. */
 export const PAYOUT_EXAMPLES = {
   pending: { ...APPROVED, ...through('pending_approval'), approval: APPROVAL },
   approved: { ...APPROVED, ...through('pending_approval', 'approved'), approval: { ...APPROVAL, received: 1 } },

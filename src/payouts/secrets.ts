@@ -4,20 +4,20 @@ import type { Uuid } from '../core/ids.js';
 import { seal, unseal } from '../core/secret-box.js';
 import { type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
 
-/** What of a payout nobody reads in clear but the rail. (docs/contract.md, Secrets and personal data) */
+/** The parts of a payout that only the rail reads in clear text. (docs/contract.md, Secrets and personal data) */
 export interface ClearSecrets {
   readonly accountNumber: string;
   readonly holderDocument: string;
 }
 
-/** Sealed for this payout: beside another they do not open. */
+/** Sealed for this payout: they cannot be opened with another. */
 export function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
   const accountNumber = seal(keys, clear.accountNumber, contextOf(id, 'account_number'));
   const holderDocument = seal(keys, clear.holderDocument, contextOf(id, 'holder_document'));
   return { id, accountNumber: accountNumber.bytes, holderDocument: holderDocument.bytes, keyId: accountNumber.keyId };
 }
 
-/** Throws UnknownKey; any other error when the bytes are another payout's. */
+/** Throws UnknownKey; any other error if the bytes are another payout's. */
 export function openSecrets(keys: Keyring, { id, keyId, accountNumber, holderDocument }: PayoutSecrets): ClearSecrets {
   return {
     accountNumber: unseal(keys, { keyId, bytes: accountNumber }, contextOf(id, 'account_number')),

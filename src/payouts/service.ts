@@ -26,10 +26,10 @@ export interface PayoutRequest {
 export interface PayoutDeps {
   readonly desk: PostingDesk;
   readonly reader: Reader;
-  /** Hears of new payouts, so that their workflow starts at once. */
+  /** Told of new payouts, so that their workflow starts at once. */
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly encryptionKeys: Keyring;
-  /** The operator's choice of rails. */
+  /** The operators' choice of rails. */
   readonly routes: readonly RailRoute[];
 }
 
@@ -42,8 +42,8 @@ export class Payouts {
   }
 
   /**
-   * `id` is the payout's: the request's own, which tells what it made. A rule's refusal and an unknown result are answers. Throws
-   * DatabaseUnavailable. (docs/contract.md, Payouts)
+   * `id`, the payout's, is the request's own, so the request can be traced to it. Refusals and unknown results are
+   * returned as answers. Throws DatabaseUnavailable. (docs/contract.md, Payouts)
    */
   async create(
     { tenantId, memberId }: Caller,

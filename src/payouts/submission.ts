@@ -14,18 +14,18 @@ import { openSecrets } from './secrets.js';
 export interface SubmissionDeps {
   readonly conversation: RailConversation;
   readonly encryptionKeys: Keyring;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a clock that nobody can set. */
   readonly monotonic: () => number;
 }
 
-/** An attempt that is older when its order is about to leave was held up: much may have happened since. */
+/** An attempt older than this when its order is about to leave was held up: much may have happened since. */
 const MAX_HELD_UP_MS = 10_000;
 
 /**
- * How payouts get to their rail. The payout's row decides: it is in progress, durably, before the rail hears of it; each order
- * is an attempt that was allowed under the account's lock; the rail is given the payout's id as its key; and what was perhaps
- * given already is asked about before it is given again under the same key. So each activity may run twice, late, or beside
- * itself. (docs/contract.md, Rails)
+ * Hands payouts to their rails. The payout's row decides: it is durably in progress before the rail hears of it; each
+ * order is an attempt permitted under the account's lock; the rail gets the payout's id as its key; and an order that
+ * may already have been given is asked about before it is given again under the same key. So each activity may run
+ * twice, late or concurrently. (docs/contract.md, Rails)
  */
 export class Submissions {
   constructor(private readonly deps: SubmissionDeps) {}
@@ -44,13 +44,14 @@ export class Submissions {
     if (!outcome.done) throw new ApiError(outcome.refusal);
     const begun = outcome.resource;
     if (begun.status !== 'in_progress') return begun;
-    // Who finds it begun already does not know whether the rail has it: that is asked first. A restore begins without an attempt.
+    // If it had already begun, nobody knows whether the rail has it, so ask first. A restore begins payouts without an
+    // attempt.
     return replayed || begun.attempts === 0 ? this.ask(id) : this.give(begun, beganAt);
   }
 
   /**
-   * Asks the rail what became of it, and gives it again where the rail never heard of it. One that took it once and now denies
-   * it is not believed: given again, it might be paid twice. Throws as `submit`.
+   * Asks the rail for the outcome, and gives it again if the rail never heard of it. A rail that accepted it and now
+   * denies it is not believed: given again, it might be paid twice. Throws like `submit`.
    */
   async ask(id: Uuid): Promise<Payout> {
     const before = await this.read(id);
@@ -59,7 +60,10 @@ export class Submissions {
     return answer === 'unknown' && payout.railReference === null ? this.giveAgain(payout) : payout;
   }
 
-  /** Raises to operators what was submitted before and is not known of since, at most `limit`. Answers how many were found. */
+  /**
+   * Raises to operators payouts that were submitted before that age and have not been heard of since, at most `limit`.
+   * Returns how many were found.
+   */
   async raiseSilent(olderMs: number, limit: number): Promise<number> {
     const { conversation } = this.deps;
     const { clock, database } = conversation.deps;
@@ -73,12 +77,12 @@ export class Submissions {
     return rows.length;
   }
 
-  /** The same of what was approved before and is still not handed to its rail. */
+  /** The same for payouts approved before that age and still not handed to their rail. */
   async raiseUnsubmitted(olderMs: number, limit: number): Promise<number> {
     const { conversation } = this.deps;
     const { clock, database } = conversation.deps;
     const before = instant(clock() - olderMs);
-    // Those that are approved are few, unless their rail does not answer.
+    // Few are approved, unless their rail does not answer.
     const rows = await database.reader.query(
       `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (expiring)
        WHERE status=${literal(payouts, 'status', 'approved')} AND approved_at<${time.literal(before)}
@@ -88,7 +92,7 @@ export class Submissions {
     return rows.length;
   }
 
-  /** One more attempt, unless the payout has come to an end or is about to. */
+  /** One more attempt, unless the payout has ended or is about to. */
   private async giveAgain(facts: Payout): Promise<Payout> {
     const beganAt = this.deps.monotonic();
     const { outcome } = await this.deps.conversation.deps.desk.submit(attemptPayout, railCommand(facts));
@@ -97,7 +101,7 @@ export class Submissions {
     return this.read(facts.id);
   }
 
-  /** Gives what was allowed just now; what was held up since then asks again whether it may. */
+  /** Gives an order that was just permitted; one that was held up since asks for permission again. */
   private async give(payout: Payout, beganAt: number): Promise<Payout> {
     const { conversation, monotonic } = this.deps;
     const order = await this.orderOf(payout);

@@ -11,12 +11,12 @@ const AT_ONCE = 100;
 const STUCK_EVERY_MS = 5_000;
 const INQUIRIES_EVERY_MS = 5_000;
 const RECOVERY_EVERY_MS = 1_000;
-/** As many questions as a rail gets at the same time. */
+/** How many questions a rail gets at a time. */
 const ASKED_AT_ONCE = 20;
 const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** After how long a payout without progress is raised to operators, in milliseconds. */
+/** How long a payout may be without progress before it is raised to operators, in milliseconds. */
 export interface StuckAfter {
   /** Since it was submitted, without a word from its rail. */
   readonly silentMs: number;
@@ -24,7 +24,7 @@ export interface StuckAfter {
   readonly approvedMs: number;
 }
 
-/** Raises to operators payouts without progress for too long, whether Temporal is there or not. */
+/** Raises to operators payouts that have been without progress for too long, whether Temporal is available or not. */
 export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: StuckAfter): Sweep {
   return {
     name: 'stuck payouts',
@@ -37,7 +37,10 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
   };
 }
 
-/** Asks about payouts that have ended, each rail separately: one that does not answer holds up no other, and is left alone. */
+/**
+ * Asks about payouts that have ended, each rail separately: one that does not answer delays no other, and is left
+ * alone.
+ */
 export function inquirySweeps(
   inquiries: LateInquiries,
   rails: Iterable<string>,
@@ -50,7 +53,10 @@ export function inquirySweeps(
   }));
 }
 
-/** Tries rails that did not answer, and wakes what waited for one that answers again; each rail separately, since either may take long. */
+/**
+ * Probes silent rails, and wakes the payouts of one that answers again; each rail separately, since either may take
+ * long.
+ */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
     { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },

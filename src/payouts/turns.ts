@@ -6,14 +6,16 @@ import type { RailBreakers } from './breaker/breakers.js';
 import { isUnfinished } from './rules.js';
 import type { Submissions } from './submission.js';
 
-/** What came of a payout's turn at its rail. */
+/** The result of a payout's turn at its rail. */
 export interface Turn {
   readonly payout: Payout;
-  /** It had none: the rail gives no answers, so the payout waits as it is, and no attempt is counted. */
+  /** It had no turn: the rail does not answer, so the payout waits unchanged, and no attempt is counted. */
   readonly isHeld: boolean;
 }
 
-/** Payouts as their workflows bring them to their rails: none is brought to one that gives no answers. (docs/contract.md, Rails) */
+/**
+ * Brings payouts to their rails for their workflows, but not to a rail that does not answer. (docs/contract.md, Rails)
+ */
 export class RailTurns {
   constructor(
     private readonly submissions: Pick<Submissions, 'submit' | 'ask'>,
@@ -21,12 +23,12 @@ export class RailTurns {
     private readonly reader: Reader,
   ) {}
 
-  /** As Submissions.submit. */
+  /** Like Submissions.submit. */
   submit(id: Uuid): Promise<Turn> {
     return this.take(id, () => this.submissions.submit(id));
   }
 
-  /** As Submissions.ask. */
+  /** Like Submissions.ask. */
   ask(id: Uuid): Promise<Turn> {
     return this.take(id, () => this.submissions.ask(id));
   }

@@ -6,10 +6,10 @@ import { type PayoutWorkflowInput, payoutWorkflowId } from '../temporal/contract
 import { behindIdSql, inStates, readOwned, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 import { UNFINISHED } from './rules.js';
 
-/** Soon at first, since most rails answer within seconds; then a question every ten minutes, for as long as it takes. */
+/** Soon at first, since most rails answer within seconds; in the end every ten minutes, for as long as it takes. */
 const POLLING = { firstMs: 1_000, longestMs: 600_000 } as const;
 
-/** How the bridge to Temporal sees payouts that have not come to an end. */
+/** How the bridge to Temporal sees payouts that have not ended. */
 export const payoutWaiting: WaitingSource = {
   resourceType: 'payout',
   workflowType: 'payout',
@@ -18,7 +18,7 @@ export const payoutWaiting: WaitingSource = {
   waiting: (reader, ids) => inStates(reader, payouts, ids, UNFINISHED, wanted),
   longWaiting(reader, madeBefore, after, limit) {
     const behind = behindIdSql('id', after);
-    // All that are unfinished, by an index that begins with the status: the table itself may hold many millions.
+    // All unfinished ones, by an index that begins with the status: the table itself may have many millions of rows.
     return readOwned(
       reader,
       `SELECT id, tenant_id FROM payouts FORCE INDEX (expiring)

@@ -6,7 +6,7 @@ import type { KeyResourceType } from '../db/entities/ledger.js';
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
 
-/** What became of a request, as the HTTP side tells it. */
+/** The outcome of a request, as reported by the HTTP side. */
 export interface ToldRequest {
   readonly id: Uuid;
   readonly caller: Pick<Caller, 'tenantId' | 'memberId'>;
@@ -18,7 +18,7 @@ export interface ToldRequest {
   readonly resourceId: Uuid | null;
 }
 
-/** What a POST to each collection makes. */
+/** What a POST to each collection creates. */
 const MADE_IN: Readonly<Record<string, KeyResourceType>> = {
   '/v1/transfers': 'transfer',
   '/v1/bonuses': 'bonus',
@@ -28,23 +28,23 @@ const MADE_IN: Readonly<Record<string, KeyResourceType>> = {
   '/v1/statements': 'statement',
 };
 
-/** Requests wait so long to share a statement, and so many do. */
+/** Requests wait this long to share a statement, and this many share one. */
 const GATHER_MS = 250;
 const ROWS_A_STATEMENT = 500;
-/** While MySQL is away the newest wait. */
+/** While MySQL is away, the newest of these wait. */
 const MAX_WAITING = 10_000;
-/** What a tenant can have this process write, however many of its requests are refused: ten a second. */
+/** Limits what a tenant can make this process write to ten a second, however many of its requests are refused. */
 const WINDOW_MS = 600_000;
 const MAX_OF_A_TENANT = 6_000;
 
 export interface RequestLogObserver {
-  /** Requests of which nothing will be known: a tenant had too many refused, or MySQL was away for too long. */
+  /** Requests that will not be remembered: a tenant had too many refused, or MySQL was away too long. */
   forgotten(count: number): void;
 }
 
 /**
- * Remembers requests, behind their answers and in batches of many: never on the way of a request, and apart from every
- * transaction. What a process that dies has not written is lost. (docs/contract.md, Request ids)
+ * Records requests after their answers, in large batches: never in the path of a request, and outside every
+ * transaction. What a killed process has not written is lost. (docs/contract.md, Request ids)
  */
 export class RequestLog {
   private waiting: StoredRequest[] = [];
@@ -66,7 +66,7 @@ export class RequestLog {
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
-  /** Writes what waits. Never rejects: what cannot be written is tried again with the next. */
+  /** Writes what is waiting. Never rejects: what cannot be written is retried with the next batch. */
   write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -77,7 +77,7 @@ export class RequestLog {
   private async writeAll(): Promise<void> {
     while (this.waiting.length > 0) {
       const rows = this.waiting.slice(0, ROWS_A_STATEMENT);
-      // After an unknown commit the rows may be there already: the same ones.
+      // After an unknown commit the same rows may already be there.
       const sql = upsertSql(requests, rows, ['id']);
       try {
         await this.database.withTransaction((transaction) => transaction.execute(sql));
@@ -104,8 +104,8 @@ export class RequestLog {
 }
 
 /**
- * Requests that change something, and those that failed by our fault; but none of which what it made tells (it has the request's
- * id), and none that was refused for the rate, when nothing of it was looked at.
+ * Requests that change something, and those that failed through our fault; except those whose created resource shows it
+ * (it has the request's id), and those refused by the rate limit, which were not examined.
  */
 function isRemembered({ id, method, status, resourceId }: ToldRequest): boolean {
   const isRead = method === 'GET' && status < 500;

@@ -10,16 +10,16 @@ import { payouts } from '../db/entities/payouts.js';
 import { requests } from '../db/entities/requests.js';
 import { statements } from '../db/entities/statements.js';
 
-/** What a request made: it has the request's id. */
+/** What a request created: it has the request's id. */
 interface Made {
   readonly type: KeyResourceType;
   readonly operation: Operation;
   readonly path: string;
-  /** What it was answered with, where the answer came. */
+  /** The status of its answer, if that arrived. */
   readonly status: 201 | 202;
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface FoundRequest {
   readonly id: Uuid;
   readonly method: string;
@@ -38,8 +38,8 @@ export function keptSince(now: Instant): Instant {
 }
 
 /**
- * What became of a request of the caller's own member, where the token has one of the scopes that the request itself took.
- * Throws not_found for every other. (docs/contract.md, Request ids)
+ * The outcome of a request by the caller's own member, if the token has one of the scopes that the request itself
+ * required. Throws not_found for all others. (docs/contract.md, Request ids)
  */
 export async function readRequest(reader: Reader, caller: Caller, id: Uuid, now: Instant): Promise<FoundRequest> {
   const { tenantId, memberId } = caller;
@@ -57,12 +57,15 @@ export async function readRequest(reader: Reader, caller: Caller, id: Uuid, now:
   }
   const { method, path, status, code, resourceType, resourceId } = stored;
   const known = resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
-  // It was answered as unknown, and had done it.
+  // It was answered as unknown, but had succeeded.
   const own = made === null ? null : { type: made.type, id };
   return { id, method, path, status, code, resource: known ?? own, createdAt };
 }
 
-/** The id of what the request made, or had made before under its key; where nothing is known its own, which it would have. */
+/**
+ * The id of what the request created, or its key had created before. If nothing is known, the request's own id, which a
+ * resource would have.
+ */
 export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });
   return stored?.resourceId ?? id;
@@ -77,7 +80,7 @@ async function readMade(reader: Reader, { tenantId, memberId }: Caller, id: Uuid
   const own = { id, tenantId, createdBy: memberId };
   const [transfer, bonus, payout, statement] = await Promise.all([
     reader.find(transfers, own),
-    // A bonus of a batch is made by no request.
+    // A batch's bonus is not created by a request.
     reader.find(bonuses, { ...own, batchId: null }),
     reader.find(payouts, own),
     reader.find(statements, own),

@@ -9,12 +9,12 @@ import { keptSince } from './reading.js';
 const EVERY_MS = 600_000;
 const ROWS_A_DELETE = 2_000;
 
-/** What is remembered of requests for longer than it is shown. */
+/** Removes requests older than what is shown. */
 export function requestsSweep({ database, clock }: { readonly database: Database; readonly clock: Clock }): Sweep {
   return { name: 'old requests', everyMs: EVERY_MS, run: () => removeOldRequests(database, keptSince(clock())) };
 }
 
-/** Removes some of those that came before a moment; answers whether there are more. */
+/** Removes some requests from before a moment; returns whether there are more. */
 export async function removeOldRequests(database: Database, before: Instant): Promise<boolean> {
   const some = `DELETE FROM requests WHERE id<${uuid.literal(firstIdAt(before))} ORDER BY id LIMIT ${ROWS_A_DELETE}`;
   return (await transact(database, (transaction) => transaction.execute(some))) === ROWS_A_DELETE;

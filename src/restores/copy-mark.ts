@@ -4,8 +4,9 @@ import { restores } from '../db/entities/restores.js';
 import { newRestore } from './opening.js';
 
 /**
- * The statement that closes a copy of the database as it is loaded: what is served by accident then posts nothing. It stands behind
- * each dump, and is what a physical copy is started with (--init-file). (docs/operations.md, Backup and restore)
+ * The statement that closes a copy of the database when it is loaded, so that a service started on it by accident posts
+ * nothing. It is at the end of each dump; a physical copy is started with it (--init-file). (docs/operations.md, Backup
+ * and restore)
  */
 export function copyMark(clock: Clock, database: string): string {
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new RangeError('the database has no plain name');

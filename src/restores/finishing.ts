@@ -18,7 +18,7 @@ import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
 /**
- * What makes a restored database good, step by step. Each is remembered when it is done, so that whoever repeats the command goes on
+ * Puts a restored database right, step by step. Each completed step is recorded, so repeating the command continues
  * where it stopped. (docs/operations.md, Backup and restore)
  */
 
@@ -27,8 +27,9 @@ type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 export type Progress = (what: string, done: number, total: number) => void;
 
 /**
- * The one that this person may finish; one that is finished where none is open, which may lack its last words to operators. Throws
- * ApiError authority_insufficient (who began it), invalid_state (none, or nobody has begun it).
+ * The restore that this person may finish; if none is open, the last finished one, whose findings may not have been
+ * raised yet. Throws ApiError authority_insufficient (the person who began it), invalid_state (none, or nobody has
+ * begun it).
  */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
@@ -45,7 +46,7 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
   return open;
 }
 
-/** Does `work` unless it was done. Answers whether it did it now. */
+/** Does `work` unless it was done before. Returns whether it did it now. */
 export async function stepOf(
   { database, clock }: RestoreDeps,
   restore: Restore,
@@ -62,7 +63,7 @@ export async function stepOf(
   return true;
 }
 
-/** Numbers that somebody may have seen are left out, where anything was lost. */
+/** If anything was lost, skips the numbers that somebody may have seen. */
 export function moveNumbers(
   deps: RestoreDeps,
   restore: Restore,
@@ -76,7 +77,7 @@ export function moveNumbers(
   });
 }
 
-/** The step is done where it finds no more contradictions than were accepted. */
+/** The step is done if it finds no more contradictions than were accepted. */
 export async function auditRestored(
   deps: RestoreDeps,
   restore: Restore,
@@ -89,7 +90,9 @@ export async function auditRestored(
   return report;
 }
 
-/** From then on the ledger posts again. What the rails have contradicted is kept from being ended in the same moment. */
+/**
+ * From then on the ledger posts again. In the same moment, payouts that rails have contradicted are kept from ending.
+ */
 export async function openLedger(
   { database, clock }: RestoreDeps,
   restore: Restore,
@@ -99,7 +102,7 @@ export async function openLedger(
   await transact(database, async (transaction) => {
     const now = clock();
     const finished = { finishedAt: now, finishedBy: by.name, finishedById: by.id };
-    // All that are open: several workers may have noticed the same.
+    // Finishes all open ones: several workers may have noticed the same restore.
     const open = await transaction.select(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
     if (open.length === 0) return;
     await holdFound(transaction, restore.id, now);
@@ -110,8 +113,9 @@ export async function openLedger(
 }
 
 /**
- * What a rail has of what it was not given here: what waits for approval is raised, so that neither time nor anybody gives back what is
- * paid; what was approved is in progress, and cannot be canceled before its workflow has asked what became of it.
+ * Payouts that a rail has although this database has not handed them over. Those that wait for approval are raised, so
+ * that neither time nor a person gives back money that was paid; approved ones become in progress, so they cannot be
+ * canceled before their workflow has asked for the outcome.
  */
 async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant): Promise<void> {
   const found = await transaction.select(restoreFindings, { restoreId });
@@ -130,7 +134,7 @@ async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant
   );
 }
 
-/** Raises what contradicts to operators, where there is a payout here; it can be repeated. Answers how many. */
+/** Raises contradictions to operators, if the payout exists here. May be repeated. Returns how many. */
 export async function raiseContradictions(
   { database: { reader } }: RestoreDeps,
   restoreId: Uuid,
@@ -148,7 +152,7 @@ export async function raiseContradictions(
   return raised;
 }
 
-/** Whether the rail's word was written down since it was found: what opened the ledger raised without one. */
+/** Whether the rail's report has been recorded since the finding: opening the ledger raises payouts without one. */
 async function isWritten(reader: Reader, { payoutId, foundAt }: RestoreFinding): Promise<boolean> {
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events FORCE INDEX (payout)

@@ -11,27 +11,27 @@ import { transact } from '../db/transact.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { skipFor } from './rules.js';
 
-/** How a restore begins: from then on nothing is posted, until it is finished. (docs/operations.md, Backup and restore) */
+/** Begins a restore: from then on nothing is posted until it is finished. (docs/operations.md, Backup and restore) */
 
 export interface RestoreDeps {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** What was lost. Null: nothing, the copy is whole. */
+/** What was lost. Null: nothing, the copy is complete. */
 export interface Lost {
-  /** What was committed later is not there. */
+  /** Whatever was committed later is missing. */
   readonly restoredTo: Instant;
-  /** Until then the lost part went on. */
+  /** When the lost part ended. */
   readonly until: Instant;
-  /** How many sequences are left out; null: as many as no tenant can have used in that time. */
+  /** How many sequences to skip; null: more than any tenant can have used in that time. */
   readonly skip: bigint | null;
 }
 
-/** Ids tell nothing of time: some copies were closed under one of another kind. */
+/** Not by id alone: some copies were closed under an id that does not follow time. */
 const IN_TIME = ['beganAt', 'id'] as const;
 
-/** The one that is not finished; of several the one that somebody has begun, or the first that was noticed. */
+/** The unfinished restore; of several, the one that somebody has begun, or else the first noticed. */
 export async function openRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await reader.select(restores, { finishedAt: null }, { orderBy: IN_TIME });
   return leading(open);
@@ -41,15 +41,16 @@ function leading(open: readonly Restore[]): Restore | undefined {
   return open.find(({ beganById }) => beganById !== null) ?? open[0];
 }
 
-/** The one that is open; where none is, the youngest. */
+/** The open one, or else the newest. */
 export async function lastRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await openRestore(reader);
   return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
 }
 
 /**
- * Closes the ledger for every process, and says what was lost. What the copy itself, the migrations or a worker have noticed is taken
- * over. Throws ApiError authority_insufficient, invalid_field (reason, restored_to, until, skip), invalid_state (begun already).
+ * Closes the ledger for every process, and records what was lost. Takes over a restore that the copy itself, the
+ * migrations or a worker have noticed. Throws ApiError authority_insufficient, invalid_field (reason, restored_to,
+ * until, skip), invalid_state (already begun).
  */
 export async function beginRestore(
   { database, clock }: RestoreDeps,
@@ -103,7 +104,7 @@ export function restoreAct(action: string, restore: Restore): Act {
   return { tenantId: null, action, subjectType: 'restore', subjectId: id, details };
 }
 
-/** Clocks of two processes are never further apart. */
+/** The clocks of two processes never differ by more. */
 const CLOCKS_APART_MS = 60_000;
 
 async function assertFits(reader: Reader, { restoredTo, until, skip }: Lost, now: Instant): Promise<void> {

@@ -20,16 +20,19 @@ import { UNFINISHED } from '../payouts/rules.js';
 import type { RestoreDeps } from './opening.js';
 import { findingOf, type FindingKind } from './rules.js';
 
-/** What the rails know of payouts that this database has forgotten, or has in an earlier state. (docs/operations.md, Backup and restore) */
+/**
+ * What the rails know about payouts that this database has lost, or has in an earlier state. (docs/operations.md,
+ * Backup and restore)
+ */
 
 export interface AskedRails {
-  /** Rails that say nothing but of keys that we name: only their statements tell the rest. */
+  /** Rails that answer only about keys that we name: only their statements show the rest. */
   readonly cannotList: readonly string[];
-  /** Payouts and listed payments that were looked at. */
+  /** Payouts and listed payments that were examined. */
   readonly asked: number;
 }
 
-/** The clocks of the rail and of the database are never further apart. */
+/** The clocks of the rail and the database never differ by more. */
 const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
@@ -40,8 +43,8 @@ interface Asking extends RestoreDeps {
 }
 
 /**
- * Asks each rail what it was given since the moment of the restore, and what became of every payout that is not at its end here; keeps
- * what it finds. Nothing here is changed by it. Throws RailSilent, DatabaseUnavailable.
+ * Asks each rail what it has received since the moment of the restore, and the outcome of every payout that has not
+ * ended here. Stores the findings and changes nothing else. Throws RailSilent, DatabaseUnavailable.
  */
 export async function askRails(deps: Asking, rails: Rails): Promise<AskedRails> {
   const cannotList: string[] = [];
@@ -55,7 +58,7 @@ export async function askRails(deps: Asking, rails: Rails): Promise<AskedRails> 
   return { cannotList, asked };
 }
 
-/** Null where it cannot list. */
+/** Null if it cannot list. */
 async function askList(deps: Asking, name: string, rail: ListingRail): Promise<number | null> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
@@ -107,7 +110,10 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
   return seen;
 }
 
-/** What was approved is asked about by its workflow for as long as it takes; of what waits for approval it must be known now. */
+/**
+ * The workflow of an approved payout keeps asking for as long as it takes; for one that waits for approval the answer
+ * is needed now.
+ */
 async function statusOf(rail: Rail, payout: Payout): Promise<Awaited<ReturnType<Rail['status']>> | 'silent'> {
   try {
     return await rail.status(payout.id);
@@ -154,7 +160,7 @@ async function keep({ database }: Asking, found: readonly RestoreFinding[]): Pro
   await transact(database, (transaction) => transaction.execute(sql));
 }
 
-/** All that a restore has found, what contradicts first. */
+/** All findings of a restore, contradictions first. */
 export async function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
   const all = await reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
   const byKind = groupBy(all, ({ kind }) => kind);

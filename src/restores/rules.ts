@@ -2,31 +2,33 @@ import type { ListedPayment } from '../payouts/rails/types.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { RestoreFinding } from '../db/entities/restores.js';
 
-/** What a restore has to leave out, and what it finds. Pure. (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md) */
+/**
+ * What a restore has to skip, and what it finds. Pure. (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md)
+ */
 
-/** More events than one tenant has in a second: twice what the service was measured to post in all. */
+/** More events than a tenant has in a second: twice what the whole service was measured to post. */
 const EVENTS_A_SECOND = 10_000n;
 const MIN_SKIP = 1_000_000n;
 
-/** More sequences than a tenant can have used between the two: so none is ever used twice. */
+/** More sequences than a tenant can have used between the two moments, so that none is ever used twice. */
 export function skipFor({ restoredTo, until }: { readonly restoredTo: number; readonly until: number }): bigint {
   const seconds = BigInt(Math.ceil(Math.max(0, until - restoredTo) / 1_000));
   const most = seconds * EVENTS_A_SECOND;
   return most > MIN_SKIP ? most : MIN_SKIP;
 }
 
-/** The last sequence that is left out: the next begins a round number, which people recognise. */
+/** The last sequence skipped, at a round number that people recognise. */
 export function throughFor(last: bigint, skip: bigint): bigint {
   const least = last + skip;
   return ((least + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
 }
 
-/** The rail has taken the order, whatever became of it: its money may be on its way, or there. */
+/** The rail has accepted the order, whatever happened then: the money may be on its way or have arrived. */
 const TAKEN: readonly ListedPayment['status'][] = ['accepted', 'completed', 'returned'];
 
 export type FindingKind = RestoreFinding['kind'];
 
-/** How a payout here differs from what its rail says; null: it does not. `said` null: the rail never heard of the key. */
+/** How a payout differs from what its rail says; null: not at all. `said` null: the rail never heard of the key. */
 export function findingOf(
   payout: Pick<Payout, 'status' | 'asset' | 'raw' | 'railReference'>,
   said: (Pick<ListedPayment, 'status'> & Partial<Pick<ListedPayment, 'amount'>>) | null,
@@ -39,7 +41,7 @@ export function findingOf(
   return isUnsent && TAKEN.includes(said.status) ? 'approval_lost' : null;
 }
 
-/** Whether somebody has to look at it. */
+/** Whether a person has to look at it. */
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {
   return kind !== 'goes_on';
 }

@@ -12,9 +12,9 @@ import { transact } from '../db/transact.js';
 import type { RestoreDeps } from './opening.js';
 import { throughFor } from './rules.js';
 
-/** Numbers that outsiders may have seen in what was lost are never given again. (docs/contract.md, Events) */
+/** Numbers that outsiders may have seen in the lost part are never used again. (docs/contract.md, Events) */
 
-/** A restore of which it is known what it has lost. */
+/** A restore that lost something. */
 export type LossyRestore = Restore & { readonly restoredTo: Instant; readonly skip: bigint };
 
 export function isLossy(restore: Restore): restore is LossyRestore {
@@ -22,8 +22,8 @@ export function isLossy(restore: Restore): restore is LossyRestore {
 }
 
 /**
- * Leaves the gap in every tenant's event log and in every chain of the audit log, a tenant a transaction; again, it goes on where it
- * stopped. Answers how many tenants it moved now. Throws DatabaseUnavailable.
+ * Makes the gap in every tenant's event log and audit chain, one tenant per transaction; repeating it continues where
+ * it stopped. Returns how many tenants it moved now. Throws DatabaseUnavailable.
  */
 export async function moveSequences(
   deps: RestoreDeps,
@@ -61,7 +61,7 @@ async function moveTenant(
   await transaction.all([
     insertSql(eventGaps, [gap]),
     updateSql(eventCounters, moved, { tenantId }),
-    // Who had seen all that is left goes on behind the gap, and has nothing to do.
+    // An endpoint that had handled everything that is left continues after the gap, with nothing to do.
     `UPDATE webhook_endpoints SET cursor_sequence=${throughSequence}
      WHERE tenant_id=${column.uuid.literal(tenantId)} AND cursor_sequence=${after}`,
   ]);
@@ -70,7 +70,7 @@ async function moveTenant(
   return true;
 }
 
-/** The same for the chain of what belongs to no tenant; once. */
+/** The same, once, for the chain of acts that belong to no tenant. */
 export function moveSystemChain(deps: RestoreDeps, restore: LossyRestore, actor: Actor): Promise<void> {
   return transact(deps.database, async (transaction) => {
     const own = `action='${RESTORE_GAP}' AND subject_id=${column.string.literal(restore.id)} AND tenant_id IS NULL`;
@@ -79,7 +79,7 @@ export function moveSystemChain(deps: RestoreDeps, restore: LossyRestore, actor:
   });
 }
 
-/** The chain's next number lies behind the gap, and the act that has it says so. */
+/** The chain's next number comes after the gap, and the act with that number says so. */
 async function leaveOut(
   transaction: Transaction,
   restore: LossyRestore,

@@ -14,15 +14,15 @@ const EVERY_MS = 10_000;
 const ACTOR = { channel: 'ops', name: 'worker' } as const;
 
 interface Seen {
-  /** Of the youngest ledger transaction, as text whose order is that of the ids. */
+  /** The newest ledger transaction's id, as text that sorts like the ids. */
   readonly youngest: string;
   readonly at: Instant;
 }
 
 /**
- * Closes the ledger when it goes backwards under a worker that runs: ledger transactions are never deleted, so the youngest can only
- * be older than it was where the database was put back. Looked at twice, where a group answers with its current state. Every worker
- * looks for itself: what it has seen is in its memory alone, and the leases may be lost with the rest.
+ * Closes the ledger when it goes backwards under a running worker: ledger transactions are never deleted, so the newest
+ * can only be older than before if the database was restored. Checked twice, by reads that are current in a group.
+ * Every worker checks for itself: only its memory knows what it has seen, and the leases may be lost with the rest.
  */
 export function backwardsSweep(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -57,7 +57,7 @@ async function youngestId(database: Database): Promise<string> {
   return column.nullable(column.string).parse(row?.youngest ?? null) ?? '';
 }
 
-/** Somebody has said that it was restored since then, or it is open. */
+/** A restore is open, or has been declared since then. */
 async function isKnown(database: Database, since: Instant): Promise<boolean> {
   const at = column.time.literal(since);
   const rows = await database.current.query(
@@ -66,10 +66,10 @@ async function isKnown(database: Database, since: Instant): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Once, however many workers have seen the same. */
+/** Closes it once, however many workers have noticed. */
 async function close(database: Database, clock: Clock): Promise<void> {
   await transact(database, async (transaction) => {
-    // Held until the act is recorded: whoever comes second waits here, and finds it closed.
+    // Held until the act is recorded: the second one waits here, and finds the ledger closed.
     await transaction.find(auditChains, { chainId: SYSTEM_CHAIN }, { forUpdate: true });
     const open = await transaction.find(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
     if (open !== undefined) return;

@@ -1,12 +1,12 @@
-/** Bytes that are fetched when they are needed: a file is never in memory as a whole. */
+/** Bytes fetched as needed: a file is never in memory as a whole. */
 export interface ByteSource {
-  /** Bytes in all. */
+  /** The total number of bytes. */
   readonly size: number;
-  /** Exactly `length` bytes from `offset`; both lie within the size. Throws whatever the store throws. */
+  /** Exactly `length` bytes from `offset`, both within the size. Throws what the store throws. */
   read(offset: number, length: number): Promise<Buffer>;
 }
 
-/** The bytes of pieces that are at hand, in their order. */
+/** The bytes of pieces in memory, in order. */
 export function bytesOf(pieces: readonly Buffer[]): ByteSource {
   const starts: number[] = [];
   let size = 0;
@@ -28,8 +28,8 @@ export function bytesOf(pieces: readonly Buffer[]): ByteSource {
 }
 
 /**
- * The same bytes, where small reads that follow one another share one read of the store: a zip directory is read in steps
- * of a few dozen bytes.
+ * The same bytes, with consecutive small reads sharing one read of the store: a zip directory is read in steps of a few
+ * dozen bytes.
  */
 export function readAhead(source: ByteSource, blockBytes = 64 * 1024): ByteSource {
   let block: Buffer = Buffer.alloc(0);

@@ -2,23 +2,23 @@ import { SheetProblem } from './sheet.js';
 import { Turns } from './turns.js';
 
 const MIB = 1024 * 1024;
-/** What reading one file may cost, over all the parts of it that are read. */
+/** How much reading one file may cost, over all parts that are read. */
 export interface EffortLimits {
   /** Bytes unpacked. (docs/contract.md, Validation) */
   readonly inflatedBytes: number;
   /**
-   * Tags, attributes and references together. Bytes alone do not bound the time: 200 MiB of nothing but tags are seven
-   * seconds of parsing.
+   * Tags, attributes and references together. Bytes alone do not bound the time: 200 MiB of nothing but tags take seven
+   * seconds to parse.
    */
   readonly marks: number;
-  /** Shared strings, each by itself: their bytes, and how many they are. */
+  /** Shared strings: their bytes, and their number. */
   readonly textBytes: number;
   readonly texts: number;
 }
 
 /**
- * So many marks are under five seconds, and enough for two million filled cells, which no file of 10 MiB has. A file of 10 MiB
- * whose texts are worth reading has a fraction of so many bytes of them.
+ * This many marks take less than five seconds, and are enough for two million filled cells, more than a file of 10 MiB
+ * can have. A sensible file of 10 MiB has a fraction of this many bytes of text.
  */
 export const WHOLE_FILE: EffortLimits = {
   inflatedBytes: 200 * MIB,
@@ -27,7 +27,7 @@ export const WHOLE_FILE: EffortLimits = {
   texts: 2_000_000,
 };
 
-/** What was spent on a file, against what it may cost. */
+/** What was spent on a file, against its limits. */
 export class Effort extends Turns {
   private inflatedBytes = 0;
   private marks = 0;

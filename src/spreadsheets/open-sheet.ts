@@ -9,7 +9,7 @@ export type FileKind = 'xlsx' | 'csv';
 
 const HEAD_BYTES = 4_096;
 
-/** How other files begin that people take for spreadsheets, or upload by mistake. */
+/** The first bytes of other files that people take for spreadsheets, or upload by mistake. */
 const OTHER_KINDS: readonly (readonly number[])[] = [
   [0xd0, 0xcf, 0x11, 0xe0], // .xls, and every workbook with a password
   [0x25, 0x50, 0x44, 0x46], // PDF
@@ -24,9 +24,9 @@ const OTHER_KINDS: readonly (readonly number[])[] = [
 ];
 
 /**
- * What the file is by its content; null for neither, an empty file among them. Of a zip the directory alone is read: a
- * workbook has one that lists its parts. Throws SheetProblem unreadable_file when the directory cannot be read, and what the
- * source throws. These are all that an upload is refused for; the rest is told row by row. (docs/contract.md, Upload)
+ * The kind of file by its content; null for neither, or an empty file. Of a zip only the directory is read: a
+ * workbook's lists its parts. Throws SheetProblem unreadable_file if the directory cannot be read, and what the source
+ * throws. An upload is refused for nothing else; other problems are reported row by row. (docs/contract.md, Upload)
  */
 export async function recogniseFile(source: ByteSource): Promise<FileKind | null> {
   const head = await source.read(0, Math.min(HEAD_BYTES, source.size));
@@ -39,10 +39,12 @@ export async function recogniseFile(source: ByteSource): Promise<FileKind | null
 }
 
 /**
- * The rows of an uploaded file, XLSX (the first sheet) or CSV, as they are read: rows without content are left out, and the
- * file is read only as far as rows are asked for. Other work of the process gets its turn about every ten milliseconds.
+ * The rows of an uploaded file, XLSX (the first sheet) or CSV, as they are read: rows without content are omitted, and
+ * the file is read only as far as rows are requested. Other work of the process gets a turn about every ten
+ * milliseconds.
  *
- * Throws SheetProblem, too_many_rows for the first row after the header and 100,000 others; and what the source throws.
+ * Throws SheetProblem (too_many_rows for the first row beyond the header and 100,000 others), and what the source
+ * throws.
  */
 export async function* openSheet(source: ByteSource, limits: EffortLimits = WHOLE_FILE): AsyncGenerator<SheetRow> {
   const kind = await recogniseFile(source);
@@ -59,7 +61,7 @@ function beginsWith(head: Buffer, start: readonly number[]): boolean {
   return start.every((byte, index) => head[index] === byte);
 }
 
-/** Text in whatever encoding has few control characters. NULs do not count: they are how UTF-16 looks as bytes. */
+/** Text in any encoding has few control characters. NULs do not count: UTF-16 has them as bytes. */
 function isBinary(head: Buffer): boolean {
   let control = 0;
   for (const byte of head) if ((byte > 0 && byte < 9) || (byte > 13 && byte < 32 && byte !== 27)) control += 1;

@@ -1,30 +1,31 @@
-/** A spreadsheet as its readers see it: rows of cells, whatever the file was. (docs/contract.md, Upload) */
+/** A spreadsheet as rows of cells, whatever the file's format. (docs/contract.md, Upload) */
 
 /** The most columns that a row may have. */
 export const MAX_COLUMNS = 100;
 /** The most data rows; the header is one more. */
 export const MAX_DATA_ROWS = 100_000;
-/** The last row and column of every spreadsheet program, empty ones included. */
+/** The last row and column in any spreadsheet program, including empty ones. */
 export const LAST_ROW = 1_048_576;
 export const LAST_COLUMN = 16_384;
-/** Longer texts are cut here (UTF-16 units): longer than any column takes, so that what was cut is refused for its length. */
+/** Longer texts are cut here (UTF-16 units). No column accepts this much, so a cut text is refused for its length. */
 export const MAX_CELL_LENGTH = 2_048;
 
 /**
- * `number` has the digits exactly as the file has them (`1E5`, `100.0`): they are never made a float. A `formula` has its last
- * result as text, a `date` what is stored (a count of days, or ISO 8601), a `boolean` TRUE or FALSE. Text is never empty.
+ * `number` has the digits exactly as in the file (`1E5`, `100.0`), never converted to a float. A `formula` has its last
+ * result as text, a `date` the stored value (a count of days, or ISO 8601), a `boolean` TRUE or FALSE. Text is never
+ * empty.
  */
 export type Cell = {
   readonly kind: 'text' | 'number' | 'date' | 'boolean' | 'error' | 'formula';
   readonly text: string;
 } | null;
 
-/** A cell that holds something. */
+/** A cell with content. */
 export type FilledCell = NonNullable<Cell>;
 
-/** A row that has something in it. Cells after the last one with content are left out; `null` is an empty cell. */
+/** A row with content. Cells after the last one with content are omitted; `null` is an empty cell. */
 export interface SheetRow {
-  /** As a spreadsheet shows it: the header is 1. */
+  /** As a spreadsheet numbers it: the header is 1. */
   readonly number: number;
   readonly cells: readonly Cell[];
 }
@@ -33,7 +34,7 @@ export interface SheetRow {
 export type SheetProblemCode =
   'unreadable_file' | 'bad_encoding' | 'too_large_inflated' | 'too_many_columns' | 'too_many_rows';
 
-/** The file cannot be read, or not further. The message is for the person who made the file. */
+/** The file cannot be read, or no further. The message is for the person who made the file. */
 export class SheetProblem extends Error {
   override name = 'SheetProblem';
 
@@ -53,12 +54,12 @@ export function tooManyRows(): SheetProblem {
   return new SheetProblem('too_many_rows', `the file has more than ${MAX_DATA_ROWS} rows: split it`);
 }
 
-/** `where` is the row that has them. */
+/** `where` is the row. */
 export function tooManyColumns(where: string): SheetProblem {
   return new SheetProblem('too_many_columns', `${where} has more than ${MAX_COLUMNS} columns`);
 }
 
-/** The cells without the empty ones at the end. */
+/** The row without empty cells at the end. */
 export function trimmedRow(number: number, cells: Cell[]): SheetRow {
   let length = cells.length;
   while (length > 0 && (cells[length - 1] ?? null) === null) length -= 1;

@@ -5,13 +5,16 @@ import type { Uuid } from '../core/ids.js';
 import type { FileKind } from './open-sheet.js';
 import type { TablePaths } from './writing/table.js';
 
-/** Files that are made once and kept in MySQL in pieces: of batches and of statements. (docs/decisions/0030-files-of-a-batch-are-made-once.md) */
+/**
+ * Files of batches and statements, made once and stored in MySQL in pieces.
+ * (docs/decisions/0030-files-of-a-batch-are-made-once.md)
+ */
 
-/** Each download has one in memory, and so has MySQL's answer. */
+/** Each download holds one in memory, and so does MySQL's answer. */
 const PIECE_BYTES = 64 * 1024;
 const PIECES_A_TRANSACTION = 16;
 
-/** Another process makes the same files, or they are no longer wanted. */
+/** Another process is making the same files, or they are no longer wanted. */
 export class MakingSuperseded extends Error {
   override name = 'MakingSuperseded';
 }
@@ -22,14 +25,17 @@ export interface Piece {
   readonly content: Buffer;
 }
 
-/** What is left to store, at most a megabyte: of small files everything. */
+/** What is left to store, at most a megabyte: everything for small files. */
 export interface LastPieces {
   readonly rest: readonly Piece[];
   readonly csvBytes: number;
   readonly xlsxBytes: number;
 }
 
-/** Hands both files to `store`, a megabyte at a time, but for the last, which is answered. Rejects as `store` and the file system do. */
+/**
+ * Passes both files to `store`, a megabyte at a time, except the last part, which is returned. Rejects like `store` and
+ * the file system.
+ */
 export async function storeInPieces(
   paths: TablePaths,
   signal: AbortSignal,

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Other requests of the process wait no longer than this for a file that is being read or written. */
+/** The longest that other requests of the process wait while a file is read or written. */
 const TURN_MS = 8;
 
-/** Lets others have the thread when long work has had it for a while. */
+/** Yields the thread when long work has had it for a while. */
 export class Turns {
   private began = performance.now();
 

@@ -6,13 +6,13 @@ import type { Instant } from '../core/instant.js';
 import { reseal, type Sealed, seal, unseal } from '../core/secret-box.js';
 import { staff } from '../db/entities/staff.js';
 
-/** Codes of an authenticator app: RFC 6238, six digits, 30 seconds, SHA-1, as every app reads them. */
+/** Codes of an authenticator app: RFC 6238, six digits, 30 seconds, SHA-1, which every app supports. */
 
 const ISSUER = 'Money Movement';
 export const STEP_MS = 30_000;
-/** The one before and the one after count too: clocks differ, and people type. */
+/** The previous and the next step count too: clocks differ, and typing takes time. */
 const WINDOW = 1;
-/** As long as the hash, which RFC 4226 recommends. */
+/** As long as the hash, as RFC 4226 recommends. */
 const SECRET_BYTES = 20;
 export const CODE_PATTERN = /^[0-9]{6}$/;
 
@@ -31,14 +31,14 @@ export function newFactor(keys: Keyring, { id, name }: { readonly id: Uuid; read
   return { sealed: seal(keys, secret.base32, context(id)), url, secret: secret.base32 };
 }
 
-/** The step of the clock whose code this is, near the instant; null where it is the code of none. Throws UnknownKey. */
+/** The clock step near the instant that has this code; null if none has. Throws UnknownKey. */
 export function stepOf(keys: Keyring, id: Uuid, factor: Sealed, code: string, at: Instant): bigint | null {
   const totp = new TOTP({ secret: Secret.fromBase32(unseal(keys, factor, context(id))) });
   const delta = totp.validate({ token: code, timestamp: at, window: WINDOW });
   return delta === null ? null : BigInt(Math.floor(at / STEP_MS) + delta);
 }
 
-/** The code that a secret has at an instant: what an authenticator shows. */
+/** The code that an authenticator with this secret shows at an instant. */
 export function codeAt(secret: string, at: Instant): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at });
 }
@@ -50,14 +50,14 @@ export const AUTHENTICATORS = new SealedSecrets({
   id: 'id',
   keyIds: ['factorKeyId'],
   reseal: (keys, { id, factorKeyId: keyId, factorSecret: bytes }) => {
-    // Taken away since it was found.
+    // Removed since it was found.
     if (keyId === null || bytes === null) return { factorKeyId: keyId };
     const sealed = reseal(keys, { keyId, bytes }, context(id));
     return { factorSecret: sealed.bytes, factorKeyId: sealed.keyId };
   },
 });
 
-/** Of the place where a person's secret rests. */
+/** The context of a person's sealed secret. */
 function context(id: Uuid): string {
   return `staff/${id}/factor`;
 }

@@ -12,11 +12,11 @@ import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity, UNLOCKED
 import type { StaffDeps } from './verification.js';
 
 /**
- * A new authenticator for somebody who lost theirs: one of the staff proposes it, another makes it, and neither for themselves.
- * (docs/contract.md, Staff)
+ * A new authenticator for somebody who lost theirs: one member of staff proposes it, another makes it, neither for
+ * themselves. (docs/contract.md, Staff)
  */
 
-/** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is proposed already). */
+/** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is already proposed). */
 export async function proposeFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,
@@ -41,7 +41,7 @@ export async function proposeFactorReset(
 }
 
 /**
- * The secret of before is worth nothing from the commit on, the lock-out is over, and so are all sessions. Throws ApiError
+ * From the commit on the old secret is worthless, and the lock-out and all sessions are over. Throws ApiError
  * authority_insufficient (the proposer, the person, no right), not_found (none is proposed).
  */
 export async function approveFactorReset(
@@ -66,7 +66,10 @@ export async function approveFactorReset(
   });
 }
 
-/** Ends a proposal: anybody who may manage, the proposer too. False where there is none. Throws authority_insufficient. */
+/**
+ * Withdraws a proposal; anybody with `manage` may, including the proposer. False if there is none. Throws
+ * authority_insufficient.
+ */
 export async function withdrawFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,
@@ -92,7 +95,7 @@ function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
   return id === by.id ? denied('nobody resets their own authenticator: two others do') : null;
 }
 
-/** The person's row guards what is proposed for them. */
+/** The person's row guards proposals for them. */
 async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
   if (kind !== 'person') throw new ApiError({ code: 'invalid_state', message: 'a service has no authenticator' });
   await transaction.find(staff, { id }, { forUpdate: true });

@@ -13,9 +13,9 @@ import { foldedName } from './name.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps } from './verification.js';
 import { rowRefusal, type StaffActName, type StaffIdentity, UNLOCKED } from './rules.js';
 
-/** The staff: people of the operators', and the services that act for them. (docs/contract.md, Staff) */
+/** The staff: the operators' people, and the services that act for them. (docs/contract.md, Staff) */
 
-/** A sign may fold to several letters. */
+/** A character may fold to several letters. */
 const MAX_FOLDED = 240;
 
 export interface WantedStaff {
@@ -23,23 +23,24 @@ export interface WantedStaff {
   readonly rights: readonly StaffRight[];
 }
 
-/** Somebody of the staff. `factor` is the authenticator that was made with them: shown once, and never again. */
+/** A member of staff. `factor` is the authenticator made with them, shown once and never again. */
 export interface SetStaff {
   readonly person: Staff;
   readonly factor: NewFactor | null;
 }
 
 /**
- * Adds somebody, or reactivates an existing person with exactly these rights. Somebody without an authenticator gets one. Throws
- * ApiError invalid_field (the name, no right, a name that a service has), invalid_state (the last who may manage would not any more).
+ * Adds somebody, or reactivates an existing person with exactly these rights. Anybody without an authenticator gets
+ * one. Throws ApiError invalid_field (the name, no right, a service's name), invalid_state (the last manager would lose
+ * that right).
  */
 export async function setPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
   return makePerson(deps, wanted, actor, false);
 }
 
 /**
- * The same for the holder of the database while nobody may manage the staff: always with a new authenticator, since the previous one
- * may be what was lost.
+ * The same for whoever holds the database, while nobody may manage the staff: always with a new authenticator, since
+ * the old one may be what was lost.
  */
 export async function setFirstPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
   return makePerson(deps, wanted, actor, true);
@@ -58,7 +59,7 @@ async function makePerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor, is
   });
 }
 
-/** A service with a new key, which signs in no place and counts as nobody. Throws as setPerson does. */
+/** A service with a new key. It cannot sign in and does not count as a person. Throws like setPerson. */
 export async function setService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   wanted: WantedStaff,
@@ -74,7 +75,7 @@ export async function setService(
   });
 }
 
-/** Null if the key is unknown, or the service no longer active. Records the use. */
+/** Null if the key is unknown or the service inactive. Records the use. */
 export async function findService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   key: string,
@@ -87,7 +88,7 @@ export async function findService(
   return identityOf(service, 'ops');
 }
 
-/** Without anybody who may manage, nobody could let anybody do anything. Throws ApiError invalid_state. */
+/** Without a manager, nobody could grant rights to anybody. Throws ApiError invalid_state. */
 async function keepManager(transaction: Transaction, { id, name }: Staff): Promise<void> {
   const managers = (await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })).filter(
     mayManage,
@@ -103,7 +104,10 @@ function mayManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
-/** From the commit on nothing that they sign changes anything, and their sessions are over. False where they were not active. Throws ApiError invalid_state: the last who may manage. */
+/**
+ * From the commit on nothing they sign has any effect, and their sessions are over. False if they were not active.
+ * Throws ApiError invalid_state: the last manager.
+ */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,
@@ -132,13 +136,15 @@ export function findStaff(reader: Reader, name: string): Promise<Staff | undefin
   return reader.find(staff, { foldedName: foldedName(name) });
 }
 
-/** True until somebody who can sign may manage: whoever holds the admin's database address makes that one. */
+/**
+ * True until somebody who can sign may manage: the holder of the administrator's database address creates that person.
+ */
 export async function hasNoManager(reader: Reader): Promise<boolean> {
   const people = await reader.select(staff, { active: true, kind: 'person' });
   return !people.some(mayManage);
 }
 
-/** All open sessions of a person, in a transaction that takes something from them. */
+/** Ends all of a person's open sessions, in a transaction that removes some of their rights. */
 export async function endSessions(transaction: Transaction, clock: Clock, staffId: Uuid): Promise<void> {
   const { name } = staffSessions;
   await transaction.execute(
@@ -192,7 +198,7 @@ function hashOf(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** Null where they are still active staff who may do this: a proof may be older than what became of them since. */
+/** Null if they are still active staff with the right: they may have lost it since they proved who they are. */
 export async function standingRefusal(reader: Reader, act: StaffActName, by: StaffIdentity): Promise<Refusal | null> {
   return rowRefusal(act, by, await reader.find(staff, { id: by.id }));
 }

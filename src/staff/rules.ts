@@ -8,7 +8,7 @@ import type { Staff, StaffRight } from '../db/entities/staff.js';
 /** Where the staff act. */
 export type StaffDoor = 'ops' | 'temporal' | 'support';
 
-/** One of the staff, proven by a code, a session or a service's key. */
+/** A member of staff, proven by a code, a session or a service's key. */
 export interface StaffIdentity {
   readonly id: Uuid;
   readonly name: string;
@@ -17,18 +17,18 @@ export interface StaffIdentity {
   readonly channel: StaffDoor;
 }
 
-/** What an act of the staff asks for. */
+/** What an act of the staff requires. */
 interface StaffActRule {
   readonly right: StaffRight;
   /** It moves money: the support desk asks for a code. */
   readonly movesMoney?: true;
-  /** It needs two people: each is asked for a code everywhere, and a service counts as nobody. */
+  /** It needs two people: each is always asked for a code, and services do not count. */
   readonly twoPeople?: true;
-  /** One person is enough, but it is a person: no service does it. */
+  /** One person is enough, but it must be a person, not a service. */
   readonly byPerson?: true;
 }
 
-/** Every act that the staff decide about, by the name under which the audit log has it. A signal asks for a code always. */
+/** Every act of the staff, by its name in the audit log. A signal always requires a code. */
 export const STAFF_ACTS = {
   'transfer.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'transfer.reject': { right: 'approve' },
@@ -66,7 +66,7 @@ export function asksForCode(act: StaffActName, door: StaffDoor): boolean {
   return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
 }
 
-/** Null if they may. If the act takes a person, a service does not count. */
+/** Null if they may. If the act requires a person, a service does not count. */
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
@@ -76,15 +76,15 @@ export function rightRefusal(
   return right === 'read' || rights.includes(right) ? null : denied(`${name} lacks the right to ${right}`);
 }
 
-/** The same of an act in the table. */
+/** The same for an act in the table. */
 export function actRefusal(act: StaffActName, by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>): Refusal | null {
   const rule: StaffActRule = STAFF_ACTS[act];
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
 /**
- * The same by their row as it is now, where what they do is decided by it. A session may have fewer rights than they: it allows
- * nothing beyond its own.
+ * The same by their current row, for where the decision rests on it. A session may have fewer rights than the person,
+ * and allows no more than its own.
  */
 export function rowRefusal(
   act: StaffActName,
@@ -101,7 +101,7 @@ export function assertMayAct(act: StaffActName, by: StaffIdentity): void {
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-/** Null if the second is a different person from the first: ids decide, whatever the names. */
+/** Null if the second is a different person from the first: decided by id, not by name. */
 export function secondPersonRefusal(first: Uuid | null, second: Uuid): Refusal | null {
   if (first === null)
     return denied(
@@ -117,25 +117,28 @@ export function denied(message: string): Refusal {
 /** A signal that waited longer than this for a worker must be sent again. */
 export const MAX_CODE_AGE_MS = 10 * 60_000;
 
-/** Wrong codes in a row that cost no pause. */
+/** Consecutive wrong codes without a pause. */
 const FREE_FAILURES = 4;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 60 * 60_000;
 
-/** Until when no code of somebody counts who gave so many wrong ones in a row; null: the next one does. */
+/** Until when a person's codes do not count after this many wrong ones in a row; null: the next one counts. */
 export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
   const over = failedCodes - FREE_FAILURES;
   if (over <= 0) return null;
   return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), MAX_PAUSE_MS));
 }
 
-/** What wrong codes have come to, as a row of the staff has it. */
+/** The effect of wrong codes, in a row of the staff. */
 export interface Lock {
   readonly failedCodes: number;
   readonly lockedUntil: Instant | null;
 }
 
-/** The command line needs the database's address, so what strangers try at the other doors locks nobody out of it. */
+/**
+ * The command line has a separate lock: it requires access to the database, so strangers' attempts elsewhere lock
+ * nobody out of it.
+ */
 export function lockAt(door: StaffDoor, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
   return door === 'ops'
@@ -143,12 +146,12 @@ export function lockAt(door: StaffDoor, person: Staff): Lock {
     : { failedCodes, lockedUntil: until };
 }
 
-/** The same as columns of the row. */
+/** The same, as columns of the row. */
 export function lockColumns(door: StaffDoor, { failedCodes, lockedUntil: until }: Lock): Partial<Staff> {
   return door === 'ops' ? { opsFailedCodes: failedCodes, opsLockedUntil: until } : { failedCodes, lockedUntil: until };
 }
 
-/** A row's columns where nothing wrong was given. */
+/** A row's columns after no wrong codes. */
 export const UNLOCKED = { failedCodes: 0, lockedUntil: null, opsFailedCodes: 0, opsLockedUntil: null } as const;
 
 export function isLocked({ lockedUntil: until }: Pick<Lock, 'lockedUntil'>, at: Instant): boolean {

@@ -10,10 +10,10 @@ import { transact } from '../db/transact.js';
 import { denied, type StaffIdentity } from './rules.js';
 import { identityOf, type StaffDeps, verifyClaim } from './verification.js';
 
-/** Signed in: one code, then hours in which every act is this person's. (docs/contract.md, Staff) */
+/** Sessions: one code, then for hours every act is this person's. (docs/contract.md, Staff) */
 
 export const SESSION_MS = 8 * 60 * 60_000;
-/** Uses are written down once in so long. */
+/** Uses are recorded once per interval. */
 const NOTED_EVERY_MS = 60_000;
 const MAX_PLACE = 140;
 
@@ -21,18 +21,18 @@ export interface SignIn {
   readonly name: string;
   readonly code: string;
   readonly door: StaffSession['door'];
-  /** Where from: a machine's name or an address. */
+  /** Where it comes from: a machine's name or an address. */
   readonly place: string;
 }
 
-/** A new session. `token` is shown to whoever signed in and stored nowhere. */
+/** A new session. `token` goes to whoever signed in and is not stored. */
 export interface SignedIn {
   readonly token: string;
   readonly session: StaffSession;
   readonly identity: StaffIdentity;
 }
 
-/** Answers the refusal where name and code do not prove who it is; it is recorded. */
+/** Returns a refusal, which is recorded, if name and code do not prove who it is. */
 export async function signIn(deps: StaffDeps, wanted: SignIn): Promise<SignedIn | { readonly refusal: Refusal }> {
   const { name, code, door, place } = wanted;
   const verified = await verifyClaim(deps, {
@@ -44,8 +44,8 @@ export async function signIn(deps: StaffDeps, wanted: SignIn): Promise<SignedIn 
 }
 
 /**
- * A session of somebody whose identity was proven elsewhere: by the company's own sign-in. `rights` are all that it may ever use of
- * the person's; null: no fewer than theirs.
+ * A session for somebody whose identity was proven elsewhere, by the company's own sign-in. `rights` limits which of
+ * the person's rights it may ever use; null: all.
  */
 export async function openSession(
   { database, clock }: StaffDeps,
@@ -69,7 +69,7 @@ export async function openSession(
     revokedAt: null,
   };
   await transact(database, async (transaction) => {
-    // What was taken from them since they proved who they are counts.
+    // They may have lost rights since they proved who they are.
     const person = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
     if (person?.active !== true) throw new ApiError(denied(`${identity.name} is not active staff`));
     await transaction.execute(insertSql(staffSessions, [session]));
@@ -83,8 +83,8 @@ export async function openSession(
 }
 
 /**
- * Whose session this token is: null where it is none, over, revoked, unused for longer than `idleMs`, or somebody's who is no
- * longer active. Notes the use.
+ * The owner of this token's session: null if there is none, if it is over, revoked or unused for longer than `idleMs`,
+ * or if the owner is no longer active. Records the use.
  */
 export async function findSession(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
@@ -109,7 +109,7 @@ function sessionIdentity(person: Staff, { door, rights }: StaffSession): StaffId
   return rights === null ? identity : { ...identity, rights: identity.rights.filter((one) => rights.includes(one)) };
 }
 
-/** Ends sessions at once: all of a person's, or one. Answers how many were open. */
+/** Ends sessions at once: all of a person's, or one. Returns how many were open. */
 export function revokeSessions(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   which: { readonly staffId: Uuid } | { readonly id: Uuid },
@@ -129,7 +129,7 @@ export function revokeSessions(
   });
 }
 
-/** Those that are open, newest first, with whose they are. */
+/** Open sessions with their owners, newest first. */
 export async function listOpenSessions(
   reader: Reader,
   now: Instant,

@@ -5,7 +5,7 @@ import type { SignedAct } from '../temporal/contracts.js';
 import { STAFF_ACTS, type StaffActName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
-/** What a signal of the staff is about, and what else the audit log says where it is refused. */
+/** What a signal of the staff is about, and what else the audit log says if it is refused. */
 export interface SignalSubject {
   readonly tenantId: Uuid;
   readonly subjectType: string;
@@ -13,25 +13,26 @@ export interface SignalSubject {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** A signal that is somebody's: who sent it, proven, and why. */
+/** A verified signal: its proven sender, and the reason. */
 export interface Signed {
   readonly by: StaffIdentity;
   readonly reason: string;
 }
 
 /**
- * Whose a signal is: for transfers, payouts, batches and endpoints alike. The code is judged for the moment at which Temporal had the
- * signal, so that a worker which was away for less than ten minutes spoils nothing. (docs/contract.md, Staff)
+ * Verifies the sender of a signal, for transfers, payouts, batches and endpoints alike. The code is checked for the
+ * moment at which Temporal received the signal, so a worker's absence of less than ten minutes does no harm.
+ * (docs/contract.md, Staff)
  */
 export class StaffSignals {
-  /** `receivedAt` says when the server had the signal of this name and number in the run that the activity belongs to. */
+  /** `receivedAt` returns when the server received the signal of this name and number in the activity's run. */
   constructor(
     private readonly deps: StaffDeps,
     private readonly receivedAt: (name: string, number: number) => Promise<Instant | null>,
   ) {}
 
   /**
-   * Asked again about the same act, it answers the same. A refusal is recorded, once. Throws what the database throws, and
+   * Repeating it for the same act returns the same. A refusal is recorded once. Throws what the database throws, and
    * TemporalUnavailable.
    */
   async verify(
@@ -56,11 +57,11 @@ export class StaffSignals {
       refusedAct: { ...subject, action: `${act}_refused`, details: { ...details, reason } },
     });
     if ('refusal' in verified) return { refused: verified.refusal.message };
-    // Who has no reason was refused.
+    // A signal without a reason was refused.
     return { by: verified.identity, reason: reason ?? '' };
   }
 
-  /** Not asked for where there is no code to judge. */
+  /** Not looked up if there is no code to check. */
   private async momentOf({ action, number }: SignedAct, code: string | null): Promise<Instant | null> {
     return code === null || number === undefined ? null : this.receivedAt(action, number);
   }

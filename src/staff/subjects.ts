@@ -12,28 +12,28 @@ import { denied, rightRefusal, type StaffIdentity } from './rules.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps, verifyClaim } from './verification.js';
 
 /**
- * Who of the staff an account at the company's identity provider is. The provider proves its own account; that it is this person's
- * they prove once, by their authenticator's code. From then on the subject alone decides, and never a name, which people may change
- * or take over at many providers. (docs/contract.md, Staff)
+ * Which member of staff an account at the company's identity provider belongs to. The provider proves the account; the
+ * person proves once, by their authenticator's code, that it is theirs. From then on only the subject decides, never a
+ * name, which at many providers people may change or take over. (docs/contract.md, Staff)
  */
 
-/** An account at the provider, as it proved it. */
+/** An account as proven by the provider. */
 export interface ProvenSubject {
   readonly issuer: string;
   readonly subject: string;
-  /** What the provider calls them; null where it says nothing. */
+  /** The provider's name for them; null if it gives none. */
   readonly name: string | null;
-  /** What its groups allow; null: all that the person may. */
+  /** What the account's groups allow; null: everything that the person may do. */
   readonly rights: readonly StaffRight[] | null;
 }
 
 export type SubjectFound =
   | { readonly found: 'person'; readonly identity: StaffIdentity }
-  /** Somebody of that name is bound to no account: their code binds them. */
+  /** A person of that name is not linked to an account yet: their code links them. */
   | { readonly found: 'unbound'; readonly person: Staff }
   | { readonly found: 'nobody'; readonly refusal: Refusal };
 
-/** Finds out who it is. A refusal is recorded once. */
+/** Finds the person. A refusal is recorded once. */
 export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Promise<SubjectFound> {
   const { reader } = deps.database;
   const bound = await reader.find(staff, { subjectHash: subjectHash(proven) });
@@ -48,7 +48,7 @@ export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Pro
   return { found: 'person', identity: limitedIdentity(bound, proven) };
 }
 
-/** Binds the person to the account, by their code. The refusal is recorded, and counts towards the lock-out. */
+/** Links the person to the account, by their code. A refusal is recorded and counts towards the lock-out. */
 export async function bindSubject(
   deps: StaffDeps,
   person: Pick<Staff, 'id' | 'name'>,
@@ -64,13 +64,13 @@ export async function bindSubject(
   const { identity } = verified;
   const bound = await bind(deps, identity, proven);
   if (bound !== null) return bound;
-  // Bound to another account in the meantime, or the account to another person; or deactivated since.
+  // Meanwhile linked to another account, the account linked to another person, or the person deactivated.
   const refusal = denied(OTHER_SUBJECT);
   await recordRefusal(deps, proven, identity, refusal);
   return { refusal };
 }
 
-/** Null where they or the account are somebody else's meanwhile. */
+/** Null if the person or the account has been linked otherwise meanwhile. */
 async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubject): Promise<StaffIdentity | null> {
   try {
     return await transact(deps.database, async (transaction) => {
@@ -87,8 +87,8 @@ async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubj
 }
 
 /**
- * Lets the person be bound anew, by their code, after they got another account at the provider; their sessions are over. False where
- * they were bound to none. Throws ApiError authority_insufficient.
+ * Unlinks the person, so that their code can link a new account at the provider; ends their sessions. False if they
+ * were not linked. Throws ApiError authority_insufficient.
  */
 export async function unbindSubject(
   deps: Pick<StaffDeps, 'database' | 'clock'>,
@@ -124,7 +124,7 @@ async function findNamed({ database }: StaffDeps, name: string | null): Promise<
   return 'clean' in cleaned ? findStaff(database.reader, cleaned.clean) : undefined;
 }
 
-/** Of the provider too: another one may know somebody else by the same subject. */
+/** Includes the provider: another one may have somebody else with the same subject. */
 function subjectHash({ issuer, subject }: Pick<ProvenSubject, 'issuer' | 'subject'>): Buffer {
   return hash('sha256', JSON.stringify([issuer, subject]), 'buffer');
 }

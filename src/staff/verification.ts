@@ -30,21 +30,24 @@ export interface StaffDeps {
   readonly encryptionKeys: Keyring;
 }
 
-/** What somebody claims: who they are, and a code that proves it. */
+/** A claim: who somebody is, and the code that proves it. */
 export interface Claim {
   readonly name: string | null;
   readonly code: string | null;
   readonly door: StaffDoor;
-  /** What they need for what they ask. */
+  /** The right that the act requires. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /** When the claim reached us; the code is checked for that moment, at most 10 minutes ago. Null: unknown, and it is refused. */
+  /**
+   * When the claim reached us, at most 10 minutes ago; the code is checked for that moment. Null: unknown, so it is
+   * refused.
+   */
   readonly receivedAt: Instant | null;
-  /** What the code is for. The same purpose again finds its first result. */
+  /** What the code is for. Repeating the same purpose returns the first result. */
   readonly purpose: string;
   /** Why the request must fail, whoever makes it: then the code is not checked. Null: it may succeed. */
   readonly fault?: string | null;
-  /** What is recorded when it is refused. Details get `refused`. */
+  /** The act recorded on refusal, with `refused` added to its details. */
   readonly refusedAct: Act;
 }
 
@@ -55,15 +58,16 @@ const SOMEBODY_ELSES = 'it was asked before, by somebody else';
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * Finds out whether the code is this person's, for that moment, and not used before; then it is used, for this purpose. A refusal
- * changes nothing but the count of wrong codes, and is recorded once. Throws what the database throws: the same purpose asked
- * again tells what became of it. (docs/contract.md, Staff)
+ * Checks that the code is this person's, for that moment, and unused; then uses it up, for this purpose. A refusal
+ * changes only the count of wrong codes, and is recorded once. Throws what the database throws: repeating the same
+ * purpose returns the result. (docs/contract.md, Staff)
  */
 export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verified> {
   try {
     return await checked(deps, claim);
   } catch (failure) {
-    // Of nobody there is no row to lock: the same purpose came twice at the same moment, and the other one was recorded.
+    // For an unknown person there is no row to lock: the same purpose arrived twice at once, and the other was
+    // recorded.
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
     return checked(deps, claim);
   }
@@ -72,13 +76,13 @@ export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verifi
 function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
   const purpose = hash('sha256', claim.purpose, 'buffer');
   return transact(deps.database, async (transaction) => {
-    // The person's row is the lock: of two that give one code, the second finds it used.
+    // The person's row is the lock: when a code is given twice, the second finds it used.
     const person = await findClaimed(transaction, claim);
     const known = await transaction.find(staffChecks, { purpose });
     const now = deps.clock();
     if (known !== undefined && known.staffId === (person?.id ?? null)) return answerOf(known, person, claim);
     if (known !== undefined) {
-      // What was proven for one person proves nothing for another.
+      // A proof for one person proves nothing for another.
       recordRefusal(transaction, claim, person, SOMEBODY_ELSES, now);
       return { refusal: denied(SOMEBODY_ELSES) };
     }
@@ -100,7 +104,7 @@ function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
   });
 }
 
-/** As it may be stored and shown; null where nobody was named. */
+/** In a form that may be stored and shown; null if nobody was named. */
 function nameIn({ name }: Claim): string | null {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? cleaned.clean : null;

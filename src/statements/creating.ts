@@ -18,16 +18,16 @@ import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.j
 export interface CreatingDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** What is over by a clock that is wrong may be yet to come. */
+  /** By a wrong clock, a period that is yet to come may seem over. */
   readonly guard: Pick<ClockGuard, 'isWell'>;
-  /** What a request may wait for the ledger in all. */
+  /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
 
 /**
- * Fixes what a statement says; its files are made behind it. Refusals are answers: invalid_field, not_found,
- * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. Throws DatabaseUnavailable.
- * (docs/contract.md, Statements)
+ * Fixes a statement's figures; its files are made afterwards. Refusals are returned as answers: invalid_field,
+ * not_found, authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. Throws
+ * DatabaseUnavailable. (docs/contract.md, Statements)
  */
 export async function createStatement(
   deps: CreatingDeps,
@@ -40,15 +40,15 @@ export async function createStatement(
   const { tenantId } = caller;
   const request = { ...idempotency, tenantId, resourceType: 'statement', table: statements } as const;
   const now = clock();
-  // Of a settled period they are the same whenever they are read, so no transaction waits for them. The key may have an answer
-  // already, whatever is refused now.
+  // A settled period's figures never change, so they are read outside the transaction. The key may already have an
+  // answer, whatever is refused now.
   const found = await readFigures(deps, caller, wanted, now).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
   return writeKeyed(database, request, timeoutMs, async (transaction) => {
     if (found instanceof ApiError) throw found;
-    // The tenant's row is the lock of what it has stored.
+    // The tenant's row is the lock on what it has stored.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertStatementQuota(transaction, tenantId, found.entryCount);
     return { row: newStatement(id, caller, wanted, found, now) };
@@ -79,7 +79,7 @@ async function readFigures(
   return { openingRaw, closingRaw, entryCount: Number(entryCount) };
 }
 
-/** The account's entries are numbered without gaps: nobody has to count them. */
+/** The account's entries are numbered without gaps, so they need not be counted. */
 async function countWithin(reader: Reader, accountId: Uuid, from: Instant, to: Instant): Promise<bigint> {
   const ranges = await rangesWithin(reader, accountId, { from, to });
   return ranges.reduce((sum, { first, last }) => (last === null || last < first ? sum : sum + last - first + 1n), 0n);

@@ -9,11 +9,17 @@ import { transact } from '../db/transact.js';
 import { MakingSuperseded, type Piece, storeInPieces } from '../spreadsheets/stored-pieces.js';
 import type { TablePaths } from '../spreadsheets/writing/table.js';
 
-/** Where the files of statements are kept: in pieces, as those of batches are. (docs/decisions/0030-files-of-a-batch-are-made-once.md) */
+/**
+ * Stores the files of statements, in pieces like those of batches.
+ * (docs/decisions/0030-files-of-a-batch-are-made-once.md)
+ */
 
 const PIECES_A_DELETE = 256;
 
-/** Takes the making of its files for so long, and what an earlier one left away. Null: another process was first. */
+/**
+ * Claims the making of its files for this long, and removes what an earlier attempt left. Null: another process was
+ * first.
+ */
 export async function claimStatement(
   database: Database,
   clock: Clock,
@@ -29,7 +35,7 @@ export async function claimStatement(
     return { ...statement, ...set };
   });
   if (claimed === null) return null;
-  // The earlier making is shut out by now; this one may be as well, where the removal outlasts its lease.
+  // The earlier attempt is shut out by now; so may this one be, if the removal outlasts its lease.
   const isOurs = await removePieces(database, id, (row) => isMadeBy(row, claimed.filesRun));
   return isOurs ? claimed : null;
 }
@@ -38,14 +44,14 @@ function isMadeBy({ status, filesRun }: Statement, run: number): boolean {
   return status === 'preparing' && filesRun === run;
 }
 
-/** Gives the making back: another process may begin at once. */
+/** Releases the claim: another process may begin at once. */
 export async function releaseStatement(database: Database, { id, filesRun }: Statement): Promise<void> {
   await transact(database, (transaction) =>
     transaction.execute(updateSql(statements, { leaseUntil: null }, { id, filesRun })),
   );
 }
 
-/** Stores both files, a megabyte a transaction; with the last the statement is ready. Throws MakingSuperseded. */
+/** Stores both files, a megabyte per transaction; with the last the statement is ready. Throws MakingSuperseded. */
 export async function storeFiles(
   database: Database,
   clock: Clock,
@@ -74,8 +80,9 @@ async function storePieces(transaction: Transaction, id: Uuid, run: number, piec
 }
 
 /**
- * A few at a time: a group of servers takes no transaction of 150 MB. Before each few it is looked, under the row's lock, whether they
- * may still go: whoever stood still meanwhile takes nothing away that another process has made. Answers whether all are gone.
+ * A few at a time: a group of servers accepts no transaction of 150 MB. Before each batch it checks, under the row's
+ * lock, whether they may still be removed, so a process that froze meanwhile removes nothing that another has made.
+ * Returns whether all are gone.
  */
 export async function removePieces(
   database: Database,

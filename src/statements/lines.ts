@@ -4,7 +4,7 @@ import type { Statement } from '../db/entities/statements.js';
 import { type Movement, rangesWithin, readMovementsOf } from '../accounts/movements.js';
 import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
 
-/** What a statement's files are written from: line after line, a page in memory. (docs/contract.md, Statements) */
+/** The content of a statement's files, line by line, with one page in memory. (docs/contract.md, Statements) */
 
 export const STATEMENT_COLUMNS: readonly Column[] = [
   { name: 'created_at', kind: 'text', width: 26 },
@@ -23,10 +23,10 @@ export const STATEMENT_COLUMNS: readonly Column[] = [
 ];
 
 const ENTRIES_A_PAGE = 1_000n;
-/** Written without a pause: some milliseconds. */
+/** Written without a pause: a few milliseconds. */
 const LINES_A_PIECE = 100;
 
-/** The lines of a statement, and how many movements it has once all were taken. */
+/** The lines of a statement, and its number of movements once all were read. */
 export class StatementLines {
   movements = 0;
 
@@ -35,7 +35,7 @@ export class StatementLines {
     private readonly statement: Statement,
   ) {}
 
-  /** Some lines at a time. Throws where the movements do not lead from the opening to the closing balance. */
+  /** A few lines at a time. Throws if the movements do not lead from the opening to the closing balance. */
   async *pieces(): AsyncGenerator<readonly TableRow[]> {
     const { openingRaw, closingRaw, fromAt, toAt } = this.statement;
     yield [this.balanceLine('opening_balance', fromAt, openingRaw)];

@@ -17,22 +17,22 @@ export interface MakerDeps {
 /** How long the account's movements in the period are: a long statement never keeps a short one waiting. */
 export type Length = 'short' | 'long';
 
-/** A statement of so many is a short one. */
+/** Up to this many entries, a statement is short. */
 const SHORT_ENTRIES = 1_000;
 const WITHIN: Readonly<Record<Length, string>> = {
   short: `entry_count<=${SHORT_ENTRIES}`,
   long: `entry_count>${SHORT_ENTRIES}`,
 };
-/** What a making may take: a minute, and ten for the longest. Behind it another process begins anew. */
+/** How long an attempt may take: a minute, and ten for the longest. After that another process starts over. */
 const LEASE_MS = 60_000;
 const LEASE_OF_THE_LONGEST_MS = 600_000;
 const SEEN_AT_ONCE = 1_000;
-/** In so many parts, by their ids, worker processes share the making: writing a file takes a processor for a while. */
+/** Worker processes share the work in this many parts, by id: writing a file occupies a processor for a while. */
 export const MAKING_SHARDS = 4;
 const ALL_SHARDS = Array.from({ length: MAKING_SHARDS }, (_, shard) => shard);
 const SHARD_SQL = `MOD(ASCII(SUBSTRING(id, 16)), ${MAKING_SHARDS})`;
 
-/** Makes the files of statements. Any number of processes do; each statement is made by one of them at a time. */
+/** Makes the files of statements. Any number of processes may; each statement is made by one of them at a time. */
 export class StatementMaker {
   private lastTenant: Uuid | null = null;
 
@@ -42,8 +42,8 @@ export class StatementMaker {
   ) {}
 
   /**
-   * Makes one statement of these parts that waits, of each tenant in turn. Answers whether there was one. Throws DatabaseUnavailable,
-   * the signal's reason, what the file system says.
+   * Makes one waiting statement of these parts, taking tenants in turn. Returns whether there was one. Throws
+   * DatabaseUnavailable, the signal's reason, and errors of the file system.
    */
   async makeNext(signal: AbortSignal, shards: readonly number[] = ALL_SHARDS): Promise<boolean> {
     const { database, clock } = this.deps;
@@ -55,14 +55,14 @@ export class StatementMaker {
     try {
       await this.make(claimed, AbortSignal.any([signal, AbortSignal.timeout(leaseMsOf(claimed))]));
     } catch (failure) {
-      // Who stops leaves it to others at once; what fails is tried again when its time is over.
+      // A stopping process leaves it to others at once; a failed attempt is repeated when its lease is over.
       if (signal.aborted) await releaseStatement(database, claimed);
       if (!(failure instanceof MakingSuperseded)) throw failure;
     }
     return true;
   }
 
-  /** The oldest that waits of the tenant behind the last one, round and round. */
+  /** The oldest one waiting of the next tenant, round robin. */
   private async next(shards: readonly number[]): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
     const { database, clock } = this.deps;
     const rows = await database.reader.query(

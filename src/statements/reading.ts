@@ -25,7 +25,7 @@ export async function readStatement(reader: Reader, caller: Caller, id: Uuid): P
   return parseRow(statements, row);
 }
 
-/** Those of accounts in which the member has a role, newest first, those before `before`. */
+/** Statements of accounts in which the member has a role, newest first, starting before `before`. */
 export async function listStatements(
   reader: Reader,
   { tenantId, memberId }: Caller,
@@ -33,7 +33,7 @@ export async function listStatements(
   before: TimePosition | null,
   limit: number,
 ): Promise<Page<Statement>> {
-  // As of operations: a stranger's account is as empty, and as quickly so, as one that does not exist.
+  // As for operations, a foreign account gives an empty list as quickly as a missing one.
   if (accountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId }]);
     if (!reach.owns(tenantId, accountId)) return { items: [], next: null };

@@ -3,7 +3,7 @@ import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 
-/** What somebody asks for: the movements of one asset of an account, dated from and to these moments, both included. */
+/** A request: an account's movements of one asset, dated between these moments, both inclusive. */
 export interface StatementRequest {
   readonly accountId: Uuid;
   readonly asset: Amount['asset'];
@@ -11,7 +11,7 @@ export interface StatementRequest {
   readonly to: Instant;
 }
 
-/** Movements of the account in the period, whatever their asset: what a spreadsheet program still opens. */
+/** The account's movements in the period, in all assets: as many as a spreadsheet program can open. */
 export const MAX_MOVEMENTS = 500_000;
 
 /** Throws invalid_field. */

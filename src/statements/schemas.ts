@@ -63,7 +63,7 @@ exampled(StatementSchema, {
   created_at: EXAMPLE.at,
 });
 
-/** What the file begins with. */
+/** The beginning of the file. */
 export const STATEMENT_FILE_EXAMPLE =
   `${STATEMENT_COLUMNS.map(({ name }) => name).join()}\r\n` +
   `${PERIOD.from},opening_balance,,,50000000,COPM,,,,,,,\r\n` +

@@ -14,7 +14,7 @@ const REMOVE_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
-/** The files of statements that wait for them. */
+/** Makes the files of statements that wait for them. */
 export function statementsSweep(deps: MakerDeps, length: Length): SharedSweep {
   const maker = new StatementMaker(deps, length);
   return {
@@ -25,7 +25,7 @@ export function statementsSweep(deps: MakerDeps, length: Length): SharedSweep {
   };
 }
 
-/** The files of statements that were made so many days ago; what a statement says stays. */
+/** Removes the files of statements made this many days ago; the figures stay. */
 export function expiredStatementsSweep({ database, clock }: MakerDeps, keptDays: number): Sweep {
   return {
     name: 'expired statements',
@@ -36,8 +36,8 @@ export function expiredStatementsSweep({ database, clock }: MakerDeps, keptDays:
 }
 
 /**
- * Removes the files of at most so many statements that were made before a moment; answers of how many. What has expired keeps its
- * lease until they are gone, so that one that was cut off is gone on with.
+ * Removes the files of at most `limit` statements made before a moment; returns of how many. An expired statement keeps
+ * its lease until they are gone, so an interrupted removal is continued.
  */
 export async function removeOldFiles(database: Database, before: Instant, limit: number): Promise<number> {
   const old = await idsOf(

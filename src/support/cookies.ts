@@ -2,29 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import { headerText } from '../http/headers.js';
 
 /**
- * The desk's cookies: whose session it is; the secret of the sign-in form of who has none yet; what is on its way to the identity
- * provider and back, and who came back from there and has to give a code. No script reads them, and no other site's page has them
- * sent, but for the way back itself.
+ * The desk's cookies: the session; the secret of the sign-in form, without a session; the state of a sign-in at the
+ * identity provider; and the person who came back from there and still has to give a code. Scripts cannot read them,
+ * and other sites' pages cannot have them sent, except for the way back itself.
  */
 
 export type CookieName = 'desk' | 'desk-form' | 'desk-flow' | 'desk-bind';
 
 export class Cookies {
-  /** `isSecure`: the desk is reached by TLS, and no host beside or below may set its cookies. */
+  /** `isSecure`: the desk is reached by TLS, and no sibling or subdomain may set its cookies. */
   constructor(private readonly isSecure: boolean) {}
 
   read(request: IncomingMessage, name: CookieName): string | null {
     const wanted = this.nameOf(name);
     const pairs = (headerText(request, 'cookie') ?? '').split(';').map((pair) => pair.trim().split(/=(.*)/s));
     const own = pairs.filter(([given]) => given === wanted).map(([, value]) => value ?? '');
-    // Of two, one was put there by somebody else.
+    // If there are two, somebody else set one of them.
     return own.length === 1 && own[0] !== '' ? (own[0] ?? null) : null;
   }
 
-  /** `value` has letters, digits, dashes and underscores. */
+  /** `value` consists of letters, digits, dashes and underscores. */
   set(name: CookieName, value: string, maxAgeS: number): string {
     const secure = this.isSecure ? '; Secure' : '';
-    // From the provider a browser comes back with no cookie that is strict.
+    // A browser that comes back from the provider sends no strict cookie.
     const site = name === 'desk-flow' ? 'Lax' : 'Strict';
     return `${this.nameOf(name)}=${value}; Path=/; HttpOnly; SameSite=${site}; Max-Age=${maxAgeS}${secure}`;
   }

@@ -7,7 +7,7 @@ import type { StaffDeps } from '../staff/verification.js';
 import type { ProviderSettings } from '../staff/provider.js';
 import type { TransferApprovals } from '../transfers/approvals.js';
 
-/** What the desk acts and reads with: the services of the other doors. */
+/** What the desk acts and reads with: the same services as elsewhere. */
 export interface DeskDeps extends StaffDeps, BatchControlDeps {
   readonly transferApprovals: TransferApprovals;
   readonly payoutApprovals: PayoutApprovals;
@@ -15,18 +15,18 @@ export interface DeskDeps extends StaffDeps, BatchControlDeps {
 }
 
 export interface DeskSettings {
-  /** Where people reach the desk; https: its cookies are for TLS alone. */
+  /** The desk's address; with https its cookies are for TLS only. */
   readonly url: string;
-  /** Where the Temporal UI shows a workflow; null where there is none. */
+  /** A workflow's address in the Temporal UI; null if there is no UI. */
   readonly workflowUrl: ((workflowId: string) => string) | null;
   readonly trustedProxies: readonly string[];
-  /** Sign-in by the company's identity provider; null: there is none. */
+  /** The company's identity provider for sign-in; null: none. */
   readonly provider: ProviderSettings | null;
-  /** Whether people sign in by name and code. What moves money asks for a code either way. */
+  /** Whether people sign in by name and code. Acts that move money require a code either way. */
   readonly withCode: boolean;
 }
 
-/** Who is signed in. `secret` is the session's token: forms are bound to it. */
+/** The person signed in. `secret` is the session's token, to which forms are bound. */
 export interface SignedInPerson {
   readonly identity: StaffIdentity;
   readonly sessionId: Uuid;

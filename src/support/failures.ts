@@ -1,4 +1,4 @@
-/** What a page of its own says instead of what was asked for. Its texts are ours, whole sentences. */
+/** Shown as a page instead of what was requested. Its texts are our own, in whole sentences. */
 export class DeskError extends Error {
   override name = 'DeskError';
 

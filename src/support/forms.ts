@@ -5,13 +5,13 @@ import { headerText } from '../http/headers.js';
 import { readBody } from '../http/request-body.js';
 import { DeskError } from './failures.js';
 
-/** What a browser sends, and whether it was one of our pages that had it sent. */
+/** Reads what a browser sends, and checks that it comes from one of our pages. */
 
 const BODY_MS = 10_000;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 export const TOKEN_FIELD = 'form_token';
 
-/** Throws DeskError, and ApiError for a body that is too large or late. */
+/** Throws DeskError, and ApiError for a body that is too large or too late. */
 export async function readForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
     throw new DeskError(415, 'This is no form', 'The desk takes what its own forms send.');
@@ -21,12 +21,12 @@ export async function readForm(request: IncomingMessage, response: ServerRespons
   return new URLSearchParams(text);
 }
 
-/** What every form of the holder of this secret carries: another site's page cannot know it. */
+/** The token in every form of this secret's holder: another site's page cannot know it. */
 export function formToken(secret: string): string {
   return markOf(secret, 'form');
 }
 
-/** What nobody but the holder of this secret was given for the text. */
+/** A mark for the text that only the holder of this secret was given. */
 export function markOf(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
@@ -37,8 +37,8 @@ export function isFormToken(given: string | null, secret: string): boolean {
 }
 
 /**
- * Whether the browser says that a page of ours sent this. Browsers that know Sec-Fetch-Site send it wherever they reach us by
- * TLS or on this machine; the others name the page's origin, which is null under our own referrer policy.
+ * Whether the browser says that one of our pages sent this. Browsers that know Sec-Fetch-Site send it when they reach
+ * us by TLS or on this machine; the others send the page's origin, which is null under our referrer policy.
  */
 export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
   const site = headerText(request, 'sec-fetch-site');

@@ -1,8 +1,8 @@
 import { withEscapes } from '../core/text.js';
 
 /**
- * HTML that is safe by construction: whatever is put into a template is escaped, unless it is such HTML itself. What cannot be
- * seen, or would move what is seen, is shown as an escape, since most texts here were written by others.
+ * HTML that is safe by construction: values in a template are escaped, unless they are such HTML themselves. Characters
+ * that are invisible, or would move visible ones, are shown as escapes, since most texts here were written by others.
  */
 
 class Markup {
@@ -21,7 +21,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Null, undefined and false are nothing; the items of a list follow one another. Attributes stand in quotes, or it throws. */
+/** Null, undefined and false produce nothing; lists are concatenated. Throws for an attribute without quotes. */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
   let text = strings[0] ?? '';
   contents.forEach((content, index) => {

@@ -41,14 +41,14 @@ function waysOf({ settings }: Site): SignInWays {
   return { withCode: settings.withCode, withProvider: settings.provider !== null };
 }
 
-/** Of our own paths alone: nobody is sent elsewhere. */
+/** Only our own paths: nobody is sent elsewhere. */
 export function nextOf(given: unknown): string {
   return typeof given === 'string' && /^\/[a-z]+(\/[0-9a-z-]{1,40})?$/.test(given) && given !== '/sign-in'
     ? given
     : '/';
 }
 
-/** What waits for somebody. */
+/** What waits for people. */
 export function waitingRoutes(router: DeskRouter, { database: { reader } }: Site): void {
   router.get('/', async (context) => {
     context.state.route = '/';

@@ -7,13 +7,13 @@ import type { Cookies } from './cookies.js';
 import { DeskError } from './failures.js';
 import type { SignedInPerson } from './deps.js';
 
-/** Who is signed in at the desk, and how that begins and ends. (docs/contract.md, Staff) */
+/** Sessions at the desk: finding, opening and closing them. (docs/contract.md, Staff) */
 
 const IDLE_MS = 30 * 60_000;
 const SESSION_S = SESSION_MS / 1_000;
-/** The form may lie open for so long. */
+/** How long the form may stay open. */
 const FORM_S = 60 * 60;
-/** Of one address: more than people mistype, and far less than guessing takes. */
+/** For each address: more than people mistype, and far less than guessing takes. */
 const SIGN_INS = { perSecond: 1 / 10, burst: 10 };
 
 export class DeskSessions {
@@ -24,7 +24,7 @@ export class DeskSessions {
     private readonly cookies: Cookies,
   ) {}
 
-  /** Null where nobody is, or no longer: idle for half an hour, eight hours old, revoked, deactivated. */
+  /** Null if nobody is signed in, or no longer: idle for half an hour, eight hours old, revoked, deactivated. */
   async find(request: IncomingMessage): Promise<SignedInPerson | null> {
     const secret = this.cookies.read(request, 'desk');
     const found = secret === null ? null : await findSession(this.staff, secret, 'support', IDLE_MS);
@@ -32,7 +32,7 @@ export class DeskSessions {
     return { identity: found.identity, sessionId: found.session.id, secret };
   }
 
-  /** The secret that the sign-in form is bound to, and the cookie that keeps it where the browser has none yet. */
+  /** The secret that the sign-in form is bound to, and the cookie that stores it if the browser has none yet. */
   formSecret(request: IncomingMessage): { readonly secret: string; readonly cookie: string | null } {
     const known = this.cookies.read(request, 'desk-form');
     if (known !== null && /^[A-Za-z0-9_-]{43}$/.test(known)) return { secret: known, cookie: null };
@@ -40,7 +40,9 @@ export class DeskSessions {
     return { secret, cookie: this.cookies.set('desk-form', secret, FORM_S) };
   }
 
-  /** The cookies of a new session; null where name and code do not prove who it is, which is recorded. Throws DeskError. */
+  /**
+   * The cookies of a new session; null if name and code do not prove who it is, which is recorded. Throws DeskError.
+   */
   async open(
     name: string,
     code: string,
@@ -56,14 +58,14 @@ export class DeskSessions {
     return 'refusal' in opened ? null : this.keep(opened, before);
   }
 
-  /** The cookies of a session that was opened elsewhere: by the company's own sign-in. */
+  /** The cookies of a session opened through the company's own sign-in. */
   async keep({ token }: SignedIn, before: SignedInPerson | null): Promise<readonly string[]> {
-    // Whatever the browser brought along is worth nothing from now on: the session has an id that nobody knew before.
+    // The browser's previous cookies become worthless: the session has an id that nobody knew before.
     if (before !== null) await this.close(before);
     return [this.cookies.set('desk', token, SESSION_S), this.cookies.clear('desk-form')];
   }
 
-  /** Answers the cookie that takes the old one away. */
+  /** Returns the cookie that removes the old one. */
   async close({ identity, sessionId }: SignedInPerson): Promise<string> {
     await revokeSessions(this.staff, { id: sessionId }, identity);
     return this.cookies.clear('desk');

@@ -17,7 +17,7 @@ import type { Shelf } from './shelves/shelf.js';
 import { transferShelf } from './shelves/transfers.js';
 import { type DeskContext, type DeskRouter, idOf, ownForm, personOf, seeOther, sendPage, type Site } from './site.js';
 
-/** A page for each resource, with what may be done with it, and the search that finds it. */
+/** A page for each resource, with its acts, and the search that finds it. */
 export function shelfRoutes(router: DeskRouter, site: Site): void {
   addShelf(router, site, transferShelf);
   addShelf(router, site, payoutShelf);
@@ -65,7 +65,7 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
       const came: Came = { verb: act.verb, form, ...outcomeText(performed) };
       if (performed.came === 'unknown' && performed.fault !== null)
         site.logger.error({ act: act.name, fault: describeFault(performed.fault) }, 'an act failed by our fault');
-      // What was decided meanwhile is shown, not what was there before.
+      // Shows the current state, not the one before the decision.
       try {
         const now = await found(context, site, shelf);
         await show(context, site, shelf, { person, resource: now }, came);
@@ -77,7 +77,7 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
     });
 }
 
-/** A link that somebody else made says of nothing that it was done. */
+/** Keeps somebody else's link from claiming that something was done. */
 function doneMark({ secret }: SignedInPerson, shelf: string, id: string | undefined, verb: string): string {
   return markOf(secret, `done/${shelf}/${id ?? ''}/${verb}`);
 }

@@ -15,7 +15,7 @@ import { DeskSessions } from './sessions.js';
 import { ICON, ICON_PATH, STYLE, STYLE_PATH } from './style.js';
 import { toldPage } from './pages/told.js';
 
-/** The support desk's port: what every request meets before and behind its page. */
+/** The support desk's port: what surrounds every page. */
 
 export interface Site extends DeskDeps {
   readonly settings: DeskSettings;
@@ -24,7 +24,7 @@ export interface Site extends DeskDeps {
   readonly logger: Logger;
 }
 
-/** What Koa carries along with a request. */
+/** What Koa carries with a request. */
 export interface DeskState {
   requestId: Uuid;
   /** The template, for logs and metrics. */
@@ -34,7 +34,7 @@ export interface DeskState {
 export type DeskContext = Koa.ParameterizedContext<DeskState>;
 export type DeskRouter = Router<DeskState>;
 
-/** Nothing but our own style sheet and pictures is loaded, forms go to us alone, and no other page holds ours in a frame. */
+/** Only our own style sheet and pictures are loaded, forms go only to us, and no other page may frame ours. */
 const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -54,7 +54,7 @@ export interface SiteOptions {
   readonly settings: DeskSettings;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Each adds its pages. */
+  /** Each function adds its pages. */
   readonly routes: readonly ((router: DeskRouter, site: Site) => void)[];
 }
 
@@ -124,14 +124,14 @@ export function sendPage(context: DeskContext, page: Page): void {
   context.body = documentOf(page, context.state.person);
 }
 
-/** After a form: reloading what is shown sends nothing again. */
+/** After a form, so that reloading the page does not send it again. */
 export function seeOther(context: DeskContext, path: string): void {
   context.redirect(path);
   context.status = 303;
   context.body = '';
 }
 
-/** Who asks; who is not signed in is sent to do so. Null: the answer is given. */
+/** The person signed in; otherwise redirects to sign in and returns null. */
 export function personOf(context: DeskContext): SignedInPerson | null {
   const { person } = context.state;
   if (person === null) seeOther(context, `/sign-in?next=${encodeURIComponent(context.path)}`);
@@ -141,7 +141,7 @@ export function personOf(context: DeskContext): SignedInPerson | null {
 const FORGED =
   'This form did not come from a page of the desk, or you have signed in anew since. Open the page again, and fill it in there.';
 
-/** A form that this secret's holder filled in on a page of ours. Throws DeskError. */
+/** A form that this secret's holder filled in on one of our pages. Throws DeskError. */
 export async function ownForm(context: DeskContext, { settings }: Site, secret: string): Promise<URLSearchParams> {
   if (!isFromOurPage(context.req, new URL(settings.url).origin)) throw new DeskError(403, 'Not accepted', FORGED);
   const form = await readForm(context.req, context.res);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The one style sheet: light and dark by what the device prefers, one column that fits a phone. */
+/** The only style sheet: light or dark as the device prefers, one column that fits a phone. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -74,7 +74,7 @@ nav.pages { display: flex; gap: 1.25rem; margin-top: 1rem; }
 }
 `;
 
-/** A picture for the tab, so that browsers ask for none. */
+/** The tab's icon, so that browsers do not request one. */
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M4 8.5l2.5 2.5L12 5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 

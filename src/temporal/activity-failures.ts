@@ -5,26 +5,26 @@ import { UnknownKey } from '../core/fingerprint.js';
 import { errnoOf } from '../db/failures.js';
 
 /**
- * What a history may hold of an activity's failure: an answer of ours as it is, of anything else the name and the number. A
- * driver's message quotes the statement, and with it names, phones and hosts.
- * (docs/contract.md, Secrets and personal data)
+ * What a history may contain of an activity's failure: our own refusals in full, of anything else only name and number.
+ * A driver's message quotes the statement, including names, phones and hosts. (docs/contract.md, Secrets and personal
+ * data)
  */
 export function activityFailure(fault: unknown): Error {
-  // Those are Temporal's own, and mean something to it.
+  // Temporal's own failures, which it needs to recognise.
   if (fault instanceof TemporalFailure || fault instanceof CancelledFailure) return fault;
   if (fault instanceof ApiError) {
     const { code } = fault.refusal;
-    // What is not there will not be there later.
+    // A missing resource will not appear later.
     return ApplicationFailure.create({ message: fault.message, type: code, nonRetryable: code === 'not_found' });
   }
-  // It names a keyring and an id, and is tried again: by a worker that has the key, or when this one gets it.
+  // Names a keyring and an id. It is retried until a worker has the key.
   if (fault instanceof UnknownKey) return ApplicationFailure.create({ message: fault.message, type: fault.name });
   const name = fault instanceof Error ? fault.name : typeof fault;
   const errno = errnoOf(fault);
   return ApplicationFailure.create({ message: errno === null ? name : `${name} (${errno})`, type: name });
 }
 
-/** For every activity of a worker. */
+/** Applies to every activity of a worker. */
 export const safeFailures: ActivityInterceptorsFactory = () => {
   const inbound: ActivityInboundCallsInterceptor = {
     execute: async (input, next) => {

@@ -23,7 +23,7 @@ export interface WorkflowRun {
 
 type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 
-/** Temporal cannot be reached, or is overloaded: the same call may work in a while. */
+/** Temporal cannot be reached or is overloaded: the same call may work later. */
 export class TemporalUnavailable extends Error {
   override name = 'TemporalUnavailable';
 }
@@ -31,21 +31,21 @@ export class TemporalUnavailable extends Error {
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
 const ANSWER_DEADLINE_MS = 2_000;
-/** What was missed while the server was away is not made up for: the next start goes on. */
+/** Starts missed while the server was away are not made up for: the next one continues. */
 const CATCH_UP = '1 minute';
 const PAGE = 1_000;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
-/** The server's own bound unless it is configured otherwise. */
+/** The server's default limit. */
 const HISTORY_PAGE = 256;
 /** gRPC: NOT_FOUND. */
 const NOT_FOUND_CODE = 5;
 
-/** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED as a closed connection gives it. */
+/** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED, which a closed connection causes. */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
 
 /**
- * What the service asks of Temporal. Connects when it is first asked; every call has a deadline. Every method may throw
- * TemporalUnavailable; another error is Temporal's refusal of this one call.
+ * The service's calls to Temporal. Connects on first use; every call has a deadline. Every method may throw
+ * TemporalUnavailable; any other error is Temporal's refusal of this call.
  */
 export class TemporalClient {
   private connection: Connection;
@@ -66,7 +66,7 @@ export class TemporalClient {
     return new Client({ connection, namespace, interceptors: { workflow: [...this.interceptors] } });
   }
 
-  /** Calls that are under way on the old connection end there. */
+  /** Calls under way finish on the old connection. */
   private renew(): void {
     const old = this.connection;
     this.connection = Connection.lazy(connectionOptions(this.options));
@@ -85,17 +85,17 @@ export class TemporalClient {
         signalArgs: [],
         typedSearchAttributes: searchAttributesOf(wanted),
         staticSummary: wanted.summary,
-        // Where the server knows it, tenants whose tasks wait are served in turn; its activities inherit it.
+        // On servers that support it, tenants with waiting tasks are served in turn; activities inherit the key.
         priority: { fairnessKey: wanted.tenantId },
-        // A task that is lost between server and worker is given out again after this; ours take milliseconds.
+        // A task lost between server and worker is handed out again after this; ours take milliseconds.
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        // Its resource still waits, so a workflow of this id that has ended was ended by hand.
+        // Its resource still waits, so if a workflow with this id has ended, somebody ended it by hand.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),
     );
   }
 
-  /** Tells the workflow that its resource changed; one that is not running need not know. */
+  /** Tells the workflow that its resource changed, if it is running. */
   async tell(workflowId: string): Promise<void> {
     try {
       await this.within(DEADLINE_MS, () => this.client.workflow.getHandle(workflowId).signal(SIGNALS.changed));
@@ -104,7 +104,7 @@ export class TemporalClient {
     }
   }
 
-  /** The ids of the workflows of a type that run, as far as visibility has caught up. */
+  /** The ids of a type's running workflows, as far as visibility has caught up. */
   async *running(type: WorkflowType): AsyncGenerator<string> {
     const query = `WorkflowType="${type}" AND ExecutionStatus="Running"`;
     let nextPageToken: Uint8Array | undefined;
@@ -125,7 +125,7 @@ export class TemporalClient {
   }
 
   /**
-   * When the server had each signal of a run, by its name, oldest first; an empty map for a run that it does not know. Reads the
+   * When the server received each signal of a run, by name, oldest first; an empty map for an unknown run. Reads the
    * whole history, which the server keeps below 51,200 events.
    */
   async signalsOf({ workflowId, runId }: WorkflowRun): Promise<ReadonlyMap<string, readonly Instant[]>> {
@@ -161,7 +161,7 @@ export class TemporalClient {
     }
   }
 
-  /** Registers the search attributes that the namespace lacks. Answers the names of those that it made. */
+  /** Registers the search attributes that the namespace lacks. Returns the names of those it created. */
   async registerSearchAttributes(): Promise<readonly string[]> {
     const { namespace } = this.client.options;
     const known = await this.within(LIST_DEADLINE_MS, () =>
@@ -179,8 +179,8 @@ export class TemporalClient {
   }
 
   /**
-   * Has the workflow started again and again, and never while it runs; 0: not any more. `id` is the schedule's, and begins the
-   * workflows' own.
+   * Schedules the workflow to start repeatedly, but never while it runs; 0 ends the schedule. `id` is the schedule's,
+   * and the prefix of the workflows' ids.
    */
   async keepSchedule(id: string, type: WorkflowType, taskQueue: TaskQueue, everyMs: number): Promise<void> {
     const { schedule } = this.client;
@@ -205,7 +205,7 @@ export class TemporalClient {
     });
   }
 
-  /** Whether it answers at all, within two seconds. Never throws. */
+  /** Whether it answers at all within two seconds. Never throws. */
   async answers(): Promise<boolean> {
     try {
       await this.within(ANSWER_DEADLINE_MS, () => this.connection.workflowService.getSystemInfo({}));
@@ -247,7 +247,7 @@ function searchAttributesOf({ tenantId, resourceId, accountId, status }: WantedW
   );
 }
 
-/** True when the call may have failed for a reason that passes. */
+/** True if the call may have failed for a transient reason. */
 function isPassing(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   return isGrpcServiceError(cause) && PASSING_CODES.includes(cause.code);
@@ -256,14 +256,14 @@ function isPassing(failure: unknown): boolean {
 /** gRPC: NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const CODES_OF_EVERY_CALL: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
 
-/** True when any other call would have failed as well: there is no such namespace, or we may not. */
+/** True if any other call would have failed too: no such namespace, or no permission. */
 export function isOfEveryCall(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   if (cause instanceof NamespaceNotFoundError || failure instanceof NamespaceNotFoundError) return true;
   return isGrpcServiceError(cause) && CODES_OF_EVERY_CALL.includes(cause.code);
 }
 
-/** One line for logs and operators: Temporal's own words, which hold no payload. */
+/** One line for logs and operators: Temporal's own words, which contain no payload. */
 export function messageOf(failure: unknown): string {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   if (isGrpcServiceError(cause)) return cause.details === '' ? cause.message : cause.details;

@@ -1,10 +1,10 @@
 import type { ConnectionOptions } from '@temporalio/client';
 import { faultOfMaterial, type TlsMaterial } from '../db/servers.js';
 
-/** How the service connects to Temporal, the client and the workers alike. */
+/** How client and workers connect to Temporal. */
 
 export interface TemporalTls extends TlsMaterial {
-  /** The name in the server's certificate, where it is not the host of the address. */
+  /** The name in the server's certificate, if it differs from the address's host. */
   readonly serverName?: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface TemporalOptions {
 
 type SharedOptions = Pick<ConnectionOptions, 'address' | 'tls'> & { readonly apiKey?: string };
 
-/** The connection options that client and worker share, with what the files hold now. */
+/** The connection options of client and worker, with the files' current contents. */
 export function connectionOptions({ address, tls, apiKey }: TemporalOptions): SharedOptions {
   const base = { address, ...(apiKey === undefined ? {} : { apiKey }) };
   if (tls === null) return base;
@@ -38,10 +38,10 @@ export function connectionOptions({ address, tls, apiKey }: TemporalOptions): Sh
   };
 }
 
-/** How often renewed certificates are looked for. */
+/** How often to check for renewed certificates. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Tells once of each change of what a connection was made of. */
+/** Reports each change of a connection's certificates once. */
 export class Renewals {
   private known: string;
   private lookedAt = performance.now();
@@ -50,7 +50,7 @@ export class Renewals {
     this.known = textOf(tls);
   }
 
-  /** False too while the files are being replaced and do not fit one another. */
+  /** Also false while the files are being replaced and do not match. */
   isDue(): boolean {
     if (this.tls === null || performance.now() - this.lookedAt < LOOK_EVERY_MS) return false;
     this.lookedAt = performance.now();

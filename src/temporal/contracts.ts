@@ -1,6 +1,6 @@
 /**
- * What the service and its workflows agree on: names, ids, queues, signals, queries and what they carry. Pure: workflows
- * reach this and nothing else of src/temporal. Payloads hold ids, amounts, states and operators' reasons; times are ISO
+ * What the service and its workflows agree on: names, ids, queues, signals, queries and their contents. Pure: workflows
+ * import nothing else from src/temporal. Payloads hold ids, amounts, states and operators' reasons; times are ISO
  * strings, amounts decimal strings. (docs/contract.md, Secrets and personal data)
  */
 
@@ -50,7 +50,7 @@ export function payoutWorkflowId(payoutId: string): string {
 /** The schedule that starts a step of the audit, and the prefix of these workflows' ids. */
 export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
-/** By these every workflow is found in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
+/** For finding workflows in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
 export const SEARCH_ATTRIBUTES = {
   tenantId: 'TenantId',
   resourceId: 'ResourceId',
@@ -59,7 +59,10 @@ export const SEARCH_ATTRIBUTES = {
 } as const;
 
 export const SIGNALS = {
-  /** `{"actor": "<name of active staff>", "reason": "<1 to 140 characters>", "code": "<six digits>"}`, as the next two. */
+  /**
+   * `{"actor": "<name of active staff>", "reason": "<1 to 140 characters>", "code": "<six digits>"}`, like the next
+   * two.
+   */
   approve: 'approve',
   reject: 'reject',
   cancel: 'cancel',
@@ -68,24 +71,24 @@ export const SIGNALS = {
 } as const;
 
 export const QUERIES = {
-  /** What the resource is, as far as the workflow knows, and in words what it waits for. */
+  /** The resource's state as the workflow knows it, and in words what it waits for. */
   state: 'state',
 } as const;
 
-/** What a run passes on when it continues as new: Temporal passes on neither. */
+/** What a run passes on when it continues as new, since Temporal does not. */
 export interface HandedOn {
-  /** What the UI shows beside the id of a first run; undefined where an older process started it. */
+  /** What the UI shows beside the id of a first run; undefined if an older process started it. */
   readonly summary?: string;
   /** The last signal that changed nothing, and why; undefined in a first run. */
   readonly lastRefusal?: string | null;
-  /** After this long it looks again even if nobody has told it anything; undefined where an older process started it. */
+  /** After this long it looks again even if nobody has told it anything; undefined if an older process started it. */
   readonly lookAgainMs?: number;
 }
 
 /** The default. */
 export const LOOK_AGAIN_MS = 3_600_000;
 
-/** What a workflow that waits for approval is started with. Fixed at its start, whatever the configuration becomes. */
+/** The input of a workflow that waits for approval. Fixed when it starts, whatever the configuration becomes. */
 export interface ApprovalWorkflowInput extends HandedOn {
   readonly resourceId: string;
   readonly tenantId: string;
@@ -93,9 +96,9 @@ export interface ApprovalWorkflowInput extends HandedOn {
 
 /** The same for a payout, which then waits for its rail. */
 export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
-  /** How long the rail is left alone before it is asked again: the first pause, each twice the last, up to the longest. */
+  /** How long to wait before asking the rail again: the first pause, each one twice the last, up to the longest. */
   readonly polling: { readonly firstMs: number; readonly longestMs: number };
-  /** How often it has been asked, where the workflow goes on from an earlier run. */
+  /** How often it has been asked, if the workflow continues an earlier run. */
   readonly asked?: number;
 }
 
@@ -109,11 +112,11 @@ export interface SignedText {
   readonly number?: number;
 }
 
-/** Of the act that a signal asks for. */
+/** The act that a signal asks for. */
 export interface SignedAct extends SignedText {
   /** The signal's name. */
   readonly action: string;
-  /** The same at every retry of the activity, so that the act is recorded once. */
+  /** The same for every retry of the activity, so that the act is recorded once. */
   readonly actId: string;
 }
 
@@ -123,7 +126,7 @@ export interface StaffAct extends SignedAct {
   readonly action: 'approve' | 'reject' | 'cancel';
 }
 
-/** Where a resource that waits for approval stands. */
+/** The state of a resource that waits for approval. */
 export interface ApprovalState {
   readonly status: string;
   readonly required: number;
@@ -158,22 +161,25 @@ export interface WebhookWorkflowInput extends HandedOn {
   readonly endpointId: string;
 }
 
-/** As StaffAct, of a webhook endpoint. */
+/** Like StaffAct, for a webhook endpoint. */
 export interface EndpointAct extends SignedAct {
   readonly endpointId: string;
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
 
-/** What a look at an endpoint found: how the sending ended, if there was any, and what it waits for now. */
+/** The result of a look at an endpoint: how sending ended, if there was any, and what it waits for now. */
 export interface DrainState {
   readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
-  /** ISO, UTC; null: nothing waits for its time. */
+  /** ISO, UTC; null: nothing is scheduled. */
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;
   /** In words. */
   readonly waitingFor: string;
-  /** Its workflow has nothing more to show: the endpoint is deleted, or is well while only failing ones have a workflow. Undefined from an older worker. */
+  /**
+   * The workflow has nothing left to do: the endpoint is deleted, or is healthy and only failing ones have a workflow.
+   * Undefined from an older worker.
+   */
   readonly isOver?: boolean;
 }
 
@@ -189,28 +195,31 @@ export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
-  /** Where it stood when the workflow was asked for. Runs of an earlier release, and those that continue another, have none. */
+  /**
+   * Its status when the workflow was requested. Absent in runs of an earlier release, and in those that continue
+   * another.
+   */
   readonly status?: string;
 }
 
-/** As StaffAct, of a batch. */
+/** Like StaffAct, for a batch. */
 export interface BatchAct extends SignedAct {
   readonly batchId: string;
   readonly action: (typeof BATCH_SIGNALS)[number];
 }
 
-/** Where a batch stands. Counts are of its rows. */
+/** The state of a batch. Counts are of rows. */
 export interface BatchState {
   readonly status: string;
   readonly rows: number;
   readonly rejected: number;
   readonly paid: number;
   readonly failed: number;
-  /** It is executing, and nothing is paid until it is resumed. */
+  /** It is executing, but nothing is paid until it is resumed. */
   readonly isPaused: boolean;
-  /** As whoever paused it said. */
+  /** The reason given for pausing it. */
   readonly pauseReason: string | null;
-  /** Why it is rejected though its file was accepted. */
+  /** Why it is rejected although its file was accepted. */
   readonly rejection: string | null;
 }
 

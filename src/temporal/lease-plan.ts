@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 
-/** Which worker process does which sweep: pure. */
+/** Which worker process does which sweep. Pure. */
 
 export interface LiveWorker {
   readonly id: Uuid;
@@ -16,7 +16,7 @@ export interface LeaseState {
   readonly leaseUntil: Instant;
 }
 
-/** For so long a free lease is left to the process that is to have it. */
+/** How long a free lease is left to the process that should have it. */
 const LEFT_MS = 3_000;
 
 /** Names of leases. */
@@ -26,9 +26,10 @@ export interface LeasePlan {
 }
 
 /**
- * What a process takes and gives up, by what it read. Each lease has one live process that is to have it, the same by everybody's
- * reckoning; when that one knows no such sweep, being of another release, whoever does takes it a little later, and keeps it. Any other
- * lease moves to that process as soon as it is seen: so each comes to its place once, and none goes back and forth.
+ * What a process takes and gives up, given what it read. Each lease has one live process that should have it, and all
+ * processes agree which. If that one does not know the sweep, being of another release, one that does takes it a little
+ * later and keeps it. Any other lease moves to its process as soon as that is seen, so each moves once, and none goes
+ * back and forth.
  */
 export function planLeases(
   me: Uuid,
@@ -45,14 +46,14 @@ export function planLeases(
     if (chosen === undefined) continue;
     const isLeft = now - Math.max(leaseUntil, chosen.startedAt) > LEFT_MS;
     if (!isLive && (chosen.id === me || isLeft)) take.push(name);
-    // Later than that it may have been taken because it was left; earlier, only because the process was not there, or not seen yet.
+    // Taken later than that, it may have been left unclaimed; taken earlier, its process was not there or not seen yet.
     const isForIt = takenAt - chosen.startedAt <= LEFT_MS;
     if (isLive && chosen.id !== me && isForIt) giveUp.push(name);
   }
   return { take, giveUp };
 }
 
-/** By rendezvous: when a process goes, only what it had moves. */
+/** Rendezvous hashing: when a process goes, only its leases move. */
 function chosenFor(name: string, workers: readonly LiveWorker[]): LiveWorker | undefined {
   const weighed = workers.map((worker) => ({ worker, weight: weightOf(name, worker.id) }));
   return weighed.reduce<(typeof weighed)[number] | undefined>(

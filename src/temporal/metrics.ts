@@ -9,7 +9,7 @@ import type { SweeperObserver } from './sweeper.js';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** What operators see of the relay. `onTrouble` gets a line for the log. */
+/** Metrics of the relay. `onTrouble` gets a line for the log. */
 export function relayMetrics(registry: Registry, onTrouble: (message: string) => void): RelayObserver {
   const registers = [registry];
   const relayed = new Counter({
@@ -52,7 +52,7 @@ export function relayMetrics(registry: Registry, onTrouble: (message: string) =>
   };
 }
 
-/** The outbox's depth and the age of its oldest entry, read when they are asked for. */
+/** The outbox's depth and the age of its oldest entry, read at scrape time. */
 export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock): void {
   readTogether(
     registry,
@@ -69,7 +69,7 @@ export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock):
   );
 }
 
-/** Whether Temporal answers this process, asked when it is asked for, and whether its workers poll. */
+/** Whether Temporal answers this process, checked at scrape time, and whether its workers poll. */
 export function temporalMetrics(
   registry: Registry,
   client: { answers(): Promise<boolean> },
@@ -88,7 +88,7 @@ export function temporalMetrics(
   );
 }
 
-/** What operators see of the sweeper's loops. `onTrouble` gets what a round failed with. */
+/** Metrics of the sweeper's loops. `onTrouble` gets the failure of a round. */
 export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): SweeperObserver {
   const registers = [registry];
   const rounds = new Histogram({
@@ -113,7 +113,7 @@ export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fau
   };
 }
 
-/** What operators see of who does which sweep. */
+/** Metrics of the leases. */
 export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): LeaseObserver {
   const registers = [registry];
   const held = new Gauge({
@@ -141,7 +141,7 @@ export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault
   };
 }
 
-/** How many resources that still wait are told of again, though nothing changed. */
+/** Counts the resources that are announced again though nothing changed. */
 export function tellingMetrics(registry: Registry): (resourceType: WaitingType, resources: number) => void {
   const told = new Counter({
     name: 'workflows_told_again_total',

@@ -3,29 +3,32 @@ import { instant, type Instant } from '../core/instant.js';
 import { outbox, type OutboxRow, type WaitingType } from '../db/entities/outbox.js';
 import { insertRow, type RowWrite } from '../ledger/desk/types.js';
 
-/** The process that writes an entry relays it at once; only what it could not is left for the sweeper. */
+/** The process that writes an entry relays it at once; the sweeper gets only what that failed to do. */
 const HEAD_START_MS = 2_000;
 
-/** In so many parts sweepers share the outbox. More than there are ever workers is of no use; fewer would leave some without. */
+/**
+ * Sweepers share the outbox in this many parts. More than the number of workers would be useless; fewer would leave
+ * some without.
+ */
 export const OUTBOX_SHARDS = 8;
 
-/** All that is about one resource is in one part: its last byte is random. */
+/** Everything about one resource is in one part: an id's last byte is random. */
 function shardOf(resourceId: Uuid): number {
   return Number.parseInt(resourceId.slice(-2), 16) % OUTBOX_SHARDS;
 }
 
 /** What the outbox entry is about. */
 export interface Changed {
-  /** Of the entry: made by whoever gives the command, so that it can be relayed right after the commit. */
+  /** The entry's id: chosen by the caller, so that it can be relayed right after the commit. */
   readonly outboxId: Uuid;
   readonly tenantId: Uuid;
   readonly resourceType: WaitingType;
   readonly resourceId: Uuid;
-  /** How much later than others it is relayed, in milliseconds: the sweeper does it then. */
+  /** A delay in milliseconds, after which the sweeper relays it. */
   readonly delayMs?: number;
 }
 
-/** The entry by which the workflow of a resource learns of what this transaction does to it. */
+/** The entry that tells a resource's workflow what this transaction does to it. */
 export function outboxEntry(
   { outboxId, tenantId, resourceType, resourceId, delayMs = 0 }: Changed,
   at: Instant,

@@ -1,7 +1,7 @@
 import { currentTraceparent, untraced } from '../core/trace.js';
 import type { Entry, Relay } from './relay.js';
 
-/** More that wait at once are left for the sweeper: a burst must not fill the process that answers requests. */
+/** Beyond this, entries are left to the sweeper: a burst must not burden the process that answers requests. */
 const MAX_WAITING = 500;
 /** In one group. */
 const AT_ONCE = 100;
@@ -24,7 +24,7 @@ export class OutboxNotifier {
     this.running ??= untraced(() => this.run()).finally(() => (this.running = null));
   }
 
-  /** What waits is left for the sweeper; resolves when what was begun has ended. */
+  /** Leaves waiting entries to the sweeper; resolves when relaying under way has ended. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.waiting = [];
@@ -32,7 +32,7 @@ export class OutboxNotifier {
   }
 
   private async run(): Promise<void> {
-    // What is written in this turn goes together.
+    // Entries written in this turn go together.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
       try {

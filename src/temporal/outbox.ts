@@ -8,23 +8,26 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { OUTBOX_SHARDS, outboxEntry } from './outbox-entry.js';
 
-/** For how long a claimed entry is left alone: longer than relaying it can take. */
+/** How long a claimed entry is left alone: longer than relaying can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/** With the pauses between them 20 minutes: an entry that keeps failing that long fails for ever, until somebody looks. */
+/**
+ * With the pauses in between, 20 minutes: an entry that keeps failing for that long will do so until somebody looks at
+ * it.
+ */
 export const MAX_TRIES = 25;
 /** A failure that is not the entry's fault counts only up to the longest pause: once it is over, the entry has most of its tries left. */
 const PASSING_TRIES = 6;
-/** For a dead letter: nobody claims it, not even processes of an earlier release. */
+/** For dead letters, so that nobody claims them, not even processes of an earlier release. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
 const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
-/** Entries of a kind that only a newer process knows wait for one, and hold up nothing else. */
+/** Entries of a kind that only a newer process knows wait for one, without delaying others. */
 const KNOWN = knownValuesSql(outbox, 'outbox');
 
 export interface OutboxDepth {
-  /** Entries that wait to be relayed, without dead letters. */
+  /** Entries waiting to be relayed, not counting dead letters. */
   readonly entries: number;
   readonly oldestAt: Instant | null;
   readonly deadLetters: number;
@@ -37,15 +40,15 @@ export interface OutboxFilter {
   readonly isDead?: boolean | undefined;
 }
 
-/** An entry as operators see it; its type may be one that only another release knows. */
+/** An entry for operators; its type may be one that only another release knows. */
 export type ListedEntry = Omit<OutboxRow, 'resourceType'> & { readonly resourceType: string };
 
 /** An entry that could not be relayed. */
 export interface FailedEntry {
   readonly id: Uuid;
-  /** Before this one. */
+  /** Attempts before this one. */
   readonly attempts: number;
-  /** A line for operators. */
+  /** One line for operators. */
   readonly error: string;
   /**
    * Whether the entry itself is at fault, so that it eventually becomes a dead letter. A failure that would hit every entry is not its fault,
@@ -62,8 +65,8 @@ export class Outbox {
   ) {}
 
   /**
-   * Takes the due entries of these parts, oldest first, so that no other sweeper does. Entries that only a newer release can read are left to
-   * it, and hold up nothing else. Throws DatabaseUnavailable.
+   * Claims the due entries of these parts, oldest first, so that no other sweeper takes them. Entries that only a newer
+   * release can read are left to it, without delaying others. Throws DatabaseUnavailable.
    */
   async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
@@ -82,7 +85,7 @@ export class Outbox {
     });
   }
 
-  /** Temporal has taken them, or there was nothing to tell. */
+  /** Removes entries that Temporal has accepted, or that need no relaying. */
   async remove(rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {
     if (rows.length === 0) return;
     await this.write(`DELETE FROM outbox WHERE id IN (${idsOf(rows)})`);
@@ -98,7 +101,7 @@ export class Outbox {
     });
   }
 
-  /** Claimed entries that were not tried: they are due again at once. */
+  /** Returns claimed entries that were not tried: they are due again at once. */
   async giveBack(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.write(`UPDATE outbox SET due_at=created_at WHERE id IN (${idsOf(rows)})`);
@@ -114,7 +117,7 @@ export class Outbox {
     await this.write(insertSql(outbox, rows));
   }
 
-  /** Of these resources those that have an entry, dead letters included. */
+  /** Those of these resources that have an entry, including dead letters. */
   async known(resourceIds: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
     if (resourceIds.length === 0) return new Set();
     const rows = await this.database.reader.query(
@@ -160,7 +163,7 @@ export class Outbox {
   }
 }
 
-/** Whether a failure of an entry that failed so often before makes it a dead letter. */
+/** Whether this failure, after the earlier ones, makes an entry a dead letter. */
 export function isLast({ attempts, isItsOwn }: Pick<FailedEntry, 'attempts' | 'isItsOwn'>): boolean {
   return isItsOwn && attempts + 1 >= MAX_TRIES;
 }

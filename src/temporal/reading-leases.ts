@@ -3,14 +3,14 @@ import type { Instant } from '../core/instant.js';
 import { nullable, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 
-/** A sweep, or one part of it, and who does it. */
+/** A sweep, or a part of one, and who does it. */
 export interface SweepState {
   readonly name: string;
-  /** Null: nobody does it at the moment. */
+  /** Null: nobody at the moment. */
   readonly worker: { readonly id: Uuid; readonly label: string; readonly since: Instant } | null;
 }
 
-/** Those that any worker process has known, by name, as MySQL's clock has them. */
+/** Every sweep that any worker process has known, by name, by MySQL's clock. */
 export async function readSweeps(reader: Reader): Promise<readonly SweepState[]> {
   const rows = await reader.query(
     `SELECT l.name, l.taken_at, w.id, w.label FROM sweep_leases l

@@ -15,7 +15,7 @@ export interface RelayObserver {
   relayed(resourceType: WaitingType, entries: number): void;
   /** One entry could not be relayed: it is tried again later. */
   refused(resourceType: WaitingType, message: string): void;
-  /** One was tried too often, and is a dead letter. */
+  /** One failed too often and is now a dead letter. */
   died(resourceType: WaitingType, message: string): void;
   unavailable(message: string): void;
 }
@@ -27,17 +27,17 @@ export interface RelayDeps {
   readonly sources: readonly WaitingSource[];
   readonly failpoints: Failpoints;
   readonly observer: RelayObserver;
-  /** After this long a workflow that has heard nothing looks at its resource on its own. */
+  /** After this long a workflow that has not been told anything looks at its resource. */
   readonly lookAgainMs: number;
 }
 
 /** An entry as its writer knows it. */
 export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> & Partial<Pick<OutboxRow, 'traceparent'>>;
 
-/** Calls to Temporal at a time, of one group of entries. */
+/** Simultaneous calls to Temporal for one group of entries. */
 const WIDTH = 24;
 
-/** The entries of one resource: its workflow is told once of all of them. */
+/** The entries of one resource: its workflow is told once for all of them. */
 interface Told {
   readonly source: WaitingSource | undefined;
   readonly type: WaitingType;
@@ -45,7 +45,7 @@ interface Told {
   readonly entries: readonly Entry[];
 }
 
-/** What the rows say about resources: the workflow that each should have, or why it could not be read. */
+/** The workflow that each resource should have according to its row, or why the row could not be read. */
 type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
 
 /**
@@ -78,7 +78,7 @@ export class Relay {
     if (left.cause !== null) throw left.cause;
   }
 
-  /** The same for entries that were written a moment ago; failures are left to the sweeper. */
+  /** The same for entries written a moment ago; failures are left to the sweeper. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
     await this.deliver(entries, (entry, failure) => this.deps.observer.refused(entry.resourceType, messageOf(failure)));
   }
@@ -134,7 +134,7 @@ export class Relay {
     return wanted;
   }
 
-  /** All at once; if one of them cannot be read, each separately. */
+  /** All at once, or each separately if one of them cannot be read. */
   private async readAll(source: WaitingSource, ids: readonly Uuid[]): Promise<Wanted> {
     const { reader } = this.deps.database;
     try {
@@ -148,7 +148,7 @@ export class Relay {
     return found;
   }
 
-  /** In the trace of what changed it last, where its entries are of several. */
+  /** In the trace of its last change, if the entries are from several. */
   private tellTraced(told: Told, wanted: Parameters<Relay['tell']>[1]): Promise<void> {
     const traces = told.entries.flatMap(({ traceparent }) => (typeof traceparent === 'string' ? [traceparent] : []));
     const part = { name: `outbox ${told.type}`, attributes: { 'resource.id': told.resourceId } };
@@ -168,7 +168,7 @@ export class Relay {
   }
 }
 
-/** What a newer release can read waits for it: an entry is at fault neither for that nor for what nothing gets through. */
+/** An entry is not at fault if only a newer release can read it, or if no call would get through. */
 function isItsOwn(failure: unknown): boolean {
   return !(failure instanceof UnknownEnumValue) && !isOfEveryCall(failure);
 }

@@ -17,8 +17,8 @@ const RETELL_EVERY_MS = 5_000;
 const TOLD_AT_ONCE = 20;
 
 /**
- * After a restore every workflow that runs is told to look again, by the worker that finds that first: one whose resource is behind
- * it goes on from there, one whose resource is gone ends. Told twice, it looks twice.
+ * After a restore the first worker to notice tells every running workflow to look again: one whose resource is now in
+ * an earlier state continues from there, one whose resource is gone ends. Telling it twice does no harm.
  */
 export function retellSweep(deps: RetellingDeps): Sweep {
   return {

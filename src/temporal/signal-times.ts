@@ -6,15 +6,16 @@ type Signals = Awaited<ReturnType<TemporalClient['signalsOf']>>;
 const RUNS_KEPT = 100;
 
 /**
- * When signals came, as the server wrote it into their run's history: a workflow's own clock is that of its task, which is later
- * where a worker was away. What was read is kept, since it never changes: of many that wait, one reads the history for all.
+ * When signals arrived, according to the server's entries in their run's history: a workflow's own clock is that of its
+ * task, which is later if a worker was away. Results are cached, since they never change, and one read of the history
+ * serves all who wait for it.
  */
 export class SignalTimes {
   private readonly known = new Map<string, Promise<Signals>>();
 
   constructor(private readonly client: Pick<TemporalClient, 'signalsOf'>) {}
 
-  /** Of the run's `number`th signal of this name, from 1; null where it has none. Throws TemporalUnavailable. */
+  /** For the run's `number`th signal of this name, from 1; null if there is none. Throws TemporalUnavailable. */
   async receivedAt(run: WorkflowRun, name: string, number: number): Promise<Instant | null> {
     const kept = this.known.get(run.runId);
     const before = (await kept?.catch(() => undefined))?.get(name)?.[number - 1];
@@ -22,7 +23,7 @@ export class SignalTimes {
     return (await this.read(run, kept)).get(name)?.[number - 1] ?? null;
   }
 
-  /** Read anew, unless somebody has begun to since. */
+  /** Reads again, unless somebody has already begun to. */
   private read(run: WorkflowRun, outdated: Promise<Signals> | undefined): Promise<Signals> {
     const current = this.known.get(run.runId);
     if (current !== undefined && current !== outdated) return current;

@@ -8,14 +8,15 @@ import { transact } from '../db/transact.js';
 import { type LeasePlan, type LeaseState, type LiveWorker, planLeases } from './lease-plan.js';
 
 /**
- * How worker processes share the sweeps: each is done by whoever has its lease in MySQL. A lease says who looks, not who may write: what a
- * sweep finds is guarded by its own row, so that two that look at once do no harm. (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
+ * How worker processes share the sweeps: each is done by the holder of its lease in MySQL. A lease says who looks, not
+ * who may write: what a sweep finds is guarded by its own row, so two that look at once do no harm.
+ * (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
  */
 
-/** A process that is silent for this long counts as dead: others take over its leases at their next beat. */
+/** A process that is silent for this long is considered dead: others take over its leases at their next beat. */
 const LEASE_MS = 4_000;
 const BEAT_MS = 1_000;
-/** By how much a process ends its own lease earlier than others would. */
+/** How much earlier a process considers its own lease over than others do. */
 const MARGIN_MS = 500;
 const LOOK_MS = 250;
 const FORGOTTEN_DAYS = 1;
@@ -24,26 +25,26 @@ const FOR_A_LEASE = `${NOW} + INTERVAL ${LEASE_MS * 1_000} MICROSECOND`;
 const NOBODYS = { holder: null, takenAt: instant(0), leaseUntil: instant(0) } as const;
 
 export interface LeaseObserver {
-  /** A beat failed; the next one comes in a second. */
+  /** A beat failed; the next one follows in a second. */
   failed(name: string, fault: unknown): void;
-  /** Somebody else has it, or may have it: MySQL was not reached in time, or this process froze. */
+  /** Another process has it, or may: MySQL was not reached in time, or this process froze. */
   lost(name: string): void;
-  /** How many it has now. */
+  /** How many this process has now. */
   holds(count: number): void;
 }
 
 /** Some leases, for one round of work. */
 export interface Turn {
   readonly names: readonly string[];
-  /** Says that one of them was lost, or that the process stops: begin nothing more. */
+  /** Aborted when one of them is lost or the process stops: begin nothing more. */
   readonly signal: AbortSignal;
   readonly end: () => void;
 }
 
 interface Held {
-  /** By performance.now(), a clock that nobody sets. */
+  /** By performance.now(), a clock that nobody can set. */
   until: number;
-  /** It goes to somebody else as soon as the round has ended. */
+  /** It moves to another process as soon as the round has ended. */
   isLeaving: boolean;
   readonly rounds: Set<AbortController>;
 }
@@ -51,7 +52,7 @@ interface Held {
 export class SweepLeases {
   readonly workerId: Uuid = newId();
   private readonly held = new Map<string, Held>();
-  /** What MySQL said at the last beat that this process has. */
+  /** The leases of this process, according to MySQL at the last beat. */
   private own: readonly string[] = [];
   private plan: LeasePlan = { take: [], giveUp: [] };
   private isPrepared = false;
@@ -64,7 +65,7 @@ export class SweepLeases {
   constructor(
     private readonly database: Database,
     private readonly names: readonly string[],
-    /** By which people know the process. */
+    /** The process's name for people. */
     private readonly label: string,
     private readonly observer: LeaseObserver,
   ) {}
@@ -74,7 +75,7 @@ export class SweepLeases {
     this.beating = this.beatOn();
   }
 
-  /** Those of the names that this process has at this moment, as soon as it has one; null when it stops. */
+  /** Waits until this process has at least one of the leases, and returns those it has; null when it stops. */
   async turn(names: readonly string[]): Promise<Turn | null> {
     for (;;) {
       if (this.isStopping) return null;
@@ -85,14 +86,14 @@ export class SweepLeases {
     }
   }
 
-  /** Ends the rounds; none begins. */
+  /** Interrupts the rounds; no new one begins. */
   interrupt(): void {
     this.isStopping = true;
     for (const { rounds } of this.held.values()) for (const round of rounds) round.abort();
     this.wakeWaiters();
   }
 
-  /** Gives everything back, so that others need not wait for it to expire. Call it when the rounds have ended. */
+  /** Releases everything, so that others need not wait for it to expire. Call it once the rounds have ended. */
   async stop(): Promise<void> {
     this.interrupt();
     clearInterval(this.looking);
@@ -124,7 +125,7 @@ export class SweepLeases {
     while (!this.isStopping) {
       try {
         await this.beat();
-        // What is to be taken is taken now, not a second later.
+        // Takes what it should have now, not a second later.
         if (this.plan.take.length > 0) await this.beat();
       } catch (fault) {
         this.observer.failed('leases', fault);
@@ -133,7 +134,7 @@ export class SweepLeases {
     }
   }
 
-  /** Renews, gives up and takes, in one text; then reads who has what now. Throws DatabaseUnavailable. */
+  /** Renews, releases and takes leases in one text, then reads the result. Throws DatabaseUnavailable. */
   private async beat(): Promise<void> {
     if (!this.isPrepared) await this.prepare();
     const askedAt = performance.now();
@@ -142,7 +143,8 @@ export class SweepLeases {
     const renewed = this.own.filter((name) => !leaving.includes(name));
     await this.write(this.beatSql(renewed, leaving, take));
     const { now, leases, workers } = await this.read();
-    // Where the database was put back to before this process began, or has lost them, its rows are made anew at the next beat.
+    // If the database was restored to before this process began, or has lost its rows, they are created again at the
+    // next beat.
     this.isPrepared = leases.length === this.names.length && workers.some(({ id }) => id === this.workerId);
     const mine = leases.filter(({ holder, leaseUntil }) => leaseUntil > now && holder === this.workerId);
     this.own = mine.map(({ name }) => name);
@@ -171,7 +173,7 @@ export class SweepLeases {
     ];
   }
 
-  /** The rows of the sweeps that there are, and of this process. */
+  /** Creates the rows of the sweeps and of this process. */
   private async prepare(): Promise<void> {
     const rows = this.names.map((name) => ({ name, ...NOBODYS }));
     const me = { id: this.workerId, label: this.label, startedAt: instant(0), seenUntil: instant(0) };
@@ -185,7 +187,7 @@ export class SweepLeases {
     this.isPrepared = true;
   }
 
-  /** One text with its COMMIT: a process that stands still in the middle holds no lock. */
+  /** One text with COMMIT: a process that freezes midway holds no lock. */
   private write(statements: readonly string[]): Promise<void> {
     return transact(this.database, (transaction) => {
       transaction.withCommit(statements);

@@ -1,17 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import type { SweepLeases, Turn } from './sweep-leases.js';
 
-/** Work that is repeated, by one worker process at a time unless it says otherwise. */
+/** Repeated work, done by one worker process at a time unless stated otherwise. */
 export interface Sweep {
   readonly name: string;
-  /** From the end of one round to the begin of the next. */
+  /** From the end of one round to the start of the next. */
   readonly everyMs: number;
   /**
-   * One round. Returns true if more is left; then the next round begins at once. Stops early on `signal`: the process stops,
-   * or another one has the sweep.
+   * One round. Returns true if more is left; then the next round begins at once. Stops early on `signal`, when the
+   * process stops or another one has the sweep.
    */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
-  /** Every process does it for itself, and needs no lease: what it looks for may have taken the leases with it. */
+  /** Every process does it for itself, without a lease: what it looks for may have affected the leases. */
   readonly inEach?: true;
 }
 
@@ -23,23 +23,24 @@ export interface SharedSweep extends Omit<Sweep, 'run' | 'inEach'> {
 }
 
 export interface SweeperObserver {
-  /** A round failed; the next one comes a little later. */
+  /** A round failed; the next one follows a little later. */
   failed(name: string, fault: unknown): void;
   swept(name: string, seconds: number): void;
 }
 
-/** A sweep that keeps failing is retried at least this often, however rarely it is done otherwise. */
+/** A failing sweep is retried at least this often, however rare it is otherwise. */
 const MAX_FAILED_PAUSE_MS = 10_000;
 
-/** The leases that a sweep has, by its part; none where every process does it. */
+/** The names of a sweep's leases, by part; none if every process does it. */
 export function leaseNames(sweep: Sweep | SharedSweep): string[] {
   if ('shards' in sweep) return Array.from({ length: sweep.shards }, (_, shard) => `${sweep.name} ${shard}`);
   return sweep.inEach === true ? [] : [sweep.name];
 }
 
 /**
- * The worker's loops: each finds in MySQL what was left undone, whatever the reason, and does it. They run whether Temporal
- * is there or not, in any number of worker processes; one process at a time does each sweep, except those that every process does for itself.
+ * The worker's loops: each finds in MySQL what was left undone, for whatever reason, and does it. They run whether
+ * Temporal is available or not, in any number of worker processes; one process at a time does each sweep, except those
+ * that every process does for itself.
  */
 export class Sweeper {
   private readonly stopping = new AbortController();
@@ -49,10 +50,10 @@ export class Sweeper {
     private readonly sweeps: readonly (Sweep | SharedSweep)[],
     private readonly observer: SweeperObserver,
     private readonly leases: SweepLeases,
-    /** What each round waits for. */
+    /** Awaited before each round. */
     private readonly prepare: () => Promise<void> = () => Promise.resolve(),
   ) {
-    // Each loop waits with a listener of its own, however many there are: that is no leak.
+    // Each loop has its own listener, however many there are; not a leak.
     setMaxListeners(0, this.stopping.signal);
   }
 
@@ -61,7 +62,7 @@ export class Sweeper {
     this.loops = Promise.all(this.sweeps.map((sweep) => this.loop(sweep)));
   }
 
-  /** Resolves when every loop has ended its round, and others may begin theirs. */
+  /** Resolves when every loop has ended its round, so that others may begin theirs. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.leases.interrupt();

@@ -18,7 +18,7 @@ export function outboxSweep(outbox: Outbox, relay: Relay): SharedSweep {
       try {
         await relay.relay(rows);
       } catch (failure) {
-        // Told by the relay's observer already; the entries wait.
+        // The relay's observer has already reported it; the entries wait.
         if (failure instanceof TemporalUnavailable) return false;
         throw failure;
       }

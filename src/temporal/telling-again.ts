@@ -10,23 +10,23 @@ import type { Sweep } from './sweeper.js';
 import type { WaitingSource } from './waiting.js';
 
 /**
- * Has every workflow told again, once in a while, that its resource still waits: for a Temporal that was restored to yesterday, stands
- * empty beside the database, or had a workflow terminated by hand. (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
+ * Announces regularly to every workflow that its resource still waits, in case Temporal was restored to yesterday, has
+ * lost its data, or had a workflow terminated by hand. (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
  */
 
 const NAME = 'told again';
-/** Of the time after which a workflow looks by itself: so the timers of those that are told never come to their end. */
+/** A share of the time after which a workflow looks by itself, so that the timers of announced workflows never fire. */
 const PASS_SHARE = 0.75;
-/** A pass is spread over so many rounds, of which each takes at least this and looks for at least so many. */
+/** A pass is spread over this many rounds. Each takes at least this long and handles at least this many. */
 const ROUNDS = 40;
 const MIN_ROUND_MS = 500;
 const MIN_PER_ROUND = 100;
-/** As many as may wait before anybody has counted. */
+/** The assumed number before the first count. */
 const AT_FIRST = 20_000;
-/** Of a round of a pass that should have come to its end: more waits than before. */
+/** For a round of a pass that should have ended: more waits than before. */
 const LATE_ROUND = 5_000;
 const SLICE = 500;
-/** What is younger is in the hands of the outbox. */
+/** Younger resources are left to the outbox. */
 const YOUNG_MS = 60_000;
 
 export interface TellingDeps {
@@ -34,16 +34,16 @@ export interface TellingDeps {
   readonly outbox: Outbox;
   readonly sources: readonly WaitingSource[];
   readonly clock: Clock;
-  /** After so long a workflow looks by itself. */
+  /** After this long a workflow looks by itself. */
   readonly lookAgainMs: number;
-  /** So many get an entry in the outbox. */
+  /** Called with how many get an entry in the outbox. */
   readonly onTold: (resourceType: WaitingType, resources: number) => void;
 }
 
-/** Where a pass stands; null: at its end. */
+/** The position of a pass; null: at its end. */
 type Position = { readonly type: string; readonly after: Uuid | null } | null;
 
-/** Goes through all that waits, in rounds spread over the pass; the next process goes on where this one stops. */
+/** Walks everything that waits, in rounds spread over the pass; the next process continues where this one stops. */
 export function tellAgainSweep(deps: TellingDeps): Sweep {
   const passMs = deps.lookAgainMs * PASS_SHARE;
   const everyMs = Math.max(MIN_ROUND_MS, passMs / ROUNDS);
@@ -52,7 +52,7 @@ export function tellAgainSweep(deps: TellingDeps): Sweep {
     everyMs,
     run: async (signal) => {
       const pass = await presentPass(deps, passMs);
-      // A little more than it would need to be, for what comes to wait meanwhile and for rounds that fail.
+      // Slightly more than necessary, to allow for newly waiting resources and failed rounds.
       const usual = ((pass.foundBefore ?? AT_FIRST) / (passMs / everyMs)) * 1.2;
       const isLate = pass.beganAt + passMs <= deps.clock();
       const count = Math.max(MIN_PER_ROUND, Math.ceil(usual), isLate ? LATE_ROUND : 0);
@@ -62,7 +62,7 @@ export function tellAgainSweep(deps: TellingDeps): Sweep {
   };
 }
 
-/** The one that is under way, or the next when its time has come. */
+/** The pass under way, or a new one if it is due. */
 async function presentPass({ database, sources, clock }: TellingDeps, passMs: number): Promise<SweepPass> {
   const known = await database.reader.find(sweepPasses, { name: NAME });
   const now = clock();
@@ -87,7 +87,7 @@ async function tellSome(
     const asked = Math.min(SLICE, count - found);
     const told: Told = await tellSlice(deps, sources[index], madeBefore, after, asked);
     found += told.count;
-    // What a later release has gone through is unknown here: the pass ends, and the next one begins with the first.
+    // A later release's type is unknown here: the pass ends, and the next one begins with the first type.
     const next = index < 0 ? undefined : sources[index + 1]?.resourceType;
     if (told.count === asked) position = { type, after: told.last };
     else position = next === undefined ? null : { type: next, after: null };

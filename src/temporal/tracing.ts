@@ -3,15 +3,15 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { OpenTelemetrySinks } from '@temporalio/interceptors-opentelemetry/lib/workflow/definitions.js';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 
-/** How a trace gets into workflows and out of them again. */
+/** How traces get into workflows and out again. */
 export interface TemporalTracing {
   readonly client: readonly WorkflowClientInterceptor[];
   readonly activity: ActivityInterceptorsFactory;
-  /** By which workflows, which reach nothing themselves, give their parts away. */
+  /** Through these, workflows, which can reach nothing themselves, export their spans. */
   readonly sinks: InjectedSinks<OpenTelemetrySinks>;
 }
 
-/** What a line of the log names of the activity that it is said in. */
+/** The activity's ids in a line of the log. */
 export function activityOfLine(): object {
   const context = asyncLocalStorage.getStore();
   if (context === undefined) return {};

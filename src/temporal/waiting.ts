@@ -7,30 +7,33 @@ import { columnList, literals } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
-/** The workflow that a resource which still waits ought to have. */
+/** The workflow that a waiting resource should have. */
 export interface WantedWorkflow {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
-  /** Null where it belongs to no account. */
+  /** Null if it belongs to no account. */
   readonly accountId: Uuid | null;
-  /** The resource's status, as BusinessStatus shows it. */
+  /** The resource's status, shown as BusinessStatus. */
   readonly status: string;
   readonly workflowId: string;
-  /** What is shown beside its id in the UI: ids, amounts and states, never personal data. */
+  /** Shown beside its id in the UI: ids, amounts and states, never personal data. */
   readonly summary: string;
-  /** The workflow's one argument but for the summary; plain JSON. */
+  /** The workflow's argument, without the summary; plain JSON. */
   readonly input: object;
 }
 
-/** What the bridge knows of a feature whose resources wait in workflows. */
+/** What the bridge knows about a feature whose resources wait in workflows. */
 export interface WaitingSource {
   readonly resourceType: WaitingType;
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** Of these resources those that still wait, by id; what is settled is left out. Throws UnknownEnumValue (only a newer release can tell). */
+  /**
+   * Those of these resources that still wait, by id, without settled ones. Throws UnknownEnumValue (only a newer
+   * release can tell).
+   */
   waiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WantedWorkflow>>;
-  /** Resources that still wait and were made before, in the order of their ids, after `after`, at most `limit`. */
+  /** Resources that still wait and were created before the moment, in order of id, after `after`, at most `limit`. */
   longWaiting(reader: Reader, madeBefore: Instant, after: Uuid | null, limit: number): Promise<readonly OwnedId[]>;
 }
 
@@ -40,8 +43,8 @@ export interface OwnedId {
 }
 
 /**
- * For `waiting`: of these resources those in one of these states, with their workflows. One in a state that is unknown here is not taken
- * for settled: it may well wait, in the eyes of the release that brought it there. Throws UnknownEnumValue.
+ * For `waiting`: those of these resources that are in one of these states, with their workflows. One in a state unknown
+ * here is not considered settled: it may well wait, for the release that put it there. Throws UnknownEnumValue.
  */
 export async function inStates<Row extends { readonly id: Uuid; readonly status: string }>(
   reader: Reader,
@@ -59,13 +62,13 @@ export async function inStates<Row extends { readonly id: Uuid; readonly status:
   return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, wanted(row)]));
 }
 
-/** For `longWaiting`: what this SELECT of `id` and `tenant_id` finds. */
+/** For `longWaiting`: the result of this SELECT of `id` and `tenant_id`. */
 export async function readOwned(reader: Reader, sql: string): Promise<readonly OwnedId[]> {
   const rows = await reader.query(sql);
   return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
 }
 
-/** SQL of "behind this id", where there is one: ` AND t.id>…`. */
+/** SQL for "after this id", if there is one: ` AND t.id>…`. */
 export function behindIdSql(column: string, after: Uuid | null): string {
   return after === null ? '' : ` AND ${column}>${uuid.literal(after)}`;
 }

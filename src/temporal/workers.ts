@@ -9,10 +9,10 @@ import type { TemporalTracing } from './tracing.js';
 
 /** How one task queue is served. */
 export interface ServedQueue {
-  /** As Temporal knows it. */
+  /** The queue's name in Temporal. */
   readonly queue: string;
   readonly activities: object;
-  /** Activities at a time. */
+  /** Simultaneous activities. */
   readonly maxActivities: number;
   /** False if only activities wait in it. */
   readonly hasWorkflows: boolean;
@@ -25,7 +25,7 @@ export interface WorkersOptions {
   /** False: workflows continue as the previous release knows them. */
   readonly patches: boolean;
   readonly queues: readonly ServedQueue[];
-  /** Workflow tasks at a time, for each queue. */
+  /** Simultaneous workflow tasks, for each queue. */
   readonly maxWorkflowTasks: number;
   /** Workflows kept in memory, for each queue. */
   readonly cachedWorkflows: number;
@@ -37,7 +37,7 @@ export interface WorkersOptions {
   readonly tracing: TemporalTracing | null;
 }
 
-/** Where the workers' own lines go. */
+/** The log for the workers' own lines. */
 export interface WorkersLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -49,7 +49,7 @@ const RENEWALS_MS = 1_000;
 /** A poll is always open, and there may be many queues for activities only. */
 const POLLS_FOR_ACTIVITIES = 2;
 const SDK_METRICS_MS = 2_000;
-/** The SDK's warning about a queue with only activities, which is intended for those of rails. */
+/** The SDK's warning about a queue with only activities, which is intended for rails. */
 const ACTIVITIES_ALONE = 'No workflows registered';
 
 /**
@@ -78,13 +78,13 @@ export function installRuntime(log: WorkersLog, metricsPort: number): void {
   });
 }
 
-/** What the SDK's line is about, and the failure's name: its message may quote what is nobody's business. */
+/** What the SDK's line is about, and the failure's name: its message may quote private data. */
 function named(about: LogMetadata = {}): object {
   const { activityType: activity, workflowId, workflowType: workflow, attempt, error } = about;
   return { activity, workflow, workflowId, attempt, failure: error instanceof Error ? error.name : undefined };
 }
 
-/** The SDK's metrics, as its loopback port gives them; nothing where it has none, or does not answer. */
+/** The SDK's metrics from its loopback port; empty if there is none, or it does not answer. */
 export function sdkMetrics(port: number): () => Promise<string> {
   return async () => {
     if (port === 0) return '';
@@ -127,7 +127,7 @@ export class TemporalWorkers {
     return this.workers.length > 0 && this.workers.every((worker) => worker.getState() === 'RUNNING');
   }
 
-  /** Begins nothing more; resolves when running work has ended, or its time is over. */
+  /** Begins nothing more; resolves when running work has ended or its time is up. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.wake();
@@ -184,7 +184,7 @@ export class TemporalWorkers {
     }
   }
 
-  /** The workers go over to a connection with the renewed certificates; where there is none, they stay on theirs. */
+  /** Moves the workers to a connection with the renewed certificates; if there is none, they stay on the old one. */
   private async reconnect(old: NativeConnection): Promise<NativeConnection> {
     try {
       const fresh = await NativeConnection.connect(connectionOptions(this.options.temporal));
@@ -198,7 +198,7 @@ export class TemporalWorkers {
     }
   }
 
-  /** Where we may not, as in Temporal Cloud, whoever set up the namespace has made them. */
+  /** Without permission, as in Temporal Cloud, whoever set up the namespace has created them. */
   private async registerSearchAttributes(): Promise<void> {
     try {
       const made = await this.client.registerSearchAttributes();
@@ -208,7 +208,10 @@ export class TemporalWorkers {
     }
   }
 
-  /** A worker that may not create it works anyway: somebody else has created it, or nobody audits, which is logged. */
+  /**
+   * A worker without permission to create it works anyway: either it exists already, or there is no scheduled audit,
+   * which is logged.
+   */
   private async keepAudit(): Promise<void> {
     try {
       await this.client.keepSchedule(AUDIT_SCHEDULE_ID, 'ledgerAudit', 'approvals', this.options.auditEveryMs);
@@ -233,13 +236,13 @@ export class TemporalWorkers {
       taskQueue: queue,
       ...(hasWorkflows ? workflows : { maxConcurrentActivityTaskPolls: Math.min(POLLS_FOR_ACTIVITIES, maxActivities) }),
       activities,
-      // What a trace hears of a failure is what the history does.
+      // Traces get the same view of a failure as the history.
       interceptors: { activity: [...(tracing === null ? [] : [tracing.activity]), safeFailures] },
       ...(tracing === null ? {} : { sinks: tracing.sinks }),
       maxConcurrentActivityTaskExecutions: maxActivities,
       shutdownGraceTime: shutdownGraceMs,
       shutdownForceTime: shutdownGraceMs + 5_000,
-      // Asked once for each run and patch, and only where nothing of it is in the history yet.
+      // Called once per run and patch, and only if the history does not contain the patch yet.
       patchActivationCallback: () => patches,
       ...(version === null ? {} : { workerDeploymentOptions: versioned(version) }),
     });

@@ -8,15 +8,15 @@ import { completion, creditRefusal, endEvent } from './decide.js';
 import { WAITING_TRANSFERS } from './waiting.js';
 
 /**
- * How a transfer that waits for approval ends. Pure. Its hold is released or spent once, its month is given back where
- * nothing left, and one event says how. (docs/contract.md, Approval)
+ * How a transfer that waits for approval ends. Pure. Its hold is released or spent once, the month's allowance is
+ * restored if nothing left, and one event says how. (docs/contract.md, Approval)
  */
 export const transferApproval: ApprovalFeature<Transfer> = {
   resourceType: 'transfer',
   table: transfers,
   expiring: { from: WAITING_TRANSFERS, expiresAt: 'h.expires_at' },
   operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' },
-  // Its money never leaves before its end.
+  // Its money never leaves before it ends.
   endRefusal: () => null,
   accountsOf: ({ sourceAccountId, destinationAccountId, feeAccountId }) => [
     sourceAccountId,
@@ -30,7 +30,7 @@ export const transferApproval: ApprovalFeature<Transfer> = {
 
 const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' } as const;
 
-/** Nothing leaves: the hold is released and the month given back. */
+/** Nothing leaves: releases the hold and restores the month's allowance. */
 function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
   const { id, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
   return {
@@ -47,7 +47,7 @@ function rejected(transfer: Transfer, rejectionCode: string, rejectionReason: st
   return ending({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
 }
 
-/** The last approval: verification and status are checked once more, and then the money moves. */
+/** The last approval: verification and status are checked once more, then the money moves. */
 function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = obstacle(approved, state);
   if (refusal !== null) return rejected(approved, refusal.code, refusal.message);

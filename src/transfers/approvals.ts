@@ -6,7 +6,7 @@ import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { transferApproval } from './approval-outcomes.js';
 
-/** What may be done with a transfer that waits for approval: by members, by the staff, by time. */
+/** What members, the staff and time do to a transfer that waits for approval. */
 export class TransferApprovals extends Approvals<Transfer> {
   constructor(desk: PostingDesk, reader: Reader, clock: Clock, notifier: Pick<OutboxNotifier, 'notify'>) {
     super(transferApproval, desk, reader, clock, notifier);

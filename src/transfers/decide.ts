@@ -27,7 +27,7 @@ import { presentTransfer } from './presenter.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 
 /**
- * 404, then 403, then the rules in their order; then the transfer is complete, or waits for approval with its money held.
+ * Checks 404, 403, then the rules in order; then the transfer is complete, or waits for approval with its money held.
  * (docs/contract.md, Order of checks)
  */
 export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
@@ -68,7 +68,7 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   };
 }
 
-/** The money moves, and the log says so. */
+/** The money moves, and an event says so. */
 export function completion(transfer: Transfer): Writes {
   return {
     postings: [transferPosting(transfer)],
@@ -101,7 +101,7 @@ function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant):
   };
 }
 
-/** Refuses what would take the receiver's or the fee account's total beyond what 64 bits hold. */
+/** Refuses an amount that would overflow the 64-bit total of the receiver or the fee account. */
 export function creditRefusal(
   state: LockedState,
   destination: LockedAccount,

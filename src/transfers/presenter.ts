@@ -22,7 +22,7 @@ export function presentTransfer(transfer: Transfer): Readonly<Record<string, unk
   };
 }
 
-/** Null where none was needed. (docs/contract.md, Transfers) */
+/** Null if none was needed. (docs/contract.md, Transfers) */
 function approvalOf(transfer: Transfer): Readonly<Record<string, unknown>> | null {
   const waiting = waitingOf(transfer);
   if (waiting === null) return null;

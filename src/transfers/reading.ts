@@ -2,8 +2,8 @@ import type { OperationList } from '../accounts/operation-list.js';
 import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
 
 /**
- * How members read transfers: any role in the source, or a destination of the same tenant, shows them.
- * (docs/contract.md, Roles and scopes)
+ * How members read transfers: with any role in the source, or in a destination of the same tenant. (docs/contract.md,
+ * Roles and scopes)
  */
 export const transferList: OperationList<Transfer> = {
   table: transfers,

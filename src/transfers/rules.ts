@@ -6,7 +6,7 @@ import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { WantedApprovals } from '../approvals/rules.js';
 
-/** What a member asks for. Source and destination differ: the body's schema sees to it. */
+/** A member's request. Source and destination differ: the body's schema makes sure of that. */
 export interface TransferRequest {
   readonly sourceAccountId: Uuid;
   readonly destinationAccountId: Uuid;
@@ -17,7 +17,7 @@ export interface TransferRequest {
 export interface CreateTransfer extends Command, TransferRequest {
   readonly transferId: Uuid;
   readonly memberId: Uuid;
-  /** Of the entry that tells the workflow, should it have to wait. */
+  /** The outbox entry that tells the workflow, if the transfer has to wait. */
   readonly outboxId: Uuid;
 }
 
@@ -51,7 +51,7 @@ export function newTransfer(
   };
 }
 
-/** The amount to the destination and, as a movement of its own, the fee to the fee account. */
+/** The amount to the destination and, as a separate movement, the fee to the fee account. */
 function transferEntries(transfer: Transfer): EntryDraft[] {
   const { sourceAccountId: source, destinationAccountId: destination, feeAccountId, asset, raw, feeRaw } = transfer;
   const legs: EntryDraft[] = [

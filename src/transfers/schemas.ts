@@ -26,7 +26,7 @@ export const CreateTransferBody = z
   .refine(differs, {
     path: ['destination', 'account_id'],
     error: 'same_as_source',
-    // Also beside other faults: all problems are told at once.
+    // Also if there are other faults: all problems are reported at once.
     when: () => true,
   })
   .openapi('CreateTransfer');
@@ -74,7 +74,7 @@ const COMPLETED: z.input<typeof TransferSchema> = {
 exampled(TransferSchema, COMPLETED);
 
 const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
-/** At the other moments of its life. */
+/** At other moments of its life. */
 export const TRANSFER_EXAMPLES = {
   pending: { ...COMPLETED, status: 'pending_approval', approval: APPROVAL },
   approved: { ...COMPLETED, approval: { ...APPROVAL, received: 1 } },
@@ -106,7 +106,7 @@ export const TransferQuery = boundedOfAsset(
   }),
 );
 
-/** False when source and destination are well formed and the same. Sees the body before its fields are known to be right. */
+/** False if source and destination are well formed and the same. Sees the body before its fields are validated. */
 function differs(body: unknown): boolean {
   const { source_account: source, destination } = asRecord(body);
   const { account_id: target } = asRecord(destination);

@@ -14,7 +14,7 @@ import type { TransferRequest } from './rules.js';
 
 /** What the API does with transfers. */
 export class Transfers {
-  /** `notifier` hears of transfers that have to wait, so that their workflow starts at once. */
+  /** `notifier` is told of transfers that have to wait, so that their workflow starts at once. */
   constructor(
     private readonly desk: PostingDesk,
     private readonly reader: Reader,
@@ -22,8 +22,8 @@ export class Transfers {
   ) {}
 
   /**
-   * `id` is the transfer's: the request's own, which tells what it made. Never throws: a rule's refusal and an unknown result
-   * are answers. (docs/contract.md, Transfers)
+   * `id`, the transfer's, is the request's own, so the request can be traced to it. Never throws: refusals and unknown
+   * results are returned as answers. (docs/contract.md, Transfers)
    */
   async create(caller: Caller, id: Uuid, request: TransferRequest, idempotency: Keyed): Promise<Answer<Transfer>> {
     const { tenantId, memberId } = caller;

@@ -4,7 +4,7 @@ import { time } from '../db/columns.js';
 import { type ApprovalWorkflowInput, transferWorkflowId } from '../temporal/contracts.js';
 import { behindIdSql, inStates, readOwned, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 
-/** By their holds, of which there are few: the table itself may hold many millions. */
+/** By their holds, of which there are few: the table itself may have many millions of rows. */
 export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
   WHERE h.resource_type='transfer'`;
 

@@ -23,8 +23,8 @@ export async function findManaged(reader: Reader, caller: Caller, id: Uuid): Pro
 }
 
 /**
- * The same, locked, for a change. The right is checked before the lock, so that nobody waits for a stranger's row. Throws not_found,
- * authority_insufficient.
+ * The same, locked, for a change. The right is checked before the lock, so that nobody waits for another tenant's row.
+ * Throws not_found, authority_insufficient.
  */
 export async function lockManaged(transaction: Transaction, caller: Caller, id: Uuid): Promise<WebhookEndpoint> {
   const { tenantId } = await findManaged(transaction, caller, id);
@@ -36,7 +36,7 @@ export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<Webhoo
   return lock(transaction, { id });
 }
 
-/** The same, a deleted one too. */
+/** The same, including deleted ones. */
 export async function lockEndpointRow(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
   const locked = await transaction.find(webhookEndpoints, { id }, { forUpdate: true });
   if (locked === undefined) throw notFound();

@@ -7,22 +7,22 @@ import { openSecrets } from './secrets.js';
 import type { AttemptResult } from './attempt/result.js';
 import type { Sending } from './sending.js';
 
-/** One attempt: signed, sent, and as it is recorded. */
+/** One attempt: signing, sending and recording it. */
 
 const MAX_MESSAGE = 255;
 const MAX_RESPONSE = 1024;
 
 /** What is sent: an event, or a test. */
 export interface Message {
-  /** The same at every attempt. */
+  /** The same for every attempt. */
   readonly id: Uuid;
-  /** The same bytes at every attempt. */
+  /** The same bytes for every attempt. */
   readonly body: Buffer;
-  /** The trace that it goes on with; left out: none. */
+  /** The trace that it continues; absent: none. */
   readonly traceparent?: Traceparent | null;
 }
 
-/** Signs with the secrets that are in force now, and sends. */
+/** Signs with the current secrets, and sends. */
 export function sendMessage(
   { sender, signing }: Sending,
   keys: Keyring,

@@ -13,12 +13,12 @@ import { describe } from './operating.js';
 import type { WebhookDeps } from './deps.js';
 import { nextDue } from './rules.js';
 
-/** Which endpoints have a workflow all the time: every one, or those that fail, are paused or disabled. */
+/** Which endpoints always have a workflow: all of them, or those that are failing, paused or disabled. */
 export type WorkflowsKept = 'all' | 'failing';
 
 /**
- * What an endpoint's workflow does when it looks: it sends what waited for its time, unless a sender is at it, and says what it waits for
- * next. New events are the senders'. Throws DatabaseUnavailable and the like.
+ * What an endpoint's workflow does when it looks: it sends what is due, unless a sender is at it, and says what it
+ * waits for next. New events are left to the senders. Throws DatabaseUnavailable and the like.
  */
 export async function attend(
   deps: WebhookDeps,
@@ -48,10 +48,13 @@ export async function attend(
   };
 }
 
-/** What is on its way at the moment is none of it: a workflow looks when that goes wrong. */
+/** Says nothing about what is in flight: the workflow looks if that fails. */
 const WELL = 'well: what happens is sent at once';
 
-/** Records that it has looked, and answers until when it waits. Whoever sends to the endpoint after that tells it when this changes. */
+/**
+ * Records that it has looked, and returns until when it waits. Anything that sends to the endpoint later tells it if
+ * this changes.
+ */
 function noteLook({ database, clock }: WebhookDeps, id: Uuid): Promise<Instant | null> {
   return transact(database, async (transaction) => {
     const endpoint = await lockEndpointRow(transaction, id);

@@ -24,7 +24,7 @@ import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
 
-/** What a PATCH may say. */
+/** What a PATCH may change. */
 export interface EndpointChange {
   readonly url?: string | undefined;
   readonly types?: readonly SubscribableType[] | undefined;
@@ -32,8 +32,8 @@ export interface EndpointChange {
 }
 
 /**
- * Changes an endpoint: open deliveries go to the new URL, those of removed types end, a type that is added starts at the log's
- * head. Throws invalid_field (the URL), not_found, authority_insufficient.
+ * Changes an endpoint: open deliveries go to the new URL, those of removed types end, and an added type starts at the
+ * log's head. Throws invalid_field (the URL), not_found, authority_insufficient.
  */
 export async function change(
   deps: WebhookDeps,
@@ -65,7 +65,7 @@ export async function change(
   return changed;
 }
 
-/** The DNS is asked only for one who may change the endpoint. */
+/** DNS is queried only for a caller who may change the endpoint. */
 async function checkedUrl({ database, sending }: WebhookDeps, caller: Caller, id: Uuid, text: string): Promise<string> {
   assertUrl(sending.parseUrl(text));
   await findManaged(database.lookup, caller, id);
@@ -84,7 +84,7 @@ function recordChange(
   return recordAct(transaction, actor, now, act);
 }
 
-/** Answers whether anything changed. */
+/** Returns whether anything changed. */
 async function replaceTypes(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -113,8 +113,8 @@ async function replaceTypes(
 }
 
 /**
- * Enables a locked endpoint, whatever disabled it, and makes due all that was not delivered since 5 days before. Answers whether it
- * was disabled.
+ * Enables a locked endpoint, whatever disabled it, and makes due everything undelivered since 5 days before that.
+ * Returns whether it was disabled.
  */
 export async function enable(transaction: Transaction, endpoint: WebhookEndpoint, now: Instant): Promise<boolean> {
   if (endpoint.status !== 'disabled') return false;
@@ -125,7 +125,7 @@ export async function enable(transaction: Transaction, endpoint: WebhookEndpoint
   return true;
 }
 
-/** Disables a locked endpoint. What is on its way to it stays as it is. Answers whether it was enabled. */
+/** Disables a locked endpoint, leaving its deliveries as they are. Returns whether it was enabled. */
 export async function disable(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -138,7 +138,10 @@ export async function disable(
   return true;
 }
 
-/** A new secret; the one before signs beside it for 24 h. It is shown here and never again. Throws not_found, authority_insufficient. */
+/**
+ * A new secret; the previous one also signs for 24 h. It is shown here and never again. Throws not_found,
+ * authority_insufficient.
+ */
 export async function rotateSecret(
   deps: WebhookDeps,
   caller: Caller,
@@ -161,8 +164,8 @@ export async function rotateSecret(
 }
 
 /**
- * Nothing more is sent to it, and its workflow ends. Repeating it is no error: its answer may have been lost. The row stays as what its
- * key made. Throws not_found, authority_insufficient.
+ * Nothing more is sent to it, and its workflow ends. Repeating it is not an error, since the answer may have been lost.
+ * The row remains as what its key created. Throws not_found, authority_insufficient.
  */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transact(deps.database, async (transaction) => {

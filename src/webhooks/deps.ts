@@ -7,17 +7,17 @@ import type { RunsDatabase } from './drain/runs-database.js';
 import type { WebhookObserver } from './observer.js';
 import type { Sending } from './sending.js';
 
-/** What the webhooks stand on. */
+/** The dependencies of webhooks. */
 export interface WebhookDeps {
   readonly database: Database;
-  /** The same for whoever sends to one endpoint for as long as it takes. */
+  /** The same for runs, which send to one endpoint for as long as it takes. */
   readonly runs: RunsDatabase;
   readonly clock: Clock;
-  /** The first seals. */
+  /** The first one seals. */
   readonly encryptionKeys: Keyring;
   readonly sending: Sending;
   readonly failpoints: Failpoints;
-  /** Hears of what an endpoint's workflow has to learn. */
+  /** Gets what an endpoint's workflow must learn. */
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly observer: WebhookObserver;
 }

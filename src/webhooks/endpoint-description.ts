@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import type { Instant } from '../core/instant.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 
-/** What an endpoint waits for, as a person reads it in the Temporal UI and on the operators' terminal. */
+/** What an endpoint waits for, in words for the Temporal UI and the command line. */
 
 /** The facts behind the words. Counts are exact up to `atLeast`. */
 export interface EndpointFacts {
@@ -13,7 +13,7 @@ export interface EndpointFacts {
   readonly pending: number;
   readonly retrying: number;
   readonly nextAttemptAt: Instant | null;
-  /** How many events of the tenant's log it has not looked at. */
+  /** How many events of the tenant's log it has not handled. */
   readonly behind: bigint;
   readonly now: Instant;
 }
@@ -61,10 +61,10 @@ function deliveries(count: number): string {
   return `${shown} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-/** Counting goes on to one more than this. */
+/** Counting stops at one more than this. */
 export const MAX_COUNTED = 10_000;
 
-/** `14:05 UTC`, with the day where it is another one. */
+/** `14:05 UTC`, with the day if it is a different one. */
 function when(at: Instant, now: Instant): string {
   const [then, today] = [DateTime.fromMillis(at, { zone: 'utc' }), DateTime.fromMillis(now, { zone: 'utc' })];
   return then.toFormat(then.hasSame(today, 'day') ? "HH:mm 'UTC'" : "yyyy-MM-dd HH:mm 'UTC'");

@@ -4,7 +4,7 @@ import type { Reader } from '../db/database.js';
 import { eventCounters } from '../db/entities/events.js';
 import { gapsOf, sequencesWithin } from '../events/places.js';
 
-/** Places in a tenant's log. */
+/** Positions in a tenant's log. */
 
 /** The sequence of its last event; 0 before the first. */
 export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {

@@ -10,7 +10,7 @@ import type { WebhookObserver } from './observer.js';
 const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What operators see of the sending. `onTrouble` gets what failed by our fault. */
+/** Metrics of sending. `onTrouble` gets failures that are our fault. */
 export function webhookMetrics(registry: Registry, onTrouble: (fault: unknown) => void): WebhookObserver {
   const registers = [registry];
   const attempts = new Counter({
@@ -65,7 +65,7 @@ function outcomeOf(result: AttemptResult): string {
   return result.outcome === 'answered' ? `${Math.trunc(result.status / 100)}xx` : result.reason;
 }
 
-/** `probed`: it failed so often that one attempt at a time is let through. Disabled ones are none of them. */
+/** `probed`: it failed so often that only one attempt at a time is let through. Disabled endpoints belong to none. */
 const CLASSES = ['healthy', 'failing', 'probed', 'paused'] as const;
 const classColumn = oneOf(CLASSES);
 
@@ -79,7 +79,7 @@ const LAG_SQL = `SELECT CASE WHEN e.paused_at IS NOT NULL THEN 'paused' WHEN e.p
   LEFT JOIN events v ON v.tenant_id=e.tenant_id AND v.sequence=e.cursor_sequence+1 AND w.head>e.cursor_sequence
   WHERE e.status='enabled' GROUP BY class`;
 
-/** How far the endpoints are behind the log, by how they are doing; read when it is asked for. */
+/** How far endpoints are behind the log, by class; read at scrape time. */
 export function lagMetrics(registry: Registry, reader: Reader, clock: Clock): void {
   const labelNames = ['class'];
   readTogether(

@@ -2,20 +2,20 @@ import type { Instant } from '../core/instant.js';
 import type { WebhookDelivery } from '../db/entities/webhooks.js';
 import type { AttemptResult } from './attempt/result.js';
 
-/** What hears of the sending. */
+/** Observes the sending. */
 export interface WebhookObserver {
   attempted(attempt: {
     readonly delivery: WebhookDelivery;
     readonly result: AttemptResult;
     readonly beganAt: Instant;
   }): void;
-  /** So many endpoints are sent to now by the senders of this process: `short` for a moment, `long` where it takes more. */
+  /** How many endpoints this process's senders are sending to now, in short and in long slots. */
   sending(short: number, long: number): void;
-  /** A round of the senders, or what they did for one endpoint, failed by our fault: it is done again. */
+  /** A round of the senders, or their work for one endpoint, failed through our fault and will be repeated. */
   failed(fault: unknown): void;
 }
 
-/** Where nobody looks. */
+/** Observes nothing. */
 export const UNOBSERVED: WebhookObserver = {
   attempted: () => undefined,
   sending: () => undefined,

@@ -20,15 +20,16 @@ import { noticeOf } from './telling.js';
 import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
 
 /**
- * What the staff do with an endpoint: by the command line, by signals, at the support desk. Each is recorded with who it was and
- * answers whether anything changed; all throw not_found, authority_insufficient. The endpoint's workflow is told by the sweeper.
+ * What the staff do with an endpoint, by the command line, by signals or at the support desk. Each act is recorded with
+ * its actor and returns whether anything changed; all throw not_found, authority_insufficient. The sweeper tells the
+ * endpoint's workflow.
  */
 export interface OperatingDeps {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** Nothing is sent from now on: a run that is under way begins no new send. What waits keeps its place. */
+/** Nothing more is sent: a run under way begins no new send. Waiting deliveries keep their place. */
 export function pause(
   deps: OperatingDeps,
   endpointId: Uuid,
@@ -60,10 +61,10 @@ export function resume(
   return act(deps, endpointId, by, 'webhook.resume', operation, details);
 }
 
-/** Rows of one statement. */
+/** Rows in one statement. */
 const CHUNK = 1_000;
 
-/** Makes waiting retries and the next probe due now. This in itself uses up no step. */
+/** Makes waiting retries and the next probe due now. This by itself uses no step. */
 export async function retryNow(
   deps: OperatingDeps,
   endpointId: Uuid,
@@ -85,7 +86,7 @@ export async function retryNow(
          AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
       ),
     );
-  // A sender that looked in the meantime may have left it for later.
+  // A sender that looked meanwhile may have postponed it.
   const due = updateSql(webhookEndpoints, { nextDueAt: clock() }, { id: endpointId, status: 'enabled' });
   await transact(database, (transaction) => transaction.execute(due));
   return true;
@@ -104,7 +105,7 @@ export function setStatus(
   );
 }
 
-/** As the tenant's own `recover`. Throws invalid_field, invalid_state too. */
+/** Like the tenant's own `recover`. Also throws invalid_field, invalid_state. */
 export async function recoverFor(
   deps: OperatingDeps,
   endpointId: Uuid,
@@ -131,7 +132,7 @@ export async function recoverFor(
 
 type Operation = (transaction: Transaction, endpoint: WebhookEndpoint, now: Instant) => Promise<boolean>;
 
-/** Under the endpoint's lock; recorded when it changed something. */
+/** Acts under the endpoint's lock, and records it if something changed. */
 function act(
   { database, clock }: OperatingDeps,
   endpointId: Uuid,

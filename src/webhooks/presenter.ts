@@ -20,7 +20,7 @@ export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoi
   };
 }
 
-/** A delivery with what was tried. */
+/** A delivery with its attempts. */
 export function presentDelivery({ delivery, attempts }: Pick<ShownDelivery, 'delivery' | 'attempts'>): Shown {
   return {
     id: delivery.id,

@@ -32,7 +32,7 @@ export async function readEndpoint(reader: Reader, caller: Caller, id: Uuid): Pr
   return withTypes(reader, await findManaged(reader, caller, id));
 }
 
-/** The endpoint as it is now, for whoever has locked it. */
+/** The endpoint as it is now, for a transaction that has locked it. */
 export async function shown(reader: Reader, { tenantId }: Caller, id: Uuid): Promise<ShownEndpoint> {
   const endpoint = await reader.find(webhookEndpoints, { id, tenantId });
   if (endpoint === undefined) throw notFound();
@@ -75,7 +75,7 @@ export interface ShownDelivery extends TimePosition {
   readonly attempts: readonly WebhookAttempt[];
 }
 
-/** What was and is on its way to an endpoint, newest first. Throws not_found, authority_insufficient. */
+/** An endpoint's deliveries, newest first. Throws not_found, authority_insufficient. */
 export async function listDeliveries(
   reader: Reader,
   caller: Caller,

@@ -13,20 +13,20 @@ import type { WebhookDeps } from './deps.js';
 import { RECOVER_MS } from './rules.js';
 
 /**
- * What an endpoint missed is sent again by a run of its own, which goes through that part of the log a step at a time: however much it is,
- * asking for it costs one row.
+ * A separate run resends what an endpoint missed, walking that part of the log a step at a time: however much it is,
+ * requesting it costs one row.
  */
 
-/** The part of the log that will be looked at again. */
+/** The part of the log that will be walked again. */
 export interface Recovery {
   readonly since: Instant;
-  /** The first and the last sequence; null when nothing has happened since. */
+  /** The first and the last sequence; null if nothing has happened since. */
   readonly range: { readonly from: bigint; readonly to: bigint } | null;
 }
 
 /**
- * Sends again what since then has no 2xx, of the types that are subscribed to now. Throws not_found, authority_insufficient,
- * invalid_field (older than 30 days, or to come), invalid_state (disabled).
+ * Resends everything since then that got no 2xx, of the types now subscribed to. Throws not_found,
+ * authority_insufficient, invalid_field (older than 30 days, or in the future), invalid_state (disabled).
  */
 export async function recover(deps: WebhookDeps, caller: Caller, endpointId: Uuid, since: Instant): Promise<Recovery> {
   assertRecoverable(since, deps.clock());
@@ -63,9 +63,9 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
 }
 
 /**
- * Marks the part of the log since then, up to its head, for a locked endpoint: what its cursor will still deliver is left to the cursor
- * when that part is gone through. With `all`, also what lies before a type was subscribed to, and the next probe at once: whoever asks
- * for it is back. Joins what is being recovered already.
+ * Marks the part of the log since then, up to its head, for a locked endpoint. Whatever the cursor will still deliver
+ * is left to it. With `all`, includes events from before a type was subscribed to, and probes at once: whoever asks for
+ * this is back. Extends a recovery that is already running.
  */
 export async function beginRecovery(
   transaction: Transaction,

@@ -22,9 +22,9 @@ import { newDelivery } from './drain/open-deliveries.js';
 import type { WebhookDeps } from './deps.js';
 
 /**
- * Sends one event again: a delivery of its own to each enabled endpoint that is subscribed to its type, unless its cursor will still
- * deliver it and it is not on its way yet. Answers the Event as it was serialised. Throws not_found, authority_insufficient.
- * (docs/contract.md, Webhooks)
+ * Resends one event: a separate delivery to each enabled endpoint that is subscribed to its type, unless the cursor
+ * will still deliver it and it is not in flight yet. Returns the Event as serialised. Throws not_found,
+ * authority_insufficient. (docs/contract.md, Webhooks)
  */
 export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid): Promise<string> {
   const { reader } = deps.database;
@@ -57,8 +57,8 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
 }
 
 /**
- * The cursor will deliver it. What lies close before it may be on its way already while a run is at the endpoint, and nothing says so yet.
- * A run whose lease has lapsed may store it until another begins.
+ * Whether the cursor will deliver it. While a run is at the endpoint, an event just ahead of the cursor may already be
+ * in flight without any record. A run whose lease has lapsed may still store it until another begins.
  */
 function isStillToCome({ cursorSequence, leaseUntil }: WebhookEndpoint, { sequence }: EventRow): boolean {
   const ahead = sequence - cursorSequence;
@@ -66,8 +66,8 @@ function isStillToCome({ cursorSequence, leaseUntil }: WebhookEndpoint, { sequen
 }
 
 /**
- * Under the endpoint's lock. A redelivery that still waits is made due instead of a second one. While a run is at the endpoint, one that
- * is due may be on its way: its outcome would overwrite that.
+ * Under the endpoint's lock. A redelivery that still waits is made due instead of adding a second. While a run is at
+ * the endpoint, one that is due may be in flight, and its outcome would overwrite that.
  */
 async function queueFor(
   transaction: Transaction,

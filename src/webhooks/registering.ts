@@ -32,7 +32,7 @@ export interface WantedEndpoint {
   readonly apiVersion: ApiVersion;
 }
 
-/** An endpoint as it was registered, or as its key finds it again: then without the secret, which is shown once. */
+/** An endpoint as registered, or as found again by its key: then without the secret, which is shown once. */
 export interface RegisteredEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly types: readonly SubscribableType[];
@@ -44,13 +44,13 @@ const TOO_MANY: Refusal = {
   message: `the tenant has ${MAX_ENDPOINTS} webhook endpoints, which is the most`,
   details: { maximum: MAX_ENDPOINTS },
 };
-/** What a request may wait for the ledger in all. */
+/** How long a request may wait for the ledger in all. */
 const TIMEOUT_MS = 4_000;
 
 /**
- * Registers an endpoint, at most once per key. Refusals are answers: too_many_endpoints, idempotency_key_reused,
- * authority_insufficient, ledger_unavailable. Throws ApiError invalid_field (the URL), not_found (it has been deleted since),
- * authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
+ * Registers an endpoint, at most once per key. Refusals are returned as answers: too_many_endpoints,
+ * idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws ApiError invalid_field (the URL),
+ * not_found (it has been deleted since), authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
  */
 export async function register(
   deps: WebhookDeps,
@@ -67,7 +67,7 @@ export async function register(
   if (known !== null && !isReused) return registration(database.lookup, known);
   assertUrl(sending.parseUrl(wanted.url));
   if (known !== null) return registration(database.lookup, known);
-  // No name is looked up for somebody who may not register.
+  // DNS is not queried for a caller who may not register.
   await assertManager(database.lookup, caller);
   const checked = assertUrl(await sending.checkUrl(wanted.url));
   const draft = draftEndpoint(deps, caller, { ...wanted, url: checked.url }, sending.signing.newSecret());
@@ -78,7 +78,7 @@ export async function register(
   return { outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } }, replayed: false };
 }
 
-/** What the key did before. Throws not_found for an endpoint that has been deleted since. */
+/** The key's earlier result. Throws not_found for an endpoint that has been deleted since. */
 async function registration(reader: Reader, answer: Answer<WebhookEndpoint>): Promise<Answer<RegisteredEndpoint>> {
   const { outcome, replayed } = answer;
   if (!outcome.done) return { outcome, replayed };
@@ -90,7 +90,7 @@ async function registration(reader: Reader, answer: Answer<WebhookEndpoint>): Pr
 
 const GONE: Refusal = { code: 'not_found', message: 'the endpoint that this key registered has been deleted' };
 
-/** Throws invalid_field for an address that takes no deliveries. */
+/** Throws invalid_field for an address that gets no deliveries. */
 export function assertUrl<T>(read: ({ readonly ok: true } & T) | { readonly ok: false; readonly reason: string }): T {
   if (!read.ok) throw new ApiError(invalidField('url', read.reason));
   return read;
@@ -98,7 +98,7 @@ export function assertUrl<T>(read: ({ readonly ok: true } & T) | { readonly ok: 
 
 interface Draft extends RegisteredEndpoint {
   readonly secret: string;
-  /** By which its workflow begins. */
+  /** Starts its workflow. */
   readonly notice: OutboxRow;
 }
 
@@ -137,10 +137,13 @@ function draftEndpoint(deps: WebhookDeps, caller: Caller, wanted: WantedEndpoint
   return { endpoint, types: wanted.types, secret, notice: noticeOf(endpoint, endpoint.createdAt) };
 }
 
-/** Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, which starts at the log's head. */
+/**
+ * Under the tenant's lock: checks 403, then 422, which binds the key; then writes the endpoint, which starts at the
+ * log's head.
+ */
 async function write(transaction: Transaction, caller: Caller, draft: Draft): Promise<KeyedResult<WebhookEndpoint>> {
   const { tenantId } = caller;
-  // The tenant's row is the lock of how many endpoints it has.
+  // The tenant's row is the lock on its number of endpoints.
   await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
   await assertManager(transaction, caller);
   const { createdAt } = draft.endpoint;
@@ -173,7 +176,7 @@ export function subscriptionsOf(
   return types.map((type) => ({ endpointId, type, tenantId, fromSequence }));
 }
 
-/** What the endpoint is subscribed to now. */
+/** The types to which the endpoint is now subscribed. */
 async function readTypes(reader: Reader, endpointId: Uuid): Promise<readonly SubscribableType[]> {
   return (await reader.select(webhookSubscriptions, { endpointId })).map(({ type }) => type);
 }

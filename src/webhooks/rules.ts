@@ -3,7 +3,7 @@ import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
 import type { AttemptResult } from './attempt/result.js';
 
 /**
- * What a result does to a delivery and to an endpoint, and when something is due. (docs/contract.md, Webhook attempts)
+ * What a result means for a delivery and its endpoint, and when something is due. (docs/contract.md, Webhook attempts)
  */
 
 const SECOND = 1_000;
@@ -11,7 +11,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 export const DAY_MS = 24 * HOUR;
 
-/** The wait before each attempt; behind the last the delivery has failed. About 75 h in all. */
+/** The wait before each attempt; after the last the delivery has failed. About 75 h in all. */
 export const SCHEDULE_MS: readonly number[] = [
   0,
   5 * SECOND,
@@ -24,33 +24,33 @@ export const SCHEDULE_MS: readonly number[] = [
   24 * HOUR,
   24 * HOUR,
 ];
-/** So that what failed together does not come back together. */
+/** Keeps deliveries that failed together from being retried together. */
 const JITTER = 0.1;
-/** The most that `Retry-After` can put off an attempt. */
+/** The longest that `Retry-After` can postpone an attempt. */
 const MAX_RETRY_AFTER_MS = DAY_MS;
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 const GONE = 410;
 
-/** An endpoint that only fails for so long is disabled; enabled again it gets what it missed since as long before. */
+/** An endpoint that fails for this long is disabled; once enabled, it gets what it missed since this long before. */
 export const FAILING_MS = 5 * DAY_MS;
-/** After so many failures in a row an endpoint is probed. */
+/** After this many consecutive failures an endpoint is probed. */
 export const FAILURES_BEFORE_PROBING = 5;
 const FIRST_PROBE_MS = 5 * SECOND;
 const SLOWEST_PROBE_MS = 5 * MINUTE;
 
-/** How far back `recover` goes at most. */
+/** How far back `recover` can go. */
 export const RECOVER_MS = 30 * DAY_MS;
 export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
-/** How long the secret before a rotation signs beside the new one. */
+/** How long the previous secret also signs after a rotation. */
 export const PREVIOUS_SECRET_MS = DAY_MS;
 export const MAX_ENDPOINTS = 16;
 
-/** Attempts of one endpoint at the same time; retries take at most half of them while new deliveries wait. */
+/** Simultaneous attempts for one endpoint; retries take at most half of them while new deliveries wait. */
 export const WINDOW = 8;
-/** The same while its receiver has answered nothing for a while, so that hundreds that hang hold few connections. */
+/** The same while its receiver is silent, so that hundreds of hanging ones hold few connections. */
 const SILENT_WINDOW = 2;
 
-/** How many attempts of an endpoint may be on their way. */
+/** How many attempts for an endpoint may be in flight. */
 export function windowOf({ isSilent }: Pick<Load, 'isSilent'>): number {
   return isSilent ? SILENT_WINDOW : WINDOW;
 }
@@ -59,7 +59,7 @@ export function isSuccess(result: AttemptResult): boolean {
   return result.outcome === 'answered' && result.status >= 200 && result.status <= 299;
 }
 
-/** True for what was cut off by ourselves: it uses up no step and is made again. */
+/** True if we cut the attempt off ourselves: it uses no step and is repeated. */
 export function isCutOff(result: AttemptResult): boolean {
   return result.outcome === 'failed' && result.reason === 'canceled';
 }
@@ -72,7 +72,7 @@ export interface DeliveryProgress {
 }
 
 /**
- * The delivery after an attempt that was not cut off. `isWanted` is false when its type is no longer subscribed to;
+ * The delivery after an attempt that was not cut off. `isWanted` is false if its type is no longer subscribed to;
  * `random` is from 0 to 1 and spreads the wait by ±10 %.
  */
 export function afterAttempt(
@@ -92,7 +92,7 @@ export function afterAttempt(
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
 }
 
-/** Whether it is tried again if its next attempt fails. */
+/** Whether it would be retried if its next attempt failed. */
 export function hasStepLeft({ steps }: { readonly steps: number }): boolean {
   return steps + 1 < SCHEDULE_MS.length;
 }
@@ -106,7 +106,7 @@ function retryAfterMs(result: AttemptResult): number {
   return Math.min(result.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }
 
-/** How an endpoint has been doing. */
+/** An endpoint's record of failures. */
 export interface Health {
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly disabledReason: DisabledReason | null;
@@ -118,12 +118,12 @@ export interface Health {
   readonly lastSuccessAt: Instant | null;
 }
 
-/** The same endpoint as if it had never failed. */
+/** As if it had never failed. */
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
 /**
- * The endpoint after an attempt that was not cut off. `isProbe`: it was the one attempt that was let through; only such a
- * one makes the wait for the next longer, so that what was on its way when the failures began counts once.
+ * The endpoint after an attempt that was not cut off. `isProbe`: it was the one attempt let through; only a probe
+ * extends the wait for the next, so that the attempts in flight when the failures began count once.
  */
 export function healthAfter(health: Health, result: AttemptResult, isProbe: boolean, now: Instant): Health {
   if (isSuccess(result)) return { ...health, ...HEALTHY, lastSuccessAt: now };
@@ -152,17 +152,17 @@ function disabled(health: Health, disabledReason: DisabledReason, disabledAt: In
   return { ...health, status: 'disabled', disabledReason, disabledAt };
 }
 
-/** What waits to be sent and what is on its way, of one endpoint. */
+/** What one endpoint has waiting and in flight. */
 export interface Load {
   readonly pending: number;
   readonly retries: number;
   readonly onTheWay: number;
   readonly retriesOnTheWay: number;
-  /** Those on their way wait, and the receiver has answered nothing for a while. */
+  /** Attempts are in flight, and the receiver has answered nothing for a while. */
   readonly isSilent: boolean;
 }
 
-/** Which lane sends next, or null when none may. */
+/** Which lane sends next, or null if none may. */
 export function nextLane(load: Load, health: Health, now: Instant): 'pending' | 'retries' | 'probe' | null {
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
@@ -173,29 +173,29 @@ export function nextLane(load: Load, health: Health, now: Instant): 'pending' | 
   return load.pending > 0 ? 'pending' : null;
 }
 
-/** When the endpoint is due next: its earliest delivery, not before the next probe. Null: nothing waits. */
+/** When the endpoint is due next: with its earliest delivery, but not before the next probe. Null: nothing waits. */
 export function nextDue(earliest: Instant | null, health: Health): Instant | null {
   if (earliest === null || health.status !== 'enabled') return null;
   return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
 }
 
-/** What its workflow waits for is left to it so long: then a sender does it, whatever has become of Temporal. */
+/** How long a sender leaves due work to the workflow before it does that itself, whatever has happened to Temporal. */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
-/** How an endpoint is left by whoever has sent to it. */
+/** The state in which a run leaves an endpoint. */
 export interface LeftBehind {
-  /** When a sender looks at it again; null: when it has news. */
+  /** When a sender looks at it again; null: when it has new events. */
   readonly nextDueAt: Instant | null;
-  /** Until when its workflow has to wait; null: it has nothing to wait for. */
+  /** Until when its workflow should wait; null: it has nothing to wait for. */
   readonly waitsUntil: Instant | null;
-  /** Whether its workflow waits for something else, and has to learn of it. */
+  /** Whether its workflow is waiting for something else, and must be told. */
   readonly isNews: boolean;
 }
 
 /**
- * What is due at once is the senders', what is due later is its workflow's. That learns only of what begins to wait, of what comes
- * sooner than it knows, and of the end of all waiting; one that ought to have looked by now is told again. `due`: when something is
- * to be sent.
+ * What is due at once is left to the senders, what is due later to the workflow. The workflow is told only when
+ * something begins to wait, when something is due sooner than it knows, and when nothing waits any more; one that
+ * should have looked by now is told again. `due`: when something is to be sent.
  */
 export function leaveBehind(
   { pausedAt, waitsUntil: known }: { readonly pausedAt: Instant | null; readonly waitsUntil: Instant | null },

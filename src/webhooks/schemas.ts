@@ -75,7 +75,7 @@ const secret = z
   .string()
   .openapi({ description: 'Signs every delivery. Shown here and never again.', example: 'whsec_…' });
 
-/** The secret is absent in a replay: it is shown exactly once. */
+/** The secret is absent from a replay: it is shown exactly once. */
 export const RegisteredEndpointSchema = EndpointSchema.extend({ secret: secret.optional() }).openapi(
   'RegisteredWebhookEndpoint',
 );

@@ -5,11 +5,11 @@ import type { Instant } from '../core/instant.js';
 import { reseal, seal, unseal } from '../core/secret-box.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 
-/** Signing secrets as they rest. (docs/contract.md, Secrets and personal data) */
+/** Signing secrets at rest. (docs/contract.md, Secrets and personal data) */
 
 type SealedSecret = Pick<WebhookEndpoint, 'secret' | 'secretKeyId'>;
 
-/** A sealed secret opens only beside its own endpoint, as the present one and as the one before. */
+/** A sealed secret can be opened only together with its endpoint, as the current or the previous one. */
 function sealContext(endpointId: Uuid): string {
   return `webhook_endpoints/${endpointId}`;
 }
@@ -21,7 +21,7 @@ export function sealSecret(keys: Keyring, endpointId: Uuid, secret: string): Sea
 
 export interface OpenSecrets {
   readonly secret: string;
-  /** The one before the last rotation while it is in force, else null. */
+  /** The one before the last rotation while it is in force, otherwise null. */
   readonly previousSecret: string | null;
 }
 

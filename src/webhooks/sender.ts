@@ -8,31 +8,31 @@ import type { AttemptResult } from './attempt/result.js';
 
 export interface OutgoingDelivery {
   readonly url: string;
-  /** The event as it was serialised once. */
+  /** The event as serialised. */
   readonly body: Buffer;
-  /** Those that sign it; what HTTP needs is added. */
+  /** The signature headers; those that HTTP needs are added. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface SenderOptions {
   readonly guard: AddressGuard;
-  /** For a whole attempt, from the DNS to the last byte that is read. */
+  /** For a whole attempt, from DNS to the last byte read. */
   readonly timeoutMs: number;
   /**
-   * An HTTP proxy that every delivery leaves through by CONNECT, with credentials in the URL where it asks for them. It
-   * alone sees the receivers' addresses: the guard is then told to leave names to it, and it must refuse private ones.
+   * An HTTP proxy through which every delivery goes by CONNECT, with credentials in the URL if it needs them. Only the
+   * proxy sees the receivers' addresses, so the guard leaves names to it, and it must refuse private ones.
    */
   readonly proxyUrl: URL | null;
-  /** PEM, in place of the machine's: where receivers have certificates of a company's own. */
+  /** PEM, replacing the machine's: for receivers with certificates of a company's own. */
   readonly certificateAuthorities?: readonly string[];
 }
 
 const USER_AGENT = 'money-movement-webhooks/1';
 
 /**
- * Makes the attempts of deliveries: one HTTP request each, to an address that was checked for this attempt, without following
- * redirects, over in `timeoutMs` whatever the receiver does. A connection is kept for the next attempt at the same host, which
- * may use it only when the host still has the same addresses. (docs/contract.md, Webhook addresses)
+ * Makes the attempts of deliveries: one HTTP request each, to an address checked for this attempt, without following
+ * redirects, over within `timeoutMs` whatever the receiver does. A connection is kept for the next attempt to the same
+ * host, which may use it only if the host still has the same addresses. (docs/contract.md, Webhook addresses)
  */
 export class Sender {
   private readonly pool: Agents;
@@ -48,14 +48,16 @@ export class Sender {
     this.unpooled = agents(false);
   }
 
-  /** Never throws. An abort of `signal` ends the attempt at once, as `canceled`, or answered where the status had come. */
+  /**
+   * Never throws. Aborting `signal` ends the attempt at once: as `canceled`, or as answered if the status has arrived.
+   */
   async send(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const stop = new AbortController();
     const cancel = (): void => stop.abort(new AttemptEnded('canceled'));
     const timer = setTimeout(() => stop.abort(new AttemptEnded('timeout')), this.options.timeoutMs);
     if (signal.aborted || this.isClosed) cancel();
-    // One signal stands for all sends of a process: that many listeners are no leak.
+    // All sends of a process share one signal: that many listeners are not a leak.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', cancel);
     const attempt = this.attempt(request, stop.signal);
@@ -73,7 +75,7 @@ export class Sender {
     }
   }
 
-  /** Cancels what still runs and closes every connection. */
+  /** Cancels what is still running and closes every connection. */
   async close(): Promise<void> {
     this.isClosed = true;
     const attempts = [...this.running];
@@ -101,7 +103,7 @@ export class Sender {
     }
   }
 
-  /** A connection that the receiver closed while it was idle costs the delivery no attempt. */
+  /** Retries on a new connection if the receiver had closed the old one while it was idle: that costs no attempt. */
   private async exchanged(one: Exchange, stop: AbortSignal): Promise<Answer> {
     try {
       return await exchange(one, this.pool, stop);

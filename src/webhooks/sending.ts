@@ -3,25 +3,25 @@ import type { AllowedHost } from './address-guard/allowed-hosts.js';
 import { Sender } from './sender.js';
 import { newSecret, signatureHeaders } from './signing.js';
 
-/** What endpoints and drains need of those who sign, guard addresses and speak HTTP. */
+/** What endpoints and drains need: address checks, signing and HTTP. */
 export interface Sending {
   readonly sender: Pick<Sender, 'send'>;
   readonly signing: { readonly newSecret: typeof newSecret; readonly signatureHeaders: typeof signatureHeaders };
-  /** All that can be said of an address without asking the DNS. */
+  /** Everything that can be checked about an address without DNS. */
   readonly parseUrl: (text: string) => ParsedUrl;
-  /** The address as it is stored and asked, or why it may not be asked, in a stable word. Asks the DNS. */
+  /** The address in stored form, or in a stable word why it is refused. Queries DNS. */
   readonly checkUrl: (text: string) => Promise<CheckedUrl>;
 }
 
 export interface SendingOptions {
-  /** Beyond https to public addresses: what an operator allows for development. */
+  /** Besides https to public addresses: what operators allow for development. */
   readonly allowedHosts: readonly AllowedHost[];
   /** Null: directly. */
   readonly proxyUrl: URL | null;
   readonly timeoutMs: number;
 }
 
-/** The real ones. `close` ends what is on its way. */
+/** The real implementations. `close` ends what is in flight. */
 export function buildSending({ allowedHosts, proxyUrl, timeoutMs }: SendingOptions): Sending & {
   readonly close: () => Promise<void>;
 } {

@@ -12,8 +12,9 @@ import { type OperatingDeps, pause, resume, retryNow } from './operating.js';
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
 /**
- * What a signal asks of an endpoint, by active staff who may pause, with a reason. Anything else changes nothing and is recorded. Answers why
- * it was refused, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable.
+ * Performs a signal's act on an endpoint, if it has a reason and comes from active staff with the right to pause.
+ * Anything else changes nothing and is recorded. Returns why it was refused, or null. Throws not_found,
+ * DatabaseUnavailable, TemporalUnavailable.
  */
 export async function actBySignal(
   deps: OperatingDeps,
@@ -51,7 +52,7 @@ interface RefusedSignal {
   readonly reason: string;
 }
 
-/** Under the act's own id: recorded once, however often the activity runs. */
+/** Under the act's own id, so it is recorded once, however often the activity runs. */
 async function recordRefusal({ database, clock }: OperatingDeps, given: RefusedSignal): Promise<void> {
   const { endpoint, actId: id, by, action, refused, reason } = given;
   await transact(database, async (transaction) => {

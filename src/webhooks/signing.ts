@@ -3,23 +3,23 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** How a delivery is signed. (docs/contract.md, Webhook signature) */
 
 const SECRET_PREFIX = 'whsec_';
-/** 192 bits: the least that Standard Webhooks asks for, and base64 without padding. */
+/** 192 bits: the minimum of Standard Webhooks, and base64 without padding. */
 const SECRET_BYTES = 24;
 const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 export interface Signable {
-  /** The event's id: the same at every attempt. */
+  /** The event's id: the same for every attempt. */
   readonly id: string;
   readonly body: Buffer;
-  /** As the tenant was shown it: `whsec_…`. */
+  /** As shown to the tenant: `whsec_…`. */
   readonly secret: string;
-  /** The one before it, while it is still in force. */
+  /** The previous one, while it is still in force. */
   readonly previousSecret: string | null;
-  /** When this attempt is made, in Unix seconds. */
+  /** The time of this attempt, in Unix seconds. */
   readonly timestampS: number;
 }
 
-/** A new signing secret. Whoever has it can sign as we do: it is shown once and kept sealed. */
+/** A new signing secret. Anybody who has it can sign like us, so it is shown once and stored sealed. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -28,7 +28,7 @@ export function isSecret(text: string): boolean {
   return SECRET.test(text) && text.length > SECRET_PREFIX.length;
 }
 
-/** The headers that prove who sent the body. Throws TypeError when a secret is none of ours. */
+/** The headers that prove who sent the body. Throws TypeError if a secret is not one of ours. */
 export function signatureHeaders(signable: Signable): Record<string, string> {
   const { id, body, secret, previousSecret, timestampS } = signable;
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret];

@@ -13,19 +13,22 @@ import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './senders/finding.js';
 import { noticeOf } from './telling.js';
 
-/** What the sweeper does for webhooks: goes over all endpoints now and then, and tidies up. Every call is one bounded piece of work. */
+/**
+ * What the sweeper does for webhooks: goes through all endpoints now and then, and tidies up. Every call is one bounded
+ * piece of work.
+ */
 
-/** Endpoints of one call. */
+/** Endpoints per call. */
 const SLICE = 200;
-/** What is younger has a notice of its own. */
+/** Younger endpoints have their own notice. */
 const YOUNG_MS = 60_000;
-/** A paused endpoint, which nobody sends to, is told so often that its workflow may be lost no longer. */
+/** How often a paused endpoint, which nobody sends to, is announced, so that a lost workflow comes back. */
 const TOLD_AGAIN_MS = 3_600_000;
 
 /**
- * Looks over the endpoints behind `after`, in the order of their ids: moves cursors over what nobody wants, so that a log which goes on
- * without them never looks like a loss to retention; makes due what the senders should have found; and has workflows begun that are
- * not there. Answers the last endpoint, or null where there is none. What a later release wrote is left to that.
+ * Goes through the endpoints after `after`, in order of id: moves cursors past unwanted events, so that a log that
+ * grows without them never looks like a loss to retention; makes due what the senders should have found; and starts
+ * missing workflows. Returns the last endpoint, or null if there is none. What a later release wrote is left to it.
  */
 export async function lookOver(
   database: Database,
@@ -34,7 +37,7 @@ export async function lookOver(
   kept: WorkflowsKept,
 ): Promise<Uuid | null> {
   const behind = after === null ? '' : ` AND e.id>${column.uuid.literal(after)}`;
-  // One statement sees heads and counters of one moment, so nothing that is wanted lies up to that counter.
+  // One statement sees heads and counters at the same moment, so nothing wanted lies up to that counter.
   const rows = await database.reader.query(
     `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
        ${inTimeSql(now)} AS is_in_time
@@ -60,9 +63,9 @@ interface Seen {
   readonly endpoint: WebhookEndpoint;
   /** The last event of its tenant's log. */
   readonly head: bigint;
-  /** Something that it wants lies ahead of its cursor. */
+  /** Something wanted is ahead of its cursor. */
   readonly isBehind: boolean;
-  /** Somebody looks at it as soon as something may be sent. */
+  /** A sender will look at it as soon as something may be sent. */
   readonly isInTime: boolean;
 }
 
@@ -85,7 +88,7 @@ function idsOf(some: readonly Seen[]): string {
   );
 }
 
-/** A cursor never goes back; a type that was added since starts behind that head. */
+/** A cursor never goes back; a type added since then starts after that head. */
 async function moveCursors(transaction: Transaction, idle: readonly Seen[], now: Instant): Promise<void> {
   const heads = idle.map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`).join(' ');
   await transaction.execute(
@@ -94,7 +97,7 @@ async function moveCursors(transaction: Transaction, idle: readonly Seen[], now:
   );
 }
 
-/** Unless a notice of them waits already. */
+/** Unless a notice for them is already waiting. */
 async function tellAbout(transaction: Transaction, alone: readonly Seen[], now: Instant): Promise<void> {
   const waiting = await transaction.query(`SELECT resource_id FROM outbox WHERE resource_id IN (${idsOf(alone)})`);
   const told = new Set(waiting.map((row) => column.uuid.parse(row.resource_id)));
@@ -102,19 +105,19 @@ async function tellAbout(transaction: Transaction, alone: readonly Seen[], now: 
   if (notices.length > 0) await transaction.execute(insertSql(outbox, notices));
 }
 
-/** More than the clocks of two processes are ever apart: the event's time is of one, its delivery's of the other. */
+/** More than two processes' clocks ever differ by: the event's time may come from one, its delivery's from another. */
 const CLOCKS_APART_MS = 60_000;
 
-/** What one call of `removeOldAttempts` deletes of each kind at most. */
+/** The most rows of each kind that one call of `removeOldAttempts` deletes. */
 const MAX_REMOVED = 1_000;
 
-/** Endpoints of one look for something old. */
+/** Endpoints per look for something old. */
 const LOOKED_AT = 1_000;
 
 /**
- * Removes attempts of more than 30 days ago, and deliveries that were over by then: of one endpoint, the first behind `after` that has any
- * so old, as far as one look goes. Answers that endpoint, or the last that was looked at; null behind the last one. `isDone` is
- * false where it has more.
+ * Removes attempts from more than 30 days ago, and deliveries that had ended by then, for the first endpoint after
+ * `after` that has any, as far as one look goes. Returns that endpoint, or the last one examined; null after the last.
+ * `isDone` is false if it has more.
  */
 export async function removeOldAttempts(
   database: Database,
@@ -143,7 +146,10 @@ export async function removeOldAttempts(
   return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
 }
 
-/** The first of the next endpoints that has something old, and the last of them. Each is two looks at the begin of its rows. */
+/**
+ * The first of the next endpoints that has something old, and the last of them. Each costs two looks at the start of
+ * its rows.
+ */
 async function lookForOld(
   { reader }: Database,
   before: Instant,
@@ -165,8 +171,8 @@ async function lookForOld(
 }
 
 /**
- * From when on the deliveries of an endpoint tell what need not be sent again: while part of the log is being recovered, and for when
- * it will be enabled. Null: no longer than any are kept.
+ * Since when an endpoint's deliveries are needed to know what not to resend: during a recovery, and for when it is
+ * enabled again. Null: they are not needed longer than usual.
  */
 function deliveriesNeededSince({ status, disabledAt, recoverAfter }: WebhookEndpoint): Instant | null {
   if (status === 'deleted') return null;

@@ -16,7 +16,9 @@ interface Parts {
 const TIDY_EVERY_MS = 600_000;
 const TIDY_PAUSE_MS = 50;
 
-/** All endpoints, a slice at a time: what senders and notices have missed, and the cursors of those that nothing concerns. */
+/**
+ * Goes through all endpoints, a slice at a time: for what senders and notices have missed, and to move idle cursors.
+ */
 export function endpointsSweep({ database, clock }: Parts, kept: WorkflowsKept): Sweep {
   return tidying('webhooks', async (after) => {
     const at = await lookOver(database, clock(), after, kept);
@@ -24,7 +26,7 @@ export function endpointsSweep({ database, clock }: Parts, kept: WorkflowsKept):
   });
 }
 
-/** Attempts of more than 30 days ago. */
+/** Removes attempts from more than 30 days ago. */
 export function attemptsSweep({ database, clock }: Parts): Sweep {
   return tidying('old attempts', async (after) => {
     const done = await removeOldAttempts(database, clock(), after);
@@ -32,7 +34,7 @@ export function attemptsSweep({ database, clock }: Parts): Sweep {
   });
 }
 
-/** Events beyond the retention that the operator has set, if any. */
+/** Removes events beyond the retention that operators have set, if any. */
 export function retentionSweep({ database, clock }: Parts): Sweep {
   return tidying('old events', async (after) => {
     const done = await removeOldEvents(database, clock(), after);
@@ -40,7 +42,7 @@ export function retentionSweep({ database, clock }: Parts): Sweep {
   });
 }
 
-/** Goes through all, one piece of work after another, gently. */
+/** Works through everything, one piece after another, with pauses. */
 function tidying(
   name: string,
   work: (after: Uuid | null) => Promise<{ readonly at: Uuid; readonly isDone: boolean } | null>,

@@ -4,7 +4,7 @@ import type { OutboxRow } from '../db/entities/outbox.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 
-/** The entry of the outbox by which the workflow of an endpoint learns that it stands otherwise than before. */
+/** The outbox entry that tells an endpoint's workflow of a change. */
 export function noticeOf({ id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>, now: Instant): OutboxRow {
   const about = { tenantId, resourceType: 'webhook_endpoint', resourceId: id } as const;
   return outboxEntry({ ...about, outboxId: newId() }, now);

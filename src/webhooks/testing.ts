@@ -19,12 +19,15 @@ import type { WebhookDeps } from './deps.js';
 import { isSuccess } from './rules.js';
 import type { AttemptResult } from './attempt/result.js';
 
-/** The `type` in the body of a test; no event has it. */
+/** The `type` in a test's body; no event has it. */
 const TEST_TYPE = 'webhook.test';
-/** Tests of one tenant that may be on their way at the same time: each can take as long as its receiver lets it. */
+/**
+ * How many tests of one tenant may be in flight: each can take as long as its receiver likes, within the limit of an
+ * attempt.
+ */
 const MAX_UNDER_WAY = 8;
 
-/** What was sent. */
+/** A test that was sent. */
 export interface SentTest {
   readonly id: Uuid;
   readonly type: typeof TEST_TYPE;
@@ -32,8 +35,8 @@ export interface SentTest {
 }
 
 /**
- * Tests are sent at once by the process that was asked, also to a disabled endpoint, once and without retries; what came of
- * one stands among the deliveries as soon as it is over, with the id that was answered. A test that is cut off by a stop leaves
+ * The process that gets the request sends a test at once, even to a disabled endpoint, once and without retries. Its
+ * result is among the deliveries as soon as it is over, under the id in the answer. A test interrupted by a stop leaves
  * nothing behind.
  */
 export class TestDeliveries {
@@ -51,7 +54,7 @@ export class TestDeliveries {
     const own = [...this.underWay.values()].filter((tenantId) => tenantId === endpoint.tenantId);
     if (own.length >= MAX_UNDER_WAY) throw tooMany();
     const test = { id: newId(), type: TEST_TYPE, createdAt: this.deps.clock() } as const;
-    // Asked for its fault alone: a test that cannot be signed here is not promised.
+    // Called only for its failure: a test that cannot be signed here is not promised.
     openSecrets(this.deps.encryptionKeys, endpoint, test.createdAt);
     const sending = this.deliver(endpoint, test)
       .catch(this.onFault)
@@ -60,12 +63,12 @@ export class TestDeliveries {
     return test;
   }
 
-  /** Resolves when no test is on its way. */
+  /** Resolves when no test is in flight. */
   async settled(): Promise<void> {
     await Promise.all(this.underWay.keys());
   }
 
-  /** Cuts off those that are on their way. */
+  /** Cuts off those in flight. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.settled();
@@ -107,7 +110,7 @@ export class TestDeliveries {
   }
 }
 
-/** The body of a test, and the answer to who asked for it. */
+/** The body of a test, which is also the answer to the request. */
 export function presentTest({ type, id, createdAt }: SentTest): Readonly<Record<string, unknown>> {
   return { type, id, created_at: toRfc3339(createdAt) };
 }

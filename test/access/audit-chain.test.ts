@@ -132,7 +132,7 @@ describe('the chains of the audit log', () => {
   const acts = (chainId: Uuid): Promise<ChainedAct[]> =>
     db.database.reader.select(chainedActs, { chainId }, { orderBy: ['sequence'] });
 
-  it('are one for each tenant and one for what belongs to none, gapless, each act with the hash of the one before', async () => {
+  it('are gapless, one for each tenant and one for acts that belong to none, each act with the hash of the previous one', async () => {
     const [one, other] = [await chained(), await chained()];
     await reserveAlias(db.database, clock, '$chained', TEST_ACTOR);
     await unreserveAlias(db.database, clock, '$chained', TEST_ACTOR);
@@ -178,7 +178,7 @@ describe('the chains of the audit log', () => {
       await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
     });
 
-  it('are verified by ops, which shows the last act of each, or says where one breaks', async () => {
+  it('are verified by ops, which shows the last act of each, or where one breaks', async () => {
     const tenantId = await chained();
     const ops = (...args: readonly string[]) =>
       run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], { MYSQL_URL: db.url });
@@ -195,7 +195,7 @@ describe('the chains of the audit log', () => {
     await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
   });
 
-  it('begin, for what is older than they are, with an anchor over it', async () => {
+  it('begin with an anchor over the acts that are older', async () => {
     const old = await freshDatabase(adminUrl, 'money_test_audit_anchor');
     try {
       const { id: tenantId } = (await makeTenant(old.database)).tenant;

@@ -58,7 +58,7 @@ describe('the audit log', () => {
       );
     });
 
-  it('has who acted, through what, when, and for which tenant; the newest first', async () => {
+  it('shows who acted, by which means, when, and for which tenant, newest first', async () => {
     const { id } = await bank.account();
     const before = clock();
     await freezeAccount(db.database, clock, id, DECIDED);
@@ -93,7 +93,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('holds no personal data of what it tells', async () => {
+  it('contains no personal data', async () => {
     const { id } = await bank.account({ type: 'person', name: 'Zenobia Quijano', phone: '+573175550999' });
     await setAliasFor(db.database, clock, id, '$zenobia', ACTOR);
     const declared = {
@@ -192,7 +192,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has every act about money, written with the posting, once however often it is repeated', async () => {
+  it('has every act about money, written with the posting, once, however often it is repeated', async () => {
     const deps = { database: db.database, desk: api.core.desk };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;
@@ -224,7 +224,7 @@ describe('the audit log', () => {
     assert.deepEqual(new Set(proposed.map(({ subjectId }) => subjectId)), new Set([one.id, two.id]));
   });
 
-  it('has nothing of what was refused', async () => {
+  it('has nothing about refused acts', async () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
     await assert.rejects(closeAccount(db.database, clock, id, DECIDED));

@@ -72,7 +72,7 @@ describe('authenticate', () => {
     );
   });
 
-  it('tells whom a token speaks for', async () => {
+  it('finds out whom a token speaks for', async () => {
     const { text, row } = tokens.issue({ scopes: ['read', 'lookup'] });
     assert.deepEqual(await authenticator.authenticate(text, HERE), {
       tenantId: row.tenantId,
@@ -90,7 +90,7 @@ describe('authenticate', () => {
     assert.equal(await authenticator.authenticate(wrong, HERE), null);
   });
 
-  it('asks the database nothing about what is no token', async () => {
+  it('does not ask the database about text that is not a token', async () => {
     for (const text of ['', 'svc_live_', 'x'.repeat(10_000), newToken().text.replace('live', 'test')])
       assert.equal(await authenticator.authenticate(text, HERE), null);
     assert.equal(tokens.reads.length, 0);
@@ -107,7 +107,7 @@ describe('authenticate', () => {
     assert.equal(tokens.reads.length, 2);
   });
 
-  it('lets a revoked token in no longer than half a second after the read was sent', async () => {
+  it('accepts a revoked token for at most half a second after the read was sent', async () => {
     const { text, row } = tokens.issue();
     tokens.isHolding = true;
     const slow = authenticator.authenticate(text, HERE);
@@ -122,7 +122,7 @@ describe('authenticate', () => {
     assert.equal(await authenticator.authenticate(text, HERE), null, 'the older answer replaced the younger one');
   });
 
-  it('keeps an answer from when it was asked for, not from when it came', async () => {
+  it('caches an answer from when it was requested, not from when it arrived', async () => {
     const { text, row } = tokens.issue();
     tokens.isHolding = true;
     const slow = authenticator.authenticate(text, HERE);
@@ -136,7 +136,7 @@ describe('authenticate', () => {
     assert.equal(await authenticator.authenticate(text, HERE), null);
   });
 
-  it('asks once for all who come at the same time', async () => {
+  it('asks once for all simultaneous requests', async () => {
     const [one, other] = [tokens.issue(), tokens.issue()];
     const callers = await Promise.all(
       [one, one, other, one].map(async ({ text }) => authenticator.authenticate(text, HERE)),
@@ -162,7 +162,7 @@ describe('authenticate', () => {
     assert.equal(tokens.reads.length, 1);
   });
 
-  it('refuses an expired token from its very instant on', async () => {
+  it('refuses an expired token from the instant of its expiry on', async () => {
     const { text } = tokens.issue({ expiresAt: instant(1_000_010) });
     now = 1_000_009;
     assert.notEqual(await authenticator.authenticate(text, HERE), null);
@@ -224,7 +224,7 @@ describe('recent values', () => {
     assert.equal(recent.get('key 9899', 0), undefined);
   });
 
-  it('go when they are too old', () => {
+  it('are dropped when they are too old', () => {
     const recent = new Recent<number>(100, 500);
     recent.set('old', 1, 0);
     recent.set('new', 2, 501);

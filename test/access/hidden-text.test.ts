@@ -47,7 +47,7 @@ describe('a text that hides or turns what is read', () => {
     assert.deepEqual([answer.details?.field, answer.details?.reason], [field, 'format_character']);
   }
 
-  it('is refused by every field of the API that takes one', async () => {
+  it('is refused by every text field of the API', async () => {
     const transfer = { from: payer, to: receiver, raw: LEAST };
     await refused('description', 'POST', '/v1/transfers', transferBody({ ...transfer, description: TURNED }));
     const { source_account, amount } = transferBody(transfer);
@@ -76,7 +76,7 @@ describe('a text that hides or turns what is read', () => {
     answered(await guarded.act('cancel', id, 'owner'), 200);
   });
 
-  it('is refused by a cell of a batch, which says so', () => {
+  it('is refused in a cell of a batch, as a problem of the row', () => {
     for (const field of ['description', 'reference'] as const) {
       const read = readText(field, { kind: 'text', text: TURNED }, 140);
       assert('problem' in read);
@@ -84,7 +84,7 @@ describe('a text that hides or turns what is read', () => {
     }
   });
 
-  it('is refused as whatever operators name or give as a reason', async () => {
+  it('is refused in every name and reason that operators give', async () => {
     const { database, desk } = api.core;
     const tenantId = bank.tenant.tenant.id;
     const { owner } = bank.tenant;
@@ -110,7 +110,7 @@ describe('a text that hides or turns what is read', () => {
       );
   });
 
-  it('that is stored already is shown by ops with its escapes, and the same to a program', async () => {
+  it('that is already stored is shown with escapes by ops, which a program reads as the same text', async () => {
     const tenant = await openBank(api);
     const account = await tenant.account();
     const stored = `${TURNED}\u001b[2J\u009b`;
@@ -128,7 +128,7 @@ describe('a text that hides or turns what is read', () => {
     assert.ok(names.includes(stored), names.join());
   });
 
-  it('that is an argument is escaped in what ops says is wrong with it', async () => {
+  it('that is an argument is escaped in the message about it', async () => {
     const ran = await run('src/ops/main.js', ['accounts', 'list', '--tenant', TURNED], { MYSQL_URL: db.url });
     assert.equal(ran.code, 1);
     assert.match(ran.stderr, /Ana \\u202eMP/);

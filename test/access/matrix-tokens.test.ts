@@ -56,7 +56,7 @@ describe('a token', () => {
     return answer;
   };
 
-  it('that is absent or no live token is 401 unauthorized on every endpoint, whatever else is wrong', async () => {
+  it('that is absent or not a live token is 401 unauthorized on every endpoint, whatever else is wrong', async () => {
     for (const endpoint of ENDPOINTS) {
       const { path, body } = endpoint.ask(target);
       const method = methodOf(endpoint);
@@ -76,7 +76,7 @@ describe('a token', () => {
       assert.equal(refused(await ask(wrong)).text, expected);
   });
 
-  it('is read from a Bearer header alone, in any case of that word', async () => {
+  it('is read only from a Bearer header, in any case', async () => {
     const { text } = await issue();
     const header = (authorization: string): Promise<TestAnswer> =>
       api.request('GET', '/v1/events', { headers: { authorization } });
@@ -92,7 +92,7 @@ describe('a token', () => {
       assert.match(refused(await ask(token)).text, /sandbox is not available yet/);
   });
 
-  it('is refused from the very instant at which it expires', async () => {
+  it('is refused from the instant at which it expires', async () => {
     const { text } = await issue({ expiresAt: instant(now + 1_000) });
     now = instant(now + 999);
     answered(await ask(text), 200);
@@ -117,7 +117,7 @@ describe('a token', () => {
     await other.stop();
   });
 
-  it('is taken from its address ranges alone', async () => {
+  it('is accepted only from its address ranges', async () => {
     for (const [cidrs, isTaken] of [
       [['127.0.0.1'], true],
       [['10.0.0.0/8', '127.0.0.0/8'], true],

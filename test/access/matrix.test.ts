@@ -56,13 +56,13 @@ describe('who may do what', () => {
 
   const tokenOf = (standing: Standing, scope: Scope): string => tokens.get(`${standing}/${scope}`)!;
 
-  it('is asked of every endpoint that the service has', async () => {
+  it('is checked for every endpoint of the service', async () => {
     const documented = await documentedRoutes(api);
     assert.deepEqual([...documented.keys()].sort(), ENDPOINTS.map(({ route }) => route).sort());
     for (const { route, scopes } of ENDPOINTS) assert.deepEqual(documented.get(route), scopes, route);
   });
 
-  it('is what the code has as data', () => {
+  it("matches the code's own table", () => {
     for (const { route, operation, scopes, roles } of ENDPOINTS) {
       const permission: Permission = PERMISSIONS[operation];
       assert.deepEqual([permission.scopes, permission.roles], [scopes, roles], route);
@@ -114,13 +114,13 @@ describe('who may do what', () => {
     }
   });
 
-  it('a lacking scope is told with those that would do', async () => {
+  it('a missing scope is reported with those that would be enough', async () => {
     const token = tokenOf('owner', 'payouts');
     const answer = answered(await bank.request('GET', '/v1/transfers', { token }), 401, 'insufficient_scope');
     assert.match(answer.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="read transfers"/);
   });
 
-  it('a role holds from the moment it is granted until it is taken, in the next request', async () => {
+  it('a role is valid from when it is granted until it is removed, in the very next request', async () => {
     const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'coming and going', TEST_ACTOR);
     const token = await bank.issue(member);
     const account = await bank.account({ funds: { COPM: 10n * LEAST } });
@@ -138,7 +138,7 @@ describe('who may do what', () => {
     }
   });
 
-  it('a role in the destination alone shows the transfer', async () => {
+  it('a role in the destination is enough to see the transfer', async () => {
     const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'of the destination', TEST_ACTOR);
     const token = await bank.issue(member, ['read']);
     const [from, to] = [

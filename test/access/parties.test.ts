@@ -62,7 +62,7 @@ describe('tenants, members and tokens', () => {
     assert.equal(counter?.lastSequence, 0n);
   });
 
-  it('a name belongs to one tenant, and one that is refused leaves nothing behind', async () => {
+  it('a name belongs to one tenant, and a refused one leaves nothing behind', async () => {
     const before = await test.sql('SELECT COUNT(*) AS count FROM accounts');
     assert.deepEqual(await refusalOf(add({ name: world.tenant.name })), ['invalid_field', 'taken']);
     assert.deepEqual(await test.sql('SELECT COUNT(*) AS count FROM accounts'), before);

@@ -89,7 +89,7 @@ describe('a stranger with the same idempotency key', () => {
       [0, 1],
       [1, 0],
     ] as const)
-      it(`finds nothing of the ${what} that tenant ${first + 1} made, and makes its own`, async () => {
+      it(`does not find the ${what} that tenant ${first + 1} created, and creates its own`, async () => {
         const [one, other] = [sides[first], sides[second]];
         const key = randomUUID();
         const made = answered(await ask(one, key), 201).json.id;

@@ -7,7 +7,7 @@ import { assertLedgerSound } from '../support/world.js';
 describe('the time that an answer takes', function () {
   this.timeout(600_000);
 
-  it("tells nothing of whether an id is another tenant's or nobody's (short: npm run prove -- timing)", async () => {
+  it("does not reveal whether an id is another tenant's or nobody's (short: npm run prove -- timing)", async () => {
     const db = await testDatabase();
     const api = await startTestApi(db);
     try {
@@ -18,7 +18,7 @@ describe('the time that an answer takes', function () {
     }
   });
 
-  it('is compared by ranks, which see a shift that is small beside the spread', () => {
+  it('is compared by ranks, which detect a shift that is small compared with the spread', () => {
     // Spread like times: many short ones and a long tail; the same in each run.
     const times = Array.from({ length: 20_000 }, (_, index) => -Math.log(1 - ((index * 7_919) % 20_000) / 20_000));
     const error = standardError(times.length, times.length);

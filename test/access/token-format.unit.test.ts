@@ -11,13 +11,13 @@ describe('the form of a token', () => {
     assert.ok(secret.length * 5 >= 160);
   });
 
-  it('is another one every time', () => {
+  it('is different every time', () => {
     const texts = Array.from({ length: 1_000 }, () => newToken());
     assert.equal(new Set(texts.map(({ text }) => text)).size, 1_000);
     assert.equal(new Set(texts.map(({ keyId }) => keyId)).size, 1_000);
   });
 
-  it('uses every letter of its alphabet about as often', () => {
+  it('uses every letter of its alphabet about equally often', () => {
     const seen = new Map<string, number>();
     for (let count = 0; count < 400; count += 1)
       for (const letter of newToken().text.slice(-40)) seen.set(letter, (seen.get(letter) ?? 0) + 1);
@@ -42,7 +42,7 @@ describe('the form of a token', () => {
   ] as const)
     it(`is not that of one ${what}`, () => assert.equal(keyIdOf(spoil(newToken().text)), null));
 
-  it('is stored as 32 bytes that do not hold it', () => {
+  it('is stored as 32 bytes that do not contain it', () => {
     const { text } = newToken();
     const hash = hashOfToken(text);
     assert.equal(hash.length, 32);

@@ -58,7 +58,7 @@ describe('a token', () => {
     return [failure.refusal.code, failure.refusal.details?.current];
   };
 
-  it('is good until its expiry and 401 from then on, to the millisecond', async () => {
+  it('is valid until its expiry and 401 from then on, to the millisecond', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const { text } = await issue({ expiresAt });
     answered(await use(text), 200);
@@ -68,7 +68,7 @@ describe('a token', () => {
     answered(await use(text), 401, 'unauthorized');
   });
 
-  it('is good from its address ranges alone', async () => {
+  it('is valid only from its address ranges', async () => {
     const { text } = await issue({ cidrs: ['203.0.113.0/24', '2001:db8::/32'] });
     for (const from of ['203.0.113.7', '203.0.113.255', '2001:db8::1', '::ffff:203.0.113.7'])
       answered(await use(text, from), 200);
@@ -84,7 +84,7 @@ describe('a token', () => {
     for (let count = 0; count < 5; count += 1) answered(await use(text), 401, 'unauthorized');
   });
 
-  it('tells nothing of why it is refused: revoked, expired, elsewhere and unknown are the same answer', async () => {
+  it('is refused without saying why: revoked, expired, elsewhere and unknown get the same answer', async () => {
     now = systemClock();
     const revoked = await issue();
     await revoke(revoked.token.keyId);
@@ -121,7 +121,7 @@ describe('a token', () => {
     );
   });
 
-  it('rotated with a grace goes on beside the new one until its end, to the millisecond', async () => {
+  it('rotated with a grace stays valid along with the new one until the grace ends, to the millisecond', async () => {
     const start = instant(systemClock() + HOUR_MS);
     const old = await issue();
     now = start;
@@ -135,7 +135,7 @@ describe('a token', () => {
     answered(await use(fresh.text), 200);
   });
 
-  it('never lives longer by a grace than it would have', async () => {
+  it('never lives longer because of a grace', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const { token } = await issue({ expiresAt });
     const { old } = await rotate(token.keyId, 2 * HOUR_MS);
@@ -152,7 +152,7 @@ describe('a token', () => {
     assert.deepEqual(await stateOf(rotate('a'.repeat(16))), ['not_found', undefined]);
   });
 
-  it('rotated by two at the same time has one successor', async () => {
+  it('rotated twice at the same time has one successor', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { token } = await issue({ name: `raced ${round}` });
       const ends = await Promise.allSettled([rotate(token.keyId), rotate(token.keyId)]);

@@ -170,7 +170,7 @@ describe('the alias of an account', () => {
     answered(await set(account, alias), 200);
   });
 
-  it('of a closed account is in quarantine, and the closed account takes none: 409 invalid_state', async () => {
+  it('of a closed account is in quarantine, and the closed account accepts none: 409 invalid_state', async () => {
     const alias = newAlias();
     await set(account, alias);
     await closeAccount(db.database, systemClock, account.id, DECIDED);
@@ -200,7 +200,7 @@ describe('the alias of an account', () => {
     answered(await quarantined(), 422, 'alias_taken');
   });
 
-  it('is refused for its form before the account is looked for, and that before the rules', async () => {
+  it('is checked for its form before the account is looked up, and that before the rules', async () => {
     const foreign = await (await openBank(api)).account();
     answered(await set(foreign, 'x'), 400, 'invalid_field');
     answered(await set(foreign, '$admin'), 404, 'not_found');

@@ -24,7 +24,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  it('lists both assets, also of an account that never had any; as_of is the moment of the answer', async () => {
+  it('lists both assets, even of an account that never had any; as_of is the moment of the answer', async () => {
     const account = await bank.account();
     const nothing = (asset: string) => ({ asset, available: '0', held: '0', total: '0' });
     assert.deepEqual(answered(await bank.get(`/v1/accounts/${account.id}/balances`), 200).json, {
@@ -37,7 +37,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     assert.deepEqual([later.account_id, later.as_of], [account.id, '2033-01-01T00:00:00.124Z']);
   });
 
-  it('follows every pay-in and transfer at once, each asset for itself', async () => {
+  it('follows every pay-in and transfer at once, each asset separately', async () => {
     const account = await bank.account({ funds: { COPM: 5n * LEAST, DUSD: 2n ** 53n + 1n } });
     const other = await bank.account();
     await bank.sent({ from: account, to: other, raw: 2n * LEAST });
@@ -66,7 +66,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     await hold(-9_007_199_254_740_992n);
   });
 
-  it('never shows a transfer by halves', async () => {
+  it('never shows half of a transfer', async () => {
     const [one, other] = [await bank.account({ funds: { COPM: 60n * LEAST } }), await bank.account()];
     const sending = Promise.all(Array.from({ length: 60 }, () => bank.sent({ from: one, to: other, raw: LEAST })));
     await during(sending, async () => {
@@ -85,7 +85,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     await setStatus(db, account, 'active');
   });
 
-  it('answers 404 for an account that is foreign, missing, of the system or no id, all alike', async () => {
+  it('answers the same 404 for a foreign, missing or system account and for a malformed id', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account();
     const [system] = await db.sql(
@@ -98,7 +98,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
       assert.equal(answered(await bank.get(`/v1/accounts/${id}/balances`), 404, 'not_found').text, missing);
   });
 
-  it('answers 403 to a member without a role in the account, and takes no query', async () => {
+  it('answers 403 to a member without a role in the account, and accepts no query', async () => {
     const account = await bank.account();
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody', TEST_ACTOR),

@@ -41,7 +41,7 @@ describe('closing and freezing', () => {
     return [failure.refusal.code, failure.refusal.details?.current];
   };
 
-  it('a closed account stays to be read, without alias and phone, and is no destination and no source', async () => {
+  it('a closed account can still be read, without alias and phone, but is neither destination nor source', async () => {
     const [account, other] = [
       await bank.account({ alias: '$closing', phone: '+573165550001' }),
       await bank.account({ funds: { COPM: LEAST } }),
@@ -70,7 +70,7 @@ describe('closing and freezing', () => {
     assert.deepEqual(await refusalOf(close(account)), ['invalid_state', 'funds_held']);
   });
 
-  it('the fee account is not closed while fees go into it', async () => {
+  it('the fee account is not closed while it receives fees', async () => {
     const own = await openBank(api);
     const [fees, next] = [await own.account(), await own.account()];
     const use = (account: Account) =>
@@ -82,7 +82,7 @@ describe('closing and freezing', () => {
     assert.deepEqual(await refusalOf(use(fees)), ['invalid_state', 'closed']);
   });
 
-  it('the old fee account is not closed while a payout charges into it, whatever its state, and is when none does', async () => {
+  it('the old fee account is not closed while any payout will pay its fee into it, and is once none will', async () => {
     const own = await openPayoutBank(api);
     const old = await charge(own, 1_000n);
     const refused = async (): Promise<void> =>
@@ -105,7 +105,7 @@ describe('closing and freezing', () => {
     assert.equal(await own.bank.available(old), 0n);
   });
 
-  it('the old fee account is not closed while a transfer that waits charges into it; its fee arrives there', async () => {
+  it('the old fee account is not closed while a waiting transfer will pay its fee into it; the fee arrives there', async () => {
     const own = await openGuarded(api);
     const { bank: guarded } = own;
     const tenantId = guarded.tenant.tenant.id;
@@ -121,7 +121,7 @@ describe('closing and freezing', () => {
     assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'not_empty']);
   });
 
-  it('asked for twice at the same time it is done once, with one line in the audit log', async () => {
+  it('closing twice at the same time happens once, with one line in the audit log', async () => {
     for (const [act, action] of [
       [(id: Uuid) => closeAccount(db.database, systemClock, id, DECIDED), 'account.close'],
       [(id: Uuid) => freezeAccount(db.database, systemClock, id, DECIDED), 'account.freeze'],
@@ -133,7 +133,7 @@ describe('closing and freezing', () => {
     }
   });
 
-  it('the choice of a fee account and its closing at the same time have one winner', async () => {
+  it('choosing and closing a fee account at the same time has one winner', async () => {
     const own = await openBank(api);
     for (let round = 0; round < 20; round += 1) {
       const fees = await own.account();
@@ -145,7 +145,7 @@ describe('closing and freezing', () => {
     }
   });
 
-  it('a transfer to an account that is being closed arrives before, or is 404 after: no money rests in a closed one', async () => {
+  it('a transfer to an account that is being closed arrives before, or is 404 after: a closed account has no money', async () => {
     const payer = await bank.account({ funds: { COPM: 100n * LEAST } });
     for (let round = 0; round < 25; round += 1) {
       const account = await bank.account();

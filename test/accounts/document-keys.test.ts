@@ -64,7 +64,7 @@ describe('document numbers', () => {
   const rotate = (keys: Keyring, onProgress: (done: number, total: number) => void = () => undefined) =>
     DOCUMENT_NUMBERS.rotate({ database: db.database, clock: systemClock, encryptionKeys: keys, onProgress }, ACTOR);
 
-  it('are in clear in no table, log, error, metric or event', async () => {
+  it('are in clear text in no table, log, error, metric or event', async () => {
     const { id } = await bank.account({ type: 'person', isVerified: false });
     const number = newNumber();
     const body = {
@@ -105,12 +105,12 @@ describe('document numbers', () => {
     assert.equal(await opened([old], id), number);
   });
 
-  it('sealed twice are not the same bytes', () => {
+  it('sealed twice give different bytes', () => {
     const [one, two] = [seal([old], '1020304050', 'a'), seal([old], '1020304050', 'a')];
     assert.notDeepEqual(one.bytes, two.bytes);
   });
 
-  it('open beside their own account alone, whole, and under their own key', async () => {
+  it('open only with their own account, complete and under their own key', async () => {
     const { id, number } = await declared([old]);
     const sealed = seal([old], number, sealContext(id));
     assert.equal(unseal([current, old], sealed, sealContext(id)), number);
@@ -124,7 +124,7 @@ describe('document numbers', () => {
     }
   });
 
-  it('are sealed anew under the first key, and stay what they are; told as it goes on, and in the audit log', async () => {
+  it('are resealed under the first key unchanged, with progress shown and a line in the audit log', async () => {
     const known = [await declared([older]), await declared([old]), await declared([current])];
     const before = await DOCUMENT_NUMBERS.countByKey(db.database.reader);
     const due = (before.get('older') ?? 0) + (before.get('old') ?? 0);
@@ -140,7 +140,7 @@ describe('document numbers', () => {
     assert.equal(await rotate([current]), 0);
   });
 
-  it('are rotated with none lost while others are declared under the old key', async () => {
+  it('are rotated without losing those declared meanwhile under the old key', async () => {
     const numbers = new Map<Uuid, string>();
     const { id: busy } = await declared([old]);
     const declaring = async (): Promise<void> => {
@@ -164,7 +164,7 @@ describe('document numbers', () => {
     for (const [id, number] of numbers) assert.equal(await opened([current], id), number);
   });
 
-  it('of a key that is not there are not touched: the command says which key it lacks', async () => {
+  it('under a missing key are not touched: the command says which key it lacks', async () => {
     const { id, number } = await declared([older]);
     await assert.rejects(
       rotate([current]),

@@ -85,7 +85,7 @@ describe('the lists of what moves money', () => {
         await finds(name, `${query}&source_account=${payer.id}`, keep);
       });
 
-  it('are found by where the money goes', async () => {
+  it('can be filtered by destination', async () => {
     for (const { id } of others) {
       await finds('transfers', `destination_account=${id}`, (one) => object(one.destination).account_id === id);
       await finds('bonuses', `recipient_account=${id.toUpperCase()}`, (one) => object(one.recipient).account_id === id);
@@ -99,7 +99,7 @@ describe('the lists of what moves money', () => {
     await finds('transfers', `destination_account=${payer.id}`, () => false);
   });
 
-  it('by a destination show what waits for approval too', async () => {
+  it('filtered by destination also show what waits for approval', async () => {
     const [to] = others;
     const policy = {
       accountId: payer.id,
@@ -134,7 +134,7 @@ describe('the lists of what moves money', () => {
       }
     });
 
-  it('refuse a destination that can be none, and one of another list', async () => {
+  it('refuse an impossible destination, and one of another list', async () => {
     for (const path of [
       'transfers?destination_account=x',
       'bonuses?recipient_account=1',
@@ -161,7 +161,7 @@ describe('the lists of what moves money', () => {
       answered(await bank.get(withQuery(other, cursor)), 400, 'invalid_field');
   });
 
-  it("show nothing of another tenant's, whatever they are filtered by", async () => {
+  it('show nothing of another tenant, whatever the filter', async () => {
     const stranger = await openBank(api);
     for (const query of [
       `transfers?destination_account=${others[0]!.id}`,

@@ -9,7 +9,7 @@ describe('an alias', () => {
     [`$${'a'.repeat(30)}`, `$${'a'.repeat(30)}`],
     ['$a1b', '$a1b'],
   ] as const)
-    it(`${given} is kept as ${stored}`, () => assert.equal(parseAlias(given), stored));
+    it(`${given} is stored as ${stored}`, () => assert.equal(parseAlias(given), stored));
 
   for (const given of [
     '',

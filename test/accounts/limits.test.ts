@@ -65,7 +65,7 @@ describe('the limits of an account', () => {
     await bank.sent({ from: person, to, raw: 1_200_000_000n });
   });
 
-  it('set for one account hold for it at once, and for no other', async () => {
+  it('set for one account apply to it at once, and to no other', async () => {
     const [own, other] = [await bank.account({ funds: { COPM: 10n } }), await bank.account()];
     await override(own, { minimum: 1n, maximum: 5n, month: 7n });
     const { month, ...others } = await limitsOf(own);
@@ -77,7 +77,7 @@ describe('the limits of an account', () => {
     assert.deepEqual([over.details?.used, over.details?.limit], ['5', '7']);
   });
 
-  it('that are not named stay as they are, and null is the limit of the type again', async () => {
+  it('that are not named stay unchanged, and null restores the limit of the type', async () => {
     const own = await bank.account();
     await override(own, { minimum: 2n, maximum: 9n });
     await override(own, { month: 50n });
@@ -90,14 +90,14 @@ describe('the limits of an account', () => {
     assert.equal((await limitsOf(own)).minimum, '100000');
   });
 
-  it('a month of zero lets nothing out', async () => {
+  it('a monthly limit of zero lets nothing leave', async () => {
     const own = await bank.account({ funds: { COPM: LEAST } });
     await override(own, { month: 0n });
     const refused = answered(await bank.send({ from: own, to, raw: LEAST }), 422, 'monthly_limit_exceeded');
     assert.deepEqual([refused.details?.used, refused.details?.limit], ['0', '0']);
   });
 
-  it('never allow an amount of nothing: a minimum is at least 1 and not over the maximum', async () => {
+  it('never allow an amount of zero: a minimum is at least 1 and not above the maximum', async () => {
     const own = await bank.account({ funds: { COPM: LEAST } });
     for (const [change, reason] of [
       [{ minimum: 0n }, 'must_be_positive'],
@@ -125,7 +125,7 @@ describe('the limits of an account', () => {
     assert.deepEqual(frozen.details, { reason: 'frozen' });
   });
 
-  it('show what the month has used, fees not counted', async () => {
+  it('show what the month has used, not counting fees', async () => {
     const own = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: LEAST } });
     await bank.sent({ from: own, to, raw: LEAST });
     await bank.sent({ from: own, to, raw: 2n * LEAST });
@@ -155,7 +155,7 @@ describe('the limits of an account', () => {
       assert.equal((await monthOf(payer, own)).used, (2n * LEAST).toString());
     });
 
-  it('of the month are never exceeded by one unit by 64 senders at the same time', async () => {
+  it('of the month are never exceeded by even one unit by 64 simultaneous senders', async () => {
     for (const rest of [0n, 1n, LEAST - 1n]) {
       const payer = await bank.account({ type: 'person', funds: { COPM: 100n * LEAST } });
       const limit = 20n * LEAST + rest;

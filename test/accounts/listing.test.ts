@@ -43,11 +43,11 @@ describe('the accounts of a tenant', () => {
   });
 
   for (const limit of [1, 2, 4, 9])
-    it(`in pages of ${limit} are each there once`, async () => {
+    it(`appear once each in pages of ${limit}`, async () => {
       assert.deepEqual(idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)), newest(8, 7, 6, 5, 4, 3, 2, 1, 0));
     });
 
-  it('end with a next_cursor of null, also where the last page is full', async () => {
+  it('end with a next_cursor of null, even if the last page is full', async () => {
     const { json } = answered(await bank.get('/v1/accounts?limit=9'), 200);
     assert.deepEqual([Object.keys(json).sort(), json.next_cursor], [['items', 'next_cursor'], null]);
   });
@@ -76,7 +76,7 @@ describe('the accounts of a tenant', () => {
       assert.equal(details?.field, query.split('=')[0]);
     });
 
-  it('a cursor is good for its own filters and tenant alone', async () => {
+  it('a cursor is valid only for its own filters and tenant', async () => {
     const cursor = text(answered(await bank.get('/v1/accounts?limit=2'), 200).json.next_cursor);
     const other = await openBank(api);
     for (const refused of [
@@ -88,7 +88,7 @@ describe('the accounts of a tenant', () => {
     answered(await bank.get(`/v1/accounts?limit=7&cursor=${cursor}`), 200);
   });
 
-  it('in which the member has no role are left out of the list and are 403 one by one', async () => {
+  it('in which the member has no role are not in the list, and are 403 individually', async () => {
     const clerk = await member('clerk');
     const token = await bank.issue(clerk);
     assert.deepEqual((await bank.request('GET', '/v1/accounts', { token })).json, { items: [], next_cursor: null });
@@ -110,7 +110,7 @@ describe('the accounts of a tenant', () => {
       answered(await bank.request('GET', `/v1/accounts/${opened[7]!.id}`, { token }), 200);
     });
 
-  it('one by one are shown whole, in the form of the list', async () => {
+  it('are shown individually in full, in the form of the list', async () => {
     const phone = '+573145550123';
     const own = await openBank(api);
     const { id } = await own.account({ type: 'person', name: 'Ana María Pérez', alias: '$listed.ana', phone });
@@ -130,14 +130,14 @@ describe('the accounts of a tenant', () => {
     assert.deepEqual(answered(await own.get('/v1/accounts'), 200).json.items, [shown]);
   });
 
-  it('say that they can send when they are active and verified', async () => {
+  it('can send if they are active and verified', async () => {
     const sends = await Promise.all(
       [0, 1, 2, 8].map(async (index) => (await bank.get(`/v1/accounts/${opened[index]!.id}`)).json.can_send),
     );
     assert.deepEqual(sends, [true, false, false, false]);
   });
 
-  it('that are foreign, missing, system accounts or no ids answer the same 404, whatever roles there are', async () => {
+  it('that are foreign, missing, system accounts or malformed ids give the same 404, whatever the roles', async () => {
     const foreign = await (await openBank(api)).account();
     const system = await db.database.reader.find(accounts, { tenantId: bank.tenant.tenant.id, systemRole: 'pay_in' });
     // Nothing gives such a role; the API would not look at it.

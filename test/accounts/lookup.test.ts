@@ -112,25 +112,25 @@ describe('a lookup', () => {
       assert.deepEqual([details?.field, details?.reason], ['phone', 'malformed']);
     });
 
-  it('refuses an unknown parameter, and one that is given twice', async () => {
+  it('refuses an unknown parameter and a repeated one', async () => {
     for (const query of ['?alias=$ana&x=1', '?alias=$ana&alias=$bob', '?email=a'])
       answered(await lookUp(query), 400, 'invalid_field');
   });
 
-  it('takes an alias in any case, and with its $ URL-encoded or not', async () => {
+  it('accepts an alias in any case, with its $ URL-encoded or not', async () => {
     const { id } = await bank.account({ alias: '$casa.blanca' });
     for (const query of ['?alias=$casa.blanca', '?alias=%24CASA.Blanca', '?alias=%24%63asa%2Eblanca'])
       assert.equal(answered(await lookUp(query), 200).json.account_id, id);
   });
 
-  it('takes a phone in any format, a + that was not encoded included', async () => {
+  it('accepts a phone in any format, including an unencoded +', async () => {
     const { id } = await bank.account({ phone: '+573105550101' });
     for (const phone of ['3105550101', '310 555 0101', '(310) 555-0101', '+57 310 555 0101', '00573105550101'])
       assert.equal(answered(await byPhone(phone), 200).json.account_id, id, phone);
     assert.equal(answered(await lookUp('?phone=+573105550101'), 200).json.account_id, id);
   });
 
-  it('of what is missing, foreign, closed or a system account answers the same bytes', async () => {
+  it('of a missing, foreign, closed or system account gives the same bytes', async () => {
     const other = await openBank(api);
     const phone = newPhone();
     await other.account({ alias: '$foreign.one', phone });
@@ -148,7 +148,7 @@ describe('a lookup', () => {
       assert.deepEqual(withoutRequestId(answer), missing);
   });
 
-  it('never finds a closed account, even if it had kept its alias and phone', async () => {
+  it('never finds a closed account, even if it still had its alias and phone', async () => {
     const closed = await bank.account({ alias: '$kept.alias', phone: newPhone() });
     await setStatus(db, closed, 'closed');
     answered(await byAlias('$kept.alias'), 404, 'not_found');
@@ -161,7 +161,7 @@ describe('a lookup', () => {
     assert.equal(answered(await byAlias('$frozen.one'), 200).json.account_id, id);
   });
 
-  it('asks for the scope lookup, and for no role', async () => {
+  it('requires the scope lookup, and no role', async () => {
     await bank.account({ alias: '$scope.one' });
     const others = await bank.issue(bank.tenant.owner, ['read', 'transfers', 'bonuses', 'payouts', 'webhooks']);
     const only = await bank.issue(bank.tenant.owner, ['lookup']);
@@ -191,14 +191,14 @@ describe('a lookup', () => {
       );
     });
 
-    it('prefers the own tenant, whoever else has it', async () => {
+    it("prefers the caller's own tenant, whoever else has it", async () => {
       const phone = newPhone();
       await nearer.account({ phone });
       const own = await near.account({ phone });
       assert.equal(answered(await byPhone(phone, near), 200).json.account_id, own.id);
     });
 
-    it('is 404 where several others have it, and finds the one that is left when another closes', async () => {
+    it('is 404 if several others have it, and finds the remaining one when another closes', async () => {
       const third = await openBank(api, { network });
       const phone = newPhone();
       const { id } = await near.account({ phone });
@@ -219,7 +219,7 @@ describe('a lookup', () => {
       answered(await byPhone(lonely, near), 404, 'not_found');
     });
 
-    it('an alias is searched for in the own tenant alone', async () => {
+    it("an alias is looked up only in the caller's own tenant", async () => {
       await nearer.account({ alias: '$only.there' });
       answered(await byAlias('$only.there', near), 404, 'not_found');
     });
@@ -233,7 +233,7 @@ describe('a lookup', () => {
     });
     after(() => strict.stop());
 
-    it('is 429 rate_limited with Retry-After, by a limit of its own, of each token alone', async () => {
+    it('is 429 rate_limited with Retry-After, by a separate limit for each token', async () => {
       const own = await openBank(strict);
       const answers = [];
       for (let count = 0; count < 5; count += 1) answers.push(await byAlias('$nobody.here', own));

@@ -119,11 +119,11 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   });
 
   for (const limit of [1, 2, 3, 10, 25, 99, 100])
-    it(`gives every movement once when it is walked by ${limit}`, async () => {
+    it(`gives every movement once in pages of ${limit}`, async () => {
       assert.deepEqual(await walk(bank, path(payer, `limit=${limit}`)), all);
     });
 
-  it('has 25 on a page where no limit is asked for; next_cursor is null on the last page', async () => {
+  it('has pages of 25 by default; next_cursor is null on the last page', async () => {
     const first = answered(await bank.get(path(payer)), 200).json;
     assert.deepEqual(Object.keys(first).sort(), ['items', 'next_cursor']);
     assert.equal(list(first.items).length, 25);
@@ -154,7 +154,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
         assert.deepEqual(await walk(bank, path(payer, `${query}&limit=${limit}`)), expected);
     });
 
-  it('takes every pair of filters, and all four together', async () => {
+  it('accepts every pair of filters, and all four together', async () => {
     const combined = async (some: readonly (typeof FILTERS)[number][]): Promise<void> => {
       const query = some.map(([, one]) => one).join('&');
       const expected = all.filter((one) => some.every(([, , keep]) => keep(one)));
@@ -169,7 +169,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     for (const kind of rest.slice(0, KINDS.length)) await combined([copm!, kind, ...bounds]);
   });
 
-  it('bounds are inclusive to the millisecond, whatever the time is written like', async () => {
+  it('bounds are inclusive to the millisecond, in any notation of the time', async () => {
     const count = async (query: string): Promise<number> =>
       (await walk(bank, path(payer, `${query}&limit=100`))).length;
     const within = (from: number, to: number): number =>
@@ -217,7 +217,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       assert.deepEqual(all.find((one) => one.kind === kind)?.counterparty, system);
   });
 
-  it('is related to what made it, and carries its description', async () => {
+  it('is related to what caused it, and carries its description', async () => {
     const [transfer] = list((await bank.get(`/v1/transfers?source_account=${person.id}&limit=1`)).json.items);
     const received = all.find(({ related }) => object(related).id === transfer?.id);
     assert.deepEqual(
@@ -249,7 +249,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     );
   });
 
-  it('a fee is related to what was charged, in the same moment, and comes after it', async () => {
+  it('a fee is related to what was charged, has the same instant, and comes after it', async () => {
     const fee = all.findIndex(({ kind }) => kind === 'fee_out');
     const charged = all[fee + 1];
     assert.equal(charged?.kind, 'transfer_out');
@@ -259,7 +259,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual(kinds, new Set(['adjustment_in']));
   });
 
-  it('gives no movement twice and leaves none of before the walk out, while new ones are made', async () => {
+  it('gives no movement twice and skips no earlier one, while new ones are made', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
     for (let count = 0; count < 10; count += 1) await bank.sent({ from, to, raw: LEAST });
     const before = await walk(bank, path(from, 'limit=100'));

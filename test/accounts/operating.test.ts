@@ -79,7 +79,7 @@ describe('accounts as operators manage them', () => {
     );
   });
 
-  it('opening names members, who have their roles from the beginning', async () => {
+  it('opening names members, who have their roles from the start', async () => {
     const { id } = await open({ grants: [{ memberId: world.owner.id, role: 'admin' }] });
     const { members } = await readAccountDetails(test.database.reader, id);
     assert.deepEqual(members, [{ name: 'owner', role: 'admin' }]);
@@ -102,7 +102,7 @@ describe('accounts as operators manage them', () => {
     await open({ ...both, tenantId: other.tenant.id });
   });
 
-  it('of two who open with one alias at the same time one wins, and the other is told', async () => {
+  it('of two simultaneous openings with one alias, one wins and the other is refused', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => open({ alias: '$race' })));
     const lost = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     assert.equal(lost.length, 7);
@@ -138,7 +138,7 @@ describe('accounts as operators manage them', () => {
     assert.equal(await statusOf(id), 'active');
   });
 
-  it('freezing waits for a posting that holds the account, and loses nothing of it', async () => {
+  it('freezing waits for a posting that holds the account, and loses none of it', async () => {
     const account = await makeAccount(deps(), world, { funds: { COPM: 5n } });
     const both = deps();
     await Promise.all([
@@ -150,7 +150,7 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual([stored?.status, stored?.alias, stored?.seq], ['frozen', '$meanwhile', 21n]);
   });
 
-  it('decides by what the account is when its row is free, not by what it was before', async () => {
+  it("decides by the account's state once its row is free, not by an earlier one", async () => {
     const { id } = await open();
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -167,7 +167,7 @@ describe('accounts as operators manage them', () => {
     assert.equal(await statusOf(id), 'closed');
   });
 
-  it('a system account is not there', async () => {
+  it('a system account is not found', async () => {
     const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole: 'pay_in' });
     for (const change of [freezeAccount, unfreezeAccount])
       assert.deepEqual(await refusalOf(change(test.database, systemClock, system!.id, DECIDED)), [

@@ -70,7 +70,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   after(() => api.stop());
   afterEach(() => assertLedgerSound(db.database));
 
-  it('tells at every moment what the movements up to and at it add up to', async () => {
+  it('gives the sum of all movements at or before the moment, at every moment', async () => {
     for (const account of [payer, person]) {
       const movements = await movementsOf(account);
       for (let offset = -2; offset < 25; offset += 1) {
@@ -148,7 +148,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.deepEqual(await totals(account, at), { COPM: '7', DUSD: '0' });
   });
 
-  it('waits for nothing where the account has posted later than that moment', async () => {
+  it('does not wait if the account has posted after that moment', async () => {
     const account = await bank.account();
     await bank.fund(account, { raw: 1n, asset: 'COPM' });
     await whileCommitting(account, now, async () => {
@@ -191,7 +191,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     answered(await ask(payer, at, { token: await bank.issue(nobody, ['transfers']) }), 401, 'insufficient_scope');
   });
 
-  it('counts by their dates the movements of an account whose time an operator has let begin anew', async () => {
+  it('counts movements by date in an account whose clock an operator has reset', async () => {
     const aheadMs = 2 * HOUR_MS;
     const desks = [openDesk(db.database), openDesk(db.database, {}, () => instant(systemClock() + aheadMs))] as const;
     const tenant = await makeTenant(db.database);

@@ -13,7 +13,7 @@ describe('what a tenant reaches', () => {
     db = await testDatabase();
   });
 
-  it('are its own accounts and those of its network, and nothing else is read for it', async () => {
+  it('is its own accounts and those of its network, and nothing else is read for it', async () => {
     const { desk } = openDesk(db.database);
     const deps = { database: db.database, desk };
     const network = `net-${randomUUID()}`;

@@ -156,7 +156,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('makes as many known as it has room for, where a file has more: uploaded again it costs the rest', async () => {
+  it('pays for as many as it covers if a file has more: uploaded again, the file costs the rest', async () => {
     const names = await Promise.all(Array.from({ length: 18 }, () => newAlias()));
     assert.deepEqual(await validated(names), ['rejected', 'rate_limited']);
     for (const name of names.slice(0, 10)) answered(await lookUp(name), 200);
@@ -174,7 +174,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('refuses before it tells: a new customer and nobody get the same answer, by every door', async () => {
+  it('refuses before revealing anything: a new customer and nobody get the same answer on every route', async () => {
     await spend(10);
     const same = (answer: TestAnswer): string => answer.text.replace(/"request_id":"[^"]*"/, '').replace(/\d+ s/, '');
     assert.equal(same(refused(await lookUp(await newAlias()))), same(refused(await lookUp(nobody()))));
@@ -218,7 +218,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('is not overdrawn by many at the same time, and beside who tries it another tenant goes on', async () => {
+  it('is not overdrawn by simultaneous requests, and another tenant is not affected', async () => {
     const honest = await openBank(api);
     const theirs = await honest.account({ funds: { COPM: 100n * LEAST } });
     const staff = await Promise.all(Array.from({ length: 8 }, () => newAlias(honest)));

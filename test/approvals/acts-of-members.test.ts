@@ -59,7 +59,7 @@ for (const kind of KINDS)
     });
 
     for (const required of [1, 2, 3])
-      it(`needs ${required} of different members where the policy says so`, async () => {
+      it(`needs ${required} by different members if the policy says so`, async () => {
         await own.setPolicy({ approvals: required });
         const { id } = await own.pend();
         for (const [index, person] of (['approver', 'second', 'admin'] as const).slice(0, required).entries()) {
@@ -87,7 +87,7 @@ for (const kind of KINDS)
       answered(await own.act('approve', id, 'second'), 200);
     });
 
-    it('with its key again is a replay, also after the end and without the role; it shows it as it is now', async () => {
+    it('repeated with its key is a replay of the current state, even after the end and without the role', async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       const key = randomUUID();
@@ -177,7 +177,7 @@ for (const kind of KINDS)
       answered(await foreign.request('POST', `/v1/${kind}s/${text(id)}/reject`, { body: {} }), 400, 'missing_field');
     });
 
-    it('leaves a line in the audit log with who approved and what became of it', async () => {
+    it('leaves a line in the audit log with the approver and the result', async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       for (const person of ['viewer', 'creator', 'approver', 'second'] as const) await own.act('approve', id, person);

@@ -153,7 +153,7 @@ for (const kind of KINDS)
       assert.equal((await act('ops', 'cancel', id)).status, ENDS[kind].cancel);
     });
 
-    it('count once, whoever of them approves and however: each further one is told so, and recorded', async () => {
+    it('count once, whoever of them approves and however: each further approval is refused and recorded', async () => {
       await own.setPolicy({ approvals: 3 });
       const { id } = await own.pend();
       const status = 'pending_approval';
@@ -184,7 +184,7 @@ for (const kind of KINDS)
       assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, ENDS[kind].approve);
     });
 
-    it('count once when twenty of their approvals come together: the others are recorded as refused', async () => {
+    it('count once if twenty of their approvals arrive together: the others are recorded as refused', async () => {
       await own.setPolicy({ approvals: 3 });
       const { id } = await own.pend();
       const people: string[] = [];
@@ -231,7 +231,7 @@ for (const kind of KINDS)
       assert.equal((await own.events(id)).length, 1);
     });
 
-    it('too late, settle its expiry: their act is recorded as refused, beside the end', async () => {
+    it('that act too late settle its expiry: their act is recorded as refused, together with the end', async () => {
       for (const channel of CHANNELS) {
         late = 0;
         // Of its own: what is posted to an account is never dated before the last posting to it.

@@ -102,7 +102,7 @@ for (const kind of KINDS)
         answered(await own.act('cancel', id, 'admin'), 200);
       });
 
-      it('by a reject with a reason of 1 to 140 code points in NFC, shown as it was kept', async () => {
+      it('by a reject with a reason of 1 to 140 code points in NFC, shown as stored', async () => {
         for (const [reason, shown] of [
           ['x', 'x'],
           ['💸'.repeat(140), '💸'.repeat(140)],
@@ -144,7 +144,7 @@ for (const kind of KINDS)
         }
       });
 
-      it('after a first approval of two by reject, and the approval stays to be seen', async () => {
+      it('after a first approval of two by reject, and the approval stays visible', async () => {
         await own.setPolicy({ approvals: 2 });
         const before = await own.money();
         const { id } = await own.pend();
@@ -156,7 +156,7 @@ for (const kind of KINDS)
         await assertGivenBack(before);
       });
 
-      it('with the last approval as rejected with capability_cannot_send where its source was frozen meanwhile', async () => {
+      it('with the last approval as rejected with capability_cannot_send if its source was frozen meanwhile', async () => {
         const before = await own.money();
         const { id } = await own.pend();
         await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
@@ -209,7 +209,7 @@ for (const kind of KINDS)
         await assertEnded(own, id, ENDS[kind].expire);
       });
 
-      it('by the timer, once, however often it comes; before its time it leaves nothing, not even a key', async () => {
+      it('by the timer, once, however often it fires; too early it leaves nothing, not even a key', async () => {
         const approvals = approvalsOfKind(api, kind);
         const before = await own.money();
         const { id } = await own.pend();

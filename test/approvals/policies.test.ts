@@ -61,7 +61,7 @@ describe('an approval policy', () => {
     }
   });
 
-  it('is set, shown, replaced and removed, for each asset alone', async () => {
+  it('is set, shown, replaced and removed, for each asset separately', async () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
     const shown = { account_id: account.id, asset: 'COPM', ...GOOD, pending: null };
     assert.deepEqual(answered(await put(GOOD), 200).json, shown);
@@ -76,7 +76,7 @@ describe('an approval policy', () => {
     assert.deepEqual(answered(await bank.get(pathOf('DUSD')), 200).json, { ...shown, asset: 'DUSD' });
   });
 
-  it('expires after seven days unless something is said; null says nothing', async () => {
+  it('expires after seven days by default; null means the default', async () => {
     const { threshold, approvals } = GOOD;
     for (const body of [
       { threshold, approvals },
@@ -161,14 +161,14 @@ describe('an approval policy', () => {
     assert.equal((await listPolicies(db.database.reader, foreign.id, systemClock())).length, 1);
   });
 
-  it('is asked for the body first: a bad one is 400 even where there is no such account', async () => {
+  it('checks the body first: a bad one is 400 even if the account does not exist', async () => {
     answered(await bank.request('PUT', pathOf('USD', { id: newId() }), { body: {} }), 400, 'missing_field');
     answered(await put('{'), 400, 'invalid_field');
     answered(await bank.request('DELETE', pathOf(), { body: GOOD }), 400, 'invalid_field');
     answered(await bank.get(`${pathOf()}?asset=COPM`), 400, 'invalid_field');
   });
 
-  it('is read by every role, and set and removed by admin and owner alone', async () => {
+  it('is readable by every role, and set and removed only by admin and owner', async () => {
     for (const [person, token] of Object.entries(own.tokens)) {
       const isManager = ['admin', 'owner'].includes(person);
       const [status, code] = isManager ? [200, undefined] : [403, 'authority_insufficient'];
@@ -295,7 +295,7 @@ describe('an approval policy', () => {
     answered(await send(50n * THRESHOLD), 201);
   });
 
-  it('leaves the owner no way around it: it holds for whoever creates', async () => {
+  it('leaves the owner no way around it: it applies to every creator', async () => {
     await put({ ...GOOD, threshold: LEAST.toString() });
     for (const person of ['owner', 'admin', 'creator'] as const)
       answered(await bank.send({ from: account, to: receiver, raw: LEAST }, { token: own.tokens[person] }), 202);

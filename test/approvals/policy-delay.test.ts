@@ -84,7 +84,7 @@ describe('the delay of what lowers an approval policy', () => {
     assert.deepEqual(object(answered(await send(10n * LEAST), 202).json.approval).required, 1);
   });
 
-  it('is no wait for what is stricter, nor for a first policy', async () => {
+  it('does not delay a stricter policy, nor a first one', async () => {
     assert.deepEqual(answered(await put(LAX), 200).json, shown(LAX, null));
     assert.deepEqual(answered(await put({ ...STRICT, expires_in_s: 60 }), 200).json.pending, null);
     assert.equal(object(answered(await send(LEAST), 202).json.approval).required, 2);
@@ -101,7 +101,7 @@ describe('the delay of what lowers an approval policy', () => {
     assert.deepEqual(answered(await send(LEAST), 202).json.approval, { required: 3, received: 0, expires_at: at(60) });
   });
 
-  it('keeps a policy that was removed, whose DELETE is 204 as often as it is asked, and 404 once it is gone', async () => {
+  it('keeps a removed policy, whose DELETE is 204 however often it is repeated, and 404 once it is gone', async () => {
     await put(STRICT);
     const effectiveAt = at(DELAY_S);
     answered(await remove(), 204);
@@ -115,7 +115,7 @@ describe('the delay of what lowers an approval policy', () => {
     answered(await send(LEAST), 201);
   });
 
-  it('begins anew for another request, not for the same one; what is in force withdraws it', async () => {
+  it('starts over for a different request, not for the same one; requesting what is in force withdraws it', async () => {
     await put(STRICT);
     const first = at(DELAY_S);
     await put(LAX);
@@ -143,7 +143,7 @@ describe('the delay of what lowers an approval policy', () => {
     answered(await send(LEAST), 202);
   });
 
-  it('is none by default, is set by operators alone, from 1 s to 30 days, with a line in the audit log', async () => {
+  it('is none by default, and is set only by operators, from 1 s to 30 days, with a line in the audit log', async () => {
     const fresh = await openGuarded(api);
     const tenantId = fresh.bank.tenant.tenant.id;
     assert.equal(fresh.bank.tenant.tenant.policyDelayS, 0);
@@ -226,7 +226,7 @@ describe('the delay of what lowers an approval policy', () => {
     assert(Date.parse(text(json.created_at)) >= effectiveAt);
   });
 
-  it('lets no transfer pass before its instant that races the change, whichever comes first', async () => {
+  it('lets no transfer that races the change pass before its instant, whichever comes first', async () => {
     now = instant(START + 86_400_000);
     for (let round = 0; round < 10; round += 1) {
       await delay(null);

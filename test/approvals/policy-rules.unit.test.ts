@@ -84,7 +84,7 @@ describe('a change of an approval policy', () => {
     );
   });
 
-  it('is in force as a whole when what it lowers has waited, and says so until then', () => {
+  it('is fully in force once what it weakens has waited, and shows that until then', () => {
     fc.assert(
       fc.property(fc.option(policy), fc.option(policy), fc.constantFrom(0, 1, 30), (first, wanted, delayS) => {
         const at = instant(START);
@@ -109,7 +109,7 @@ describe('a change of an approval policy', () => {
     ['a shorter time', { expiresInS: 60 }],
     ['nothing else', {}],
   ] as const)
-    it(`counts at once where it asks for ${what}`, () => {
+    it(`applies at once if it asks for ${what}`, () => {
       const wanted = { ...OLD, ...change };
       const plan = { inForce: wanted, coming: null, withdrawn: null, isRequest: false };
       assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
@@ -121,7 +121,7 @@ describe('a change of an approval policy', () => {
     ['a longer time', { ...OLD, expiresInS: 3_601 }],
     ['nothing at all', null],
   ] as const)
-    it(`waits where it asks for ${what}`, () => {
+    it(`waits if it asks for ${what}`, () => {
       const coming = { policy: wanted, effectiveAt: late };
       const plan = { inForce: OLD, coming, withdrawn: null, isRequest: true };
       assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
@@ -134,7 +134,7 @@ describe('a change of an approval policy', () => {
     assert.deepEqual(plan.coming, { policy: wanted, effectiveAt: late });
   });
 
-  it('asked for again waits no longer, under a longer delay too; under a shorter one it may wait less', () => {
+  it('requested again waits no longer, even under a longer delay; under a shorter one it may wait less', () => {
     const wanted = { ...OLD, threshold: 500n };
     const coming = { policy: wanted, effectiveAt: late };
     const state = { inForce: OLD, coming };
@@ -145,7 +145,7 @@ describe('a change of an approval policy', () => {
     assert.deepEqual(sooner.coming, { policy: wanted, effectiveAt: instant(START + 15 * SECOND) });
   });
 
-  it('replaces what was to come: another request waits anew, and what is in force withdraws it', () => {
+  it('replaces a pending one: a different request waits again, and requesting what is in force withdraws it', () => {
     const coming = { policy: { ...OLD, threshold: 500n }, effectiveAt: late };
     const state = { inForce: OLD, coming };
     const again = instant(START + 59 * SECOND);

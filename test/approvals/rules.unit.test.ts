@@ -148,7 +148,7 @@ describe('what an act is', () => {
 });
 
 describe('the time of what waits', () => {
-  it('is over at the very instant of its expiry, and not a millisecond before', () => {
+  it('is over at the instant of its expiry, and not a millisecond before', () => {
     assert.deepEqual(
       [-1, 0, 1].map((ms) => isExpired(waiting, instant(EXPIRES_AT + ms))),
       [false, true, true],
@@ -201,7 +201,7 @@ describe('the verdict', () => {
       });
   });
 
-  it('on the same approver again is no change; on support again a refusal, also of another name of the staff', () => {
+  it('on the same approver again is no change; on support again a refusal, even for another member of staff', () => {
     const of = { required: 3, received: 1 };
     assert.equal(
       verdict('approve', member(), asRole('owner'), { of, approvals: [approval(member())] }).comes,

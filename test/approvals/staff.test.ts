@@ -47,7 +47,7 @@ describe('support staff', () => {
     assert.deepEqual(await known(), changed);
   });
 
-  it('are deactivated once, stay to be seen, and are active again when they are set again', async () => {
+  it('are deactivated once, stay visible, and are active again when they are set again', async () => {
     const added = await set(['approve']);
     assert.equal(await deactivateStaff(db.database, systemClock, added, ACTOR), true);
     assert.equal(await deactivateStaff(db.database, systemClock, added, ACTOR), false);
@@ -84,7 +84,7 @@ describe('support staff', () => {
     assert.equal(await known(), undefined);
   });
 
-  it('are known by their name as it is stored: NFC, one space between words', async () => {
+  it('are known by their stored name: NFC, one space between words', async () => {
     const spelled = await set(['approve'], `  Sofi\u0301a   ${count} ${process.pid} `);
     assert.equal(spelled.name, name);
     assert.equal((await set(['cancel'])).id, spelled.id);

@@ -51,7 +51,7 @@ describe('the auditor', () => {
 
     after(() => assertLedgerSound(db.database));
 
-    it('looks at every row of the tenant, and tells how far it is', async () => {
+    it('reads every row of the tenant, and reports its progress', async () => {
       const progress: { done: number; total: number }[] = [];
       const { findings, checked } = await audit(db.database, {
         tenantId: tenant.tenant.id,

@@ -70,7 +70,7 @@ describe('the audit that runs by itself', () => {
     }
   }
 
-  it('is missing since the first tenant came, where none has ever begun', async () => {
+  it('is overdue since the first tenant was added, if none has ever begun', async () => {
     const [row] = await db.sql('SELECT MIN(created_at) AS at FROM tenants');
     const { since } = await auditStanding(db.database.reader);
     assert.equal(since, time.parse(row?.at));
@@ -93,7 +93,7 @@ describe('the audit that runs by itself', () => {
     assert(steps > 16, `${steps} steps, though it rests behind each check and within some`);
   });
 
-  it('goes on where it stood in whichever process, and ends a pass without a finding in a sound ledger', async () => {
+  it('continues where it stopped in any process, and ends a pass without a finding in a sound ledger', async () => {
     const steps = await wholePass(0);
     assert(steps.length > 16 && steps.every(({ findings }) => findings === 0));
     const [pass] = await db.database.reader.select(auditPasses, {}, { orderBy: ['beganAt'] });
@@ -130,7 +130,7 @@ describe('the audit that runs by itself', () => {
     });
   });
 
-  it('is started by a schedule that the worker makes, and taken away by one that shall not audit', async () => {
+  it('is started by a schedule that the worker creates, and that a worker without audit removes', async () => {
     const temporal = await newNamespace(sharedAddress(), 'audit');
     const handle = temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID);
     await damaged(async () => {

@@ -119,7 +119,7 @@ describe('an operator at a batch that is executing', () => {
     assert.deepEqual([now.isHeld, now.rowsPaid, now.rowsFailed], [false, 4, ROWS - 4]);
   });
 
-  it('can do none of it in another state, to none, or without a reason', async () => {
+  it('can do none of this in another state, to a missing batch, or without a reason', async () => {
     const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
     const [ready, paid] = [await world.ready(payer, one), await world.paid(payer, one)];
     for (const [act, { id, status: current }, allowed] of [

@@ -31,7 +31,7 @@ describe('a batch whose payment is interrupted', () => {
     return { world, ana, payer: await world.account({ funds: { COPM: 100_000n * LEAST } }) };
   }
 
-  it('between groups goes on where it was and pays each row once', async () => {
+  it('between groups continues where it was and pays each row once', async () => {
     const { world, ana, payer } = await open();
     const batch = await world.executed(payer, fileOf(1_050));
     let ends = 0;

@@ -67,7 +67,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
   });
 
-  it('holds the whole debit at once where the funds cover it, and each row spends its share', async () => {
+  it('holds the whole debit at once if the funds cover it, and each row spends its share', async () => {
     const payer = await source(3n * LEAST);
     const batch = await world.executed(payer, pays(LEAST, LEAST));
     assert(batch.isHeld);
@@ -223,7 +223,7 @@ describe('the execution of a batch', () => {
     ]);
   });
 
-  it('in a month that does not cover it refuses the rows behind, in the order of the file', async () => {
+  it('in a month that does not cover it refuses the remaining rows, in file order', async () => {
     const payer = await source(1_000n * LEAST);
     await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${250n * LEAST})`);
     const batch = await world.paid(payer, pays(...Array.from({ length: 420 }, () => LEAST)));

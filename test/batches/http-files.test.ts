@@ -90,7 +90,7 @@ describe('the files of batches over HTTP', () => {
   }
 
   for (const format of FORMATS)
-    it(`the ${format} template is refused with its example row alone, and accepted once that is replaced`, async () => {
+    it(`the ${format} template is refused with only its example row, and accepted once that is replaced`, async () => {
       const template = answered(await bank.get(`/v1/bonus_batches/template?format=${format}`), 200);
       assertFile(template, format, new RegExp(`filename="bonuses\\.${format}"`));
       const asItIs = await validated(template.bytes);
@@ -145,7 +145,7 @@ describe('the files of batches over HTTP', () => {
     assert.equal(new URL(text(object(files).errors_url)).pathname, `/v1/bonus_batches/${id}/files/errors`);
   });
 
-  it('the result file tells of every row, in both formats, once all are settled: a fee where one was charged', async () => {
+  it('the result file lists every row, in both formats, once all are settled, with any fee charged', async () => {
     const tenantId = bank.tenant.tenant.id;
     await setFeeAccount(db.database, systemClock, tenantId, (await bank.account()).id, TEST_ACTOR);
     const schedule = { operation: 'bonus', asset: 'COPM', flatRaw: 700n, basisPoints: 0n, floorRaw: 0n } as const;

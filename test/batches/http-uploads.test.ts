@@ -63,7 +63,7 @@ describe('the upload of a batch over HTTP', () => {
   });
 
   for (const part of ['file', 'archivo', 'template', ''])
-    it(`takes the file part under any name: "${part}"`, async () => {
+    it(`accepts the file part under any name: "${part}"`, async () => {
       answered(await upload(usual(FILE, { part })), 201);
     });
 
@@ -142,7 +142,7 @@ describe('the upload of a batch over HTTP', () => {
     answered(await upload(usual(), { key }), 201);
   });
 
-  it('takes 10 MiB, and answers 413 from one byte more on', async () => {
+  it('accepts 10 MiB, and answers 413 from one byte more on', async () => {
     const most = Buffer.alloc(10 * MIB, 'a,b\n');
     answered(await upload(usual(most)), 201);
     const more = await upload(usual(Buffer.concat([most, Buffer.from('x')])));
@@ -174,7 +174,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(await batches(), before);
   });
 
-  it('counts uploads for themselves: beyond their limit 429, and everything else goes on', async () => {
+  it('counts uploads separately: beyond their limit 429, while everything else goes on', async () => {
     const limited = await startTestApi(db, { RATE_LIMIT_UPLOADS_PER_MIN: '2' });
     try {
       const ask = (): Promise<TestAnswer> =>

@@ -56,21 +56,21 @@ describe('the line of files that wait to be validated', () => {
     assert.deepEqual(await told(next), next);
   });
 
-  it("never holds up another tenant's file", async () => {
+  it("never delays another tenant's file", async () => {
     await upload(6);
     const other = await BatchWorld.open(db);
     const ids = await upload(1, other, await other.account());
     assert.deepEqual(await told(ids), ids);
   });
 
-  it('is kept by the sweeper, which looks for those alone whose turn it is', async () => {
+  it('is kept by the sweeper, which announces only those whose turn it is', async () => {
     const ids = await upload(6);
     assert.deepEqual(await missed(ids), ids.slice(0, 2));
     await world.validate(ids[0]!);
     assert.deepEqual(await missed(ids), ids.slice(1, 3));
   });
 
-  it('is not held up by a file that fails again and again', async () => {
+  it('is not delayed by a file that fails again and again', async () => {
     const ids = await upload(3);
     for (const id of ids.slice(0, 2))
       await transact(db.database, (transaction) =>

@@ -82,7 +82,7 @@ describe('the files that a batch gives back', () => {
     }
   });
 
-  it('come before the end: with every row settled it is executing, without an address, and can be neither paused nor canceled', async () => {
+  it('are made before the end: with every row settled it is executing, without an address, and can be neither paused nor canceled', async () => {
     const id = await executed(3);
     await served.payRows(id);
     const { status, progress, files } = await shown(id);
@@ -125,7 +125,7 @@ describe('the files that a batch gives back', () => {
     assert.deepEqual([await download(refused, 'errors'), await download(done, 'result')], before);
   });
 
-  it('that cannot be written hold up no end: the batch ends without, and the sweeper makes them', async () => {
+  it('that cannot be written do not keep the batch from ending without them, and the sweeper makes them', async () => {
     const id = await executed();
     const { TMPDIR } = process.env;
     process.env.TMPDIR = '/nowhere';
@@ -168,7 +168,7 @@ describe('the files that a batch gives back', () => {
     assert.equal(Number(left?.n), 0);
   });
 
-  it('of which a piece is gone are cut off, and never look whole', async () => {
+  it('with a missing piece are cut off, and never look whole', async () => {
     const { id } = await rejected(1_500);
     await db.sql(`DELETE FROM bonus_batch_files WHERE batch_id=${idLiteral(id)} AND format='csv' AND number=1`);
     await assert.rejects(bank.get(`/v1/bonus_batches/${id}/files/errors`));

@@ -79,7 +79,7 @@ describe('a batch that may not be covered to its last row', () => {
 
   for (const [which, source] of Object.entries(sources))
     for (const open of [2, 60])
-      it(`${which} pays nothing behind row ${open} while that row is open, and then every row in its order`, async () => {
+      it(`${which} pays nothing after row ${open} while that row is open, and then every row in order`, async () => {
         const payer = await source();
         const batch = await world.executed(payer, fileWithBrunoIn(open));
         await payWhileLocked(
@@ -106,7 +106,7 @@ describe('a batch that may not be covered to its last row', () => {
         assert.deepEqual([toAna.available, toBruno.available], [BigInt(COVERED - 1) * LEAST, LEAST]);
       });
 
-  it('that is covered goes on behind a row that is open, since its money is set aside', async () => {
+  it('that is covered continues past an open row, since its money is set aside', async () => {
     const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
     const batch = await world.executed(payer, fileWithBrunoIn(2));
     await payWhileLocked(bruno, batch, async () => (await world.batch(batch.id)).rowsPaid === ROWS - 1);

@@ -44,7 +44,7 @@ describe('the quotas of a tenant', () => {
     assert.equal(status, 'rejected');
   };
 
-  it('refuse an upload beyond so many open batches, until one has ended', async () => {
+  it('refuse an upload beyond the limit of open batches, until one has ended', async () => {
     await set({ openBatches: 2n });
     const [first] = [answered(await upload(), 201), answered(await upload(), 201)];
     await refused('open_batches', { used: '2', limit: '2' });
@@ -52,14 +52,14 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('refuse an upload where so many problems of rejected files are kept', async () => {
+  it('refuse an upload if too many problems of rejected files are stored', async () => {
     await set({ problemRows: 2n });
     await validate(answered(await upload(), 201));
     assert.equal((await used()).problemRows, 2n);
     await refused('problem_rows', { used: '2', limit: '2' });
   });
 
-  it('refuse an upload where so many rows are kept that paid nobody: of a withdrawn batch, and of a refused one', async () => {
+  it('refuse an upload if too many rows that paid nobody are stored, of withdrawn or refused batches', async () => {
     await set({ unpaidRows: 2n });
     const { id } = await bank.account();
     const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
@@ -90,13 +90,13 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('are kept by uploads that come together', async () => {
+  it('hold against simultaneous uploads', async () => {
     await set({ openBatches: 1n });
     const answers = await Promise.all(Array.from({ length: 4 }, () => upload()));
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 422, 422, 422]);
   });
 
-  it('leave no key behind: the same request is taken when there is room', async () => {
+  it('leave no key behind: the same request is accepted once there is room', async () => {
     await set({ openBatches: 0n });
     const key = randomUUID();
     answered(await upload(key), 422, 'quota_exceeded');

@@ -41,7 +41,7 @@ describe('what is kept of batches that are over', () => {
     (await db.database.reader.find(bonusBatchStorage, { batchId }))?.rowsRemovedAt !== null;
   const paid = () => world.paid(source, payroll([[ana.id, MIN, 'COPM', null, randomUUID()]]));
 
-  it('are the rows of an executed one, until so long after its end; its bonuses stay, and the audit agrees', async () => {
+  it('are the rows of an executed one, for a time after its end; its bonuses stay, and the audit agrees', async () => {
     const { id, finishedAt } = await paid();
     await remove('paid', instant(finishedAt! - 1));
     await remove('unpaid', later());
@@ -106,7 +106,7 @@ describe('what is kept of what rails said', () => {
     db = await testDatabase();
   });
 
-  it('is whatever is younger, and of none of our payouts nothing that is older', async () => {
+  it('is everything recent, and nothing old that belongs to no known payout', async () => {
     const rail = `kept-${randomUUID().slice(0, 8)}`;
     const insert = (at: string): Promise<number> =>
       db.change(

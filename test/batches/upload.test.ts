@@ -46,7 +46,7 @@ describe('the upload of a batch', () => {
     assert.equal(await chunks(), 1);
   });
 
-  it('replays the same batch as it is now; another file under the key is 409', async () => {
+  it('replays the batch in its current state; another file with the key is 409', async () => {
     const key = randomUUID();
     const first = resourceOf(await world.upload(source, FILE, key));
     await world.validate(first.id);
@@ -106,7 +106,7 @@ describe('the upload of a batch', () => {
     assert(!(await world.upload(other, FILE, key)).replayed);
   });
 
-  it('answers a used key with its batch, whoever has lost the role since', async () => {
+  it('answers a used key with its batch, even if the role has been lost since', async () => {
     const key = randomUUID();
     const { id } = resourceOf(await world.upload(source, FILE, key));
     await removeRole(db.database, systemClock, world.tenant.owner, source.id, TEST_ACTOR);
@@ -137,14 +137,14 @@ describe('the upload of a batch', () => {
       await proxy.close();
     });
 
-  it('takes 10 MiB', async () => {
+  it('accepts 10 MiB', async () => {
     const file = Buffer.alloc(10 * 1024 * 1024, 'x');
     const batch = await world.uploaded(source, file);
     assert.equal(batch.fileBytes, file.length);
     assert.equal(await chunks(), 10);
   });
 
-  it('keeps the hash when the bytes are deleted, after validation and a set time alone', async () => {
+  it('keeps the hash when the bytes are deleted, only after validation and a set time', async () => {
     const [old, open] = [await world.ready(source, FILE), await world.uploaded(source, FILE)];
     await deleteUploadedBytes(db.database, instant(old.validatedAt!));
     assert.equal(await chunks(), 2);

@@ -86,7 +86,7 @@ describe('the validation of a batch', () => {
       assert.equal((await world.ready(source, file)).totalRaw, LEAST);
     });
 
-    it('a sheet that does not begin in row 1, empty rows between, and rows with something in other columns alone', async () => {
+    it('a sheet that does not begin in row 1, empty rows, and rows with content only in other columns', async () => {
       const file = fileOf(
         [
           HEADER,
@@ -137,7 +137,7 @@ describe('the validation of a batch', () => {
   });
 
   describe('finds', () => {
-    it('ten kinds of mistakes in one file, each in its row and column', async () => {
+    it('ten kinds of mistakes in one file, each with its row and column', async () => {
       const stranger = await BatchWorld.open(db);
       const foreign = await stranger.account();
       const found = await wrong(
@@ -211,7 +211,7 @@ describe('the validation of a batch', () => {
       '$100000',
       '9223372036854775808',
     ])
-      it(`an amount that is no whole number in text: ${text}`, async () => {
+      it(`an amount in text that is not a whole number: ${text}`, async () => {
         assert.deepEqual(await one(['$ana', text, 'COPM']), [[2, 'amount', 'invalid_field']]);
       });
 
@@ -220,14 +220,14 @@ describe('the validation of a batch', () => {
         assert.deepEqual(await one(['$ana', number(text), 'COPM']), [[2, 'amount', 'invalid_field']]);
       });
 
-    it('an amount of zero as below_minimum, also where the account has no minimum', async () => {
+    it('an amount of zero as below_minimum, even if the account has no minimum', async () => {
       assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
       await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', 0, NULL, NULL)`);
       assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
       assert.equal((await world.validated(source, payroll([['$ana', '1', 'COPM']]))).status, 'ready');
     });
 
-    it('a phone of several accounts of the network as that of nobody, as the lookup does; the own one comes first', async () => {
+    it("a phone of several accounts of the network as nobody's, like the lookup; the tenant's own comes first", async () => {
       const network = `net-${randomUUID()}`;
       const shared = nextPhone();
       await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(world.tenant.tenant.id)}`);
@@ -285,14 +285,14 @@ describe('the validation of a batch', () => {
     });
 
     for (const code of ['unreadable_file', 'bad_encoding', 'too_large_inflated', 'too_many_columns'] as const)
-      it(`${code}, beside what is wrong before`, async () => {
+      it(`${code}, together with the problems before it`, async () => {
         assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
           [0, '', code],
           [2, 'recipient', 'not_found'],
         ]);
       });
 
-    it('amounts that fit 64 bits alone, but not with the fees of the rows, at the row that is too much', async () => {
+    it("amounts that fit 64 bits by themselves, but not with the rows' fees, at the row that is too much", async () => {
       await world.charge(await world.account(), { flatRaw: 1n });
       const most = 9_223_372_036_854_775_807n;
       await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, ${most})`);
@@ -305,7 +305,7 @@ describe('the validation of a batch', () => {
         assert.deepEqual(await wrong(pays(...amounts)), [[amounts.length + 1, 'amount', 'invalid_field']]);
     });
 
-    it('rows that no spreadsheet numbers so', async () => {
+    it('row numbers that no spreadsheet has', async () => {
       const rows = [
         { number: 1, cells: HEADER },
         ...[2, 2].map((own) => ({ number: own, cells: ['$ana', MIN, 'COPM'] })),
@@ -343,7 +343,7 @@ describe('the validation of a batch', () => {
     );
   });
 
-  it('fixes the fee of each row and where it goes', async () => {
+  it('fixes the fee of each row and the account that receives it', async () => {
     const fees = await world.account();
     await world.charge(fees, { basisPoints: 10n, floorRaw: 150n });
     const batch = await world.ready(
@@ -413,7 +413,7 @@ describe('the validation of a batch', () => {
       assert.equal((await world.problems(id)).length, 1);
     });
 
-    it('and runs twice at a time: the later run goes on, the earlier one writes no more', async () => {
+    it('and runs twice at a time: the later run continues, the earlier one writes no more', async () => {
       const { id } = await world.uploaded(source, payroll(rows));
       const [one, two, three] = await Promise.all([world.validate(id), world.validate(id), world.validate(id)]);
       const batch = await world.batch(id);

@@ -141,7 +141,7 @@ describe('a batch that is ready', () => {
     );
   });
 
-  it('lapses when it has waited so long since its validation, to the millisecond, and nobody else does', async () => {
+  it('lapses once it has waited long enough since its validation, to the millisecond, and no other does', async () => {
     let now: Instant = instant(Date.parse('2031-01-01T00:00:00.000Z'));
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });

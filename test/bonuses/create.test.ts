@@ -105,7 +105,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), 4n * LEAST);
   });
 
-  it('takes exactly one of account_id, alias and phone', async () => {
+  it('accepts exactly one of account_id, alias and phone', async () => {
     for (const recipient of [{}, { alias: '$ana', account_id: receiver.id }, { alias: null }]) {
       const refused = answered(await pay(recipient), 400, 'invalid_field');
       assert.equal(refused.details?.field, 'recipient');
@@ -119,7 +119,7 @@ describe('POST /v1/bonuses', () => {
       assert.equal(answered(await pay(recipient), 400, 'invalid_field').details?.field, field);
   });
 
-  it('takes a reference of 1 to 64 characters and a description of up to 140', async () => {
+  it('accepts a reference of 1 to 64 characters and a description of up to 140', async () => {
     const most = { reference: 'ñ'.repeat(64), description: 'é'.repeat(140) };
     const { reference, description } = answered(await pay({ alias: '$ana' }, most), 201).json;
     assert.deepEqual({ reference, description }, most);
@@ -152,7 +152,7 @@ describe('POST /v1/bonuses', () => {
     answered(await pay({ alias: '$ana' }), 404, 'not_found');
   });
 
-  it('pays within a network by id and by a phone that only one account has; several are 404, the own one comes first', async () => {
+  it("pays within a network by id and by a phone that only one account has; several are 404, the tenant's own comes first", async () => {
     const network = `net-${randomUUID()}`;
     const [home, one, two] = [
       await openBank(api, { network }),
@@ -231,7 +231,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('binds a 422 to its key for ever, and no other refusal', async () => {
+  it('binds a 422 to its key forever, and no other refusal', async () => {
     const key = randomUUID();
     answered(await pay({ alias: '$nobody' }, {}, { key }), 404, 'not_found');
     const poor = answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds');
@@ -242,7 +242,7 @@ describe('POST /v1/bonuses', () => {
     );
   });
 
-  it('finds nothing by the key of another tenant, whichever of the two is asked, and each pays its own', async () => {
+  it("finds nothing by another tenant's key, in either direction, and each pays its own", async () => {
     const stranger = await openBank(api);
     const [from, to] = [await stranger.account({ funds: { COPM: 2n * LEAST } }), await stranger.account()];
     const amount = { raw: LEAST.toString(), asset: 'COPM' };
@@ -275,7 +275,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('repeated while the first request of its key waits, and when its recipient has no name any more, is its replay', async () => {
+  it("repeated while the key's first request waits, and after its recipient has lost the name, is a replay", async () => {
     const [key, lock] = [randomUUID(), await createConnection({ uri: db.adminUrl })];
     try {
       await lock.query('START TRANSACTION');

@@ -94,7 +94,7 @@ describe('a call of the client', () => {
     'a cut connection': cut,
     'half an answer': halfAnAnswer,
   }))
-    it(`goes on with the same key and body after ${what}`, async () => {
+    it(`is retried with the same key and body after ${what}`, async () => {
       acts = [act, act, answer(200, TRANSFER)];
       const transfer = await client().createTransfer(body);
       assert.equal(transfer.amount.raw, 9_223_372_036_854_775_807n);
@@ -116,7 +116,7 @@ describe('a call of the client', () => {
     assert.equal(seen[2]?.key, 'mine');
   });
 
-  it('says that the result is unknown, with the key to go on with, when its patience is over', async () => {
+  it('says that the result is unknown, with the key for retrying, when its patience is over', async () => {
     acts = [unavailable];
     const error = await failure(client(300).createTransfer(body));
     assert.ok(error instanceof UnknownResultError);
@@ -196,14 +196,14 @@ describe('a call of the client', () => {
     assert.equal((await client().setAlias('a', { alias: '$a' })).alias, '$a');
   });
 
-  it('tells of a read only what it read', async () => {
+  it('never reports a read as possibly done', async () => {
     acts = [cut, refuse(404, 'not_found')];
     assert.equal((await failure(client().getTransfer('x'))).code, 'not_found');
     acts = [cut];
     assert.equal((await failure(client(100).getTransfer('x'))).code, 'no_answer');
   });
 
-  it('is ended by its signal, with the key where the result is open', async () => {
+  it('is ended by its signal, with the key if the result is unknown', async () => {
     acts = [unavailable];
     const call = client().createTransfer(body, { signal: AbortSignal.timeout(200) });
     assert.equal((await failure(call)).code, 'result_unknown');
@@ -212,7 +212,7 @@ describe('a call of the client', () => {
     await assert.rejects(client().createTransfer(body, { signal: ended.signal }), /enough/);
   });
 
-  it('does not take a page of somebody else for an answer', async () => {
+  it("does not take somebody else's page for an answer", async () => {
     acts = [(response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>')];
     assert.ok((await failure(client().createTransfer(body))) instanceof UnexpectedAnswerError);
     acts = [(response) => response.writeHead(302, { location: '/login' }).end()];
@@ -235,14 +235,14 @@ describe('a call of the client', () => {
     );
   });
 
-  it('reads on behind a page without items, which is a stretch where nothing fits', async () => {
+  it('reads on after a page without items, which is a stretch without matches', async () => {
     acts = [answer(200, { items: [], next_cursor: 'c' }), answer(200, { items: [{ id: 3 }], next_cursor: null })];
     const ids: unknown[] = [];
     for await (const { id } of client().listTransfers({ destination_account: 'b' })) ids.push(id);
     assert.deepEqual(ids, [3]);
   });
 
-  it('escapes what stands in a path, and refuses what would be another path', async () => {
+  it('escapes path parameters, and refuses those that would change the path', async () => {
     acts = [answer(200, TRANSFER)];
     await client().getTransfer('a/b?c');
     assert.equal(seen[0]?.url, '/v1/transfers/a%2Fb%3Fc');

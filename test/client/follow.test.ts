@@ -46,7 +46,7 @@ describe('client.followEvents', () => {
     assert.fail('it ended by itself');
   }
 
-  it('goes on with the next event from any position, also from the middle and the end of a page', async () => {
+  it('continues with the next event from any position, including the middle and the end of a page', async () => {
     await send(EVENTS);
     const all = await taken(EVENTS);
     const first = all.sequences[0]!;
@@ -61,7 +61,7 @@ describe('client.followEvents', () => {
     }
   });
 
-  it('waits at the end of the log for what comes', async () => {
+  it('waits at the end of the log for new events', async () => {
     await send(3);
     const { position } = await taken(3);
     const coming = taken(2, position);
@@ -69,7 +69,7 @@ describe('client.followEvents', () => {
     assert.equal((await coming).sequences.length, 2);
   });
 
-  it('begins behind the head of the log, where that is empty too', async () => {
+  it('begins after the head of the log, even if the log is empty', async () => {
     const empty = await client.headOfEvents();
     await send(4);
     const head = await client.headOfEvents();

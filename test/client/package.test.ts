@@ -40,13 +40,13 @@ describe('the packed client', () => {
 
   const installed = (): string => join(folder, 'node_modules/money-movement-client');
 
-  it('holds what it needs, and nothing of the service', () => {
+  it('contains what it needs, and nothing of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);
     const { dependencies = {} } = JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8'));
     assert.deepEqual(dependencies, {});
   });
 
-  it('asks no runtime for anything of Node: what an import of it loads is its own', () => {
+  it('needs nothing of Node: importing it loads only its own files', () => {
     const loaded = new Set<string>();
     const load = (file: string): void => {
       if (loaded.has(file)) return;
@@ -60,7 +60,7 @@ describe('the packed client', () => {
     assert.ok(loaded.size > 5);
   });
 
-  it('compiles in a strict project, and its errors are told apart there', async () => {
+  it('compiles in a strict project, where its errors can be distinguished', async () => {
     writeFileSync(join(folder, 'program.ts'), PROGRAM);
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(COMPILER));
     await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);

@@ -37,7 +37,7 @@ describe(README, () => {
     await assertLedgerSound(live.db.database);
   });
 
-  it('has a receiver that takes what is signed and refuses everything else', async () => {
+  it('has a receiver that accepts what is signed and refuses everything else', async () => {
     const secret = newSecret();
     const source = program();
     const file = live.module(

@@ -9,7 +9,7 @@ describe('the address ranges of a token', () => {
     ['2001:db8::1/32', '2001:db8::/32'],
     ['::1', '::1/128'],
   ] as const)
-    it(`${given} is kept as ${stored}`, () => assert.equal(normaliseRange(given), stored));
+    it(`${given} is stored as ${stored}`, () => assert.equal(normaliseRange(given), stored));
 
   for (const given of [
     '',

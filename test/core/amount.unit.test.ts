@@ -42,7 +42,7 @@ describe('an amount', () => {
     fc.assert(fc.property(fc.bigInt(0n, MAX_RAW), (raw) => parseRaw(raw.toString()) === raw));
   });
 
-  it('is never read from text that is not its own canonical form', () => {
+  it('is never read from text that is not in canonical form', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789.-+eE xn١') })), (text) => {
         const raw = parseRaw(text);

@@ -61,7 +61,7 @@ describe('TLS with MySQL as it is configured', () => {
     assert.equal(mysqlTls(read({ MYSQL_TLS: 'on', MYSQL_TLS_CA: authority.cert }))?.ca?.(), authority.cert);
   });
 
-  it('wants names where the URLs have addresses, which no certificate is checked for', () => {
+  it('requires names instead of addresses, for which no certificate is checked', () => {
     const faults = faultsOf({ MYSQL_TLS: 'on', MYSQL_URL: 'mysql://a:b@10.0.0.1,two/money' });
     assert.match(faults, /MYSQL_URL: with MYSQL_TLS 10\.0\.0\.1 must be a name/);
   });

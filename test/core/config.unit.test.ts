@@ -58,11 +58,11 @@ describe('the configuration', () => {
     );
   });
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     assert.equal(readConfig({ ...required(), ...LEAST, PORT: '' }).PORT, 8080);
   });
 
-  it('keeps old keys behind the first', () => {
+  it('keeps old keys after the first', () => {
     const config = readConfig({ ...required(), ...LEAST, CURSOR_KEYS: `new:${KEY},old:${KEY}` });
     assert.deepEqual(
       config.CURSOR_KEYS.map((key) => [key.id, key.secret.length]),
@@ -73,7 +73,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('takes the address of a Redis for what it is, and never shows its password', () => {
+  it('accepts the address of a Redis, and never shows its password', () => {
     assert.equal(readConfig({ ...required(), ...LEAST }).REDIS_URL, undefined);
     for (const url of ['redis://127.0.0.1:6379', 'rediss://user:s3cret@cache.example/2'])
       assert.equal(readConfig({ ...required(), ...LEAST, REDIS_URL: url }).REDIS_URL, url);
@@ -84,7 +84,7 @@ describe('the configuration', () => {
       );
   });
 
-  it('refuses numbers outside their range and what is no whole number', () => {
+  it('refuses numbers outside their range and anything that is not a whole number', () => {
     for (const [name, value] of [
       ['PORT', '65536'],
       ['PORT', '-1'],

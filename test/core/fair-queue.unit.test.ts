@@ -45,7 +45,7 @@ describe('a fair queue', () => {
     assert.deepEqual(visitors.came, ['a1', 'b', 'c', 'a2']);
   });
 
-  it('lets in next whose last turn is longest ago, however many others had lined up before', async () => {
+  it('lets in next the one whose last turn is longest ago, however many others queued before', async () => {
     const visitors = new Visitors(1);
     await visitors.wants('a', 'a0');
     for (let at = 1; at <= 10; at += 1) void visitors.wants('a', `a${at}`);
@@ -55,7 +55,7 @@ describe('a fair queue', () => {
     assert.deepEqual(visitors.came, ['a0', 'b1', 'a1', 'b2']);
   });
 
-  it('forgets who gives up waiting, and tells why', async () => {
+  it('forgets a tenant that gives up waiting, and says why', async () => {
     const visitors = new Visitors(1);
     const [stopping, gone] = [new AbortController(), new AbortController()];
     gone.abort(new Error('gone'));
@@ -71,7 +71,7 @@ describe('a fair queue', () => {
 });
 
 describe('shares', () => {
-  it('are so many of a tenant and so many in all, and free again when they are given back', () => {
+  it('are limited per tenant and in all, and free again once released', () => {
     const shares = new Shares(2, 3);
     const first = shares.take('a');
     shares.take('a');

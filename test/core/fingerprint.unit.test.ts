@@ -6,7 +6,7 @@ const key = (id: string, byte: number) => ({ id, secret: Buffer.alloc(32, byte) 
 describe('a fingerprint', () => {
   const keys: Keyring = [key('new', 1), key('old', 2)];
 
-  it('tells the same request from another', () => {
+  it('distinguishes the same request from another', () => {
     const stored = requestFingerprint(keys, 'POST /v1/transfers {}');
     assert.equal(requestFingerprint(keys, 'POST /v1/transfers {}').compare(stored.keyId, stored.digest), 'same');
     assert.equal(requestFingerprint(keys, 'POST /v1/transfers {"a":1}').compare(stored.keyId, stored.digest), 'other');
@@ -28,7 +28,7 @@ describe('a fingerprint', () => {
     assert.notDeepEqual(requestFingerprint(keys, 'x').digest, requestFingerprint([key('new', 9)], 'x').digest);
   });
 
-  it('of a command takes its parts as they are', () => {
+  it('of a command uses its parts unchanged', () => {
     const one = commandFingerprint(['a', 'bc']);
     assert.equal(commandFingerprint(['a', 'bc']).compare(one.keyId, one.digest), 'same');
     assert.equal(commandFingerprint(['ab', 'c']).compare(one.keyId, one.digest), 'other');

@@ -10,7 +10,7 @@ describe('an id', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('sorts behind those of every earlier millisecond', async () => {
+  it('sorts after those of every earlier millisecond', async () => {
     let before = newId();
     for (let count = 0; count < 20; count += 1) {
       await sleep(2);
@@ -20,12 +20,12 @@ describe('an id', () => {
     }
   });
 
-  it('sorts behind those that were made before it, within a millisecond too', () => {
+  it('sorts after those made before it, even within a millisecond', () => {
     const ids = Array.from({ length: 20_000 }, () => newId());
     assert.deepEqual([...ids].sort(), ids);
   });
 
-  it('is read in any case and kept in lower case', () => {
+  it('is read in any case and stored in lower case', () => {
     const id = newId();
     assert.equal(parseUuid(id.toUpperCase()), id);
   });

@@ -84,7 +84,7 @@ describe('an instant', () => {
     assert.equal(shown(parseRfc3339('2028-02-29T00:00:00Z')), '2028-02-29T00:00:00.000Z');
   });
 
-  it('at the ends of the calendar is still one that the database takes, and so are those a millisecond from it', () => {
+  it('at either end of the calendar is accepted by the database, and so are those a millisecond from it', () => {
     for (const text of [
       '0000-01-01T00:00:00+23:59',
       '0001-01-01T00:00:00Z',

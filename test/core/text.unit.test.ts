@@ -72,7 +72,7 @@ describe('text', () => {
       assert.equal(JSON.parse(`"${shown}"`), text, 'a program reads the same text');
     });
 
-  it('may have what shapes the letters and emoji beside it', () => {
+  it('may contain what shapes the letters and emoji next to it', () => {
     for (const text of [
       'می\u200cخواهم',
       'ශ්\u200dරී ලංකා',

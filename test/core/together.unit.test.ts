@@ -17,7 +17,7 @@ const valuesOf = (results: readonly PromiseSettledResult<number>[]): (number | '
   results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'));
 
 describe('what is done together', () => {
-  it('is begun at once, and those that come meanwhile are the next group; each gets its own answer', async () => {
+  it('begins at once, and what arrives meanwhile is the next group; each gets its own answer', async () => {
     const { groups, ask } = doubling({ most: 10 });
     assert.deepEqual(valuesOf(await ask(1, 2, 3)), [2, 4, 6]);
     assert.deepEqual(groups, [[1], [2, 3]]);
@@ -35,7 +35,7 @@ describe('what is done together', () => {
     assert.deepEqual(groups, [[1], [6, 4], [20], [5, 5], [1]]);
   });
 
-  it('is tried one by one where one may be at fault, and fails for all where none is', async () => {
+  it('is tried one by one if one may be at fault, and fails for all otherwise', async () => {
     const isThree = (items: readonly number[]): void => assert(!items.includes(3));
     const alone = doubling({ most: 10, isOfOne: () => true }, isThree);
     assert.deepEqual(valuesOf(await alone.ask(1, 2, 3, 4)), [2, 4, 'failed', 8]);

@@ -100,7 +100,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('are searched by words, and by the keyboard alone', async () => {
+  it('are searchable by words, using only the keyboard', async () => {
     const faults: string[] = [];
     const page = await open({ viewport: SMALL }, faults);
     await page.goto(`${api.baseUrl}/docs`);
@@ -145,7 +145,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('give out commands to be copied as they stand', async () => {
+  it('offer commands to copy as they stand', async () => {
     const page = await open({ viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto(`${api.baseUrl}/docs/first-transfer`);
     await page.locator('pre').first().hover();

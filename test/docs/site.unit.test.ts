@@ -63,7 +63,7 @@ describe('the site', () => {
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
   });
 
-  it('is searched in whole: each entry leads to what it names', () => {
+  it('is fully searchable: each entry leads to what it names', () => {
     const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<string, string>[];
     assert.ok(index.length > 150, `${index.length} entries`);
     for (const { href = '', page, text } of index) {

@@ -109,7 +109,7 @@ describe('GET /v1/events', () => {
       assert.deepEqual(await walk(bank, `/v1/events?limit=${limit}`), all);
     });
 
-  it('has 25 on a page at most where no limit is asked for, and says where the log begins', async () => {
+  it('has at most 25 on a page by default, and says where the log begins', async () => {
     const { json } = answered(await bank.get('/v1/events'), 200);
     assert.deepEqual(Object.keys(json).sort(), ['first_sequence', 'gaps', 'items', 'next_cursor']);
     assert.deepEqual([list(json.items).length, json.next_cursor, json.first_sequence], [EVENTS, null, 1]);
@@ -139,7 +139,7 @@ describe('GET /v1/events', () => {
       answered(await bank.get(`/v1/events?type=${type}`), 400, 'invalid_field');
   });
 
-  it('filters by inclusive bounds of created_at, alone and with a type, in either order', async () => {
+  it('filters by inclusive bounds of created_at, with and without a type, in either order', async () => {
     for (const [from, to] of [
       [0, 11],
       [3, 3],
@@ -166,7 +166,7 @@ describe('GET /v1/events', () => {
     assert.deepEqual(answered(await bank.get(`${query}&created_at[gte]=${at(0)}`), 200).json.items, all);
   });
 
-  it('follows the log upward with order=asc: next_cursor is never null, and goes on with what came since', async () => {
+  it('follows the log with order=asc: next_cursor is never null, and continues with what came since', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 100n * LEAST } }), await own.account()];
     let cursor: unknown = null;
@@ -227,7 +227,7 @@ describe('GET /v1/events', () => {
       }
     });
 
-    it('answers 404 for one of another tenant, one that is missing, and what is no id, all alike', async () => {
+    it("answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
       const missing = answered(await stranger.get(`/v1/events/${randomUUID()}`), 404, 'not_found').text;
       for (const id of [text(all[0]!.id), text(object(object(all[1]!.data).object).id), '1', 'x'])

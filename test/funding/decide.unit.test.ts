@@ -143,7 +143,7 @@ describe('a pay-in', () => {
       assert.equal(codeOf(decidePayIn(payIn(account, side, room + 1n), stateOf([account, side]))), 'invalid_field');
     });
 
-  it('is out of range, by name, where the pay-in account would leave 64 bits', () => {
+  it('is out of range, by name, if the pay-in account would exceed 64 bits', () => {
     const [account, side] = [locked(), system(-MAX_RAW + 1n)];
     assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), null);
     const { outcome } = decidePayIn(payIn(account, side, 2n), stateOf([account, side]));
@@ -230,7 +230,7 @@ describe('an adjustment', () => {
     assert.deepEqual(outcome.refusal.details, { available: '4', requested: '5' });
   });
 
-  it('is out of range where a balance would leave 64 bits', () => {
+  it('is out of range if a balance would exceed 64 bits', () => {
     for (const [direction, available, systemHas] of [
       ['in', MAX_RAW, 0n],
       ['in', 0n, -MAX_RAW],
@@ -263,7 +263,7 @@ describe('an adjustment', () => {
       }
     });
 
-  it('may be taken back by whoever proposed it, and then moves nothing', () => {
+  it('may be withdrawn by its proposer, and then moves nothing', () => {
     const [account, side] = [locked({}, { available: 5n }), system()];
     const adjustment = proposed(account, 'out', 5n);
     const { outcome, writes } = decideRejection(

@@ -102,7 +102,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await available(from), before);
   });
 
-  it('is not given back where the fee account lacks it', async () => {
+  it('is not given back if the fee account lacks it', async () => {
     const before = await available(from);
     answered(await bank.send({ from: fees, to, raw: LEAST }), 201);
     const refused = await approve('fees-1', 'leo');
@@ -164,7 +164,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('is not given back once what the fee account gives was rejected, until that is proposed again and has come', async () => {
+  it("is not given back after the fee account's part was rejected, until that is proposed again and has arrived", async () => {
     await overcharged(2);
     const owed = 2n * (WRONG - RIGHT);
     shown(await propose('fees-4'));
@@ -183,7 +183,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('was not given back where it was rejected: it is proposed again, under its own name or another, and comes once', async () => {
+  it('was not given back if it was rejected: it is proposed again, under the same name or another, and arrives once', async () => {
     await overcharged(2);
     const owed = WRONG - RIGHT;
     shown(await propose('fees-5'));
@@ -216,7 +216,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('goes back into the fee account where whoever paid has closed theirs', async () => {
+  it('goes back into the fee account if the payer has closed theirs', async () => {
     const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
     await overcharged(1, gone);
     await overcharged(1);

@@ -133,7 +133,7 @@ describe('pay-ins and adjustments', () => {
   });
 
   for (const reference of ['', 'a b', 'a/post', 'ñ', 'a'.repeat(65), 'a\n'])
-    it(`${JSON.stringify(reference.slice(0, 10))} is no reference`, async () =>
+    it(`${JSON.stringify(reference.slice(0, 10))} is not a reference`, async () =>
       assert.equal(await codeOf(payIn({ reference })), 'invalid_field'));
 
   for (const raw of [0n, -1n])
@@ -173,7 +173,7 @@ describe('pay-ins and adjustments', () => {
     assert.deepEqual([await available(), await systemHas('adjustment')], [100n, -100n]);
   });
 
-  it('an adjustment out takes the money, and not more than is there', async () => {
+  it('an adjustment out takes the money, and no more than is available', async () => {
     const { resource } = await propose({ direction: 'out' });
     assert.equal(await codeOf(approveAdjustment(deps, resource, someone('mary'))), 'insufficient_funds');
     await payIn({ amount: { raw: 150n, asset: 'COPM' } });

@@ -13,7 +13,7 @@ describe('what is not found', () => {
       assert.equal(now + untilBeat(now), answered);
   });
 
-  it('is answered in an order that tells nothing of when it was known', async () => {
+  it('is answered in an order that does not reveal when it was known', async () => {
     const orders = new Set<string>();
     for (let round = 0; round < 20; round += 1) {
       const order: number[] = [];

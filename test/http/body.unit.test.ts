@@ -65,7 +65,7 @@ describe('bodies', () => {
   });
 
   for (const text of ['', '{', '{"a":1,}', 'undefined', '\ufeff{}', "{'a':1}", '[1', '{"raw":01}', 'NaN'])
-    it(`${JSON.stringify(text)} is no JSON`, () => refusedWith(text, '', 'not_json'));
+    it(`${JSON.stringify(text)} is not JSON`, () => refusedWith(text, '', 'not_json'));
 
   for (const [name, bytes] of [
     ['Latin-1', Buffer.from('{"description":"a\xe9"}', 'latin1')],
@@ -76,9 +76,9 @@ describe('bodies', () => {
     it(`${name} is not UTF-8`, () => refusedWith(bytes, '', 'not_utf8'));
 
   for (const text of ['[]', '"text"', 'null', '1', 'true'])
-    it(`${text} is no object`, () => refusedWith(text, '', 'not_an_object'));
+    it(`${text} is not an object`, () => refusedWith(text, '', 'not_an_object'));
 
-  it('__proto__ and constructor are refused wherever they stand', async () => {
+  it('__proto__ and constructor are refused at any depth', async () => {
     await refusedWith('{"__proto__":{"a":1}}', '__proto__', 'forbidden_name');
     await refusedWith('{"amount":{"constructor":1}}', 'amount.constructor', 'forbidden_name');
     await refusedWith('{"events":[{"__proto__":1}]}', 'events.0.__proto__', 'forbidden_name');
@@ -125,7 +125,7 @@ describe('bodies', () => {
     assert.equal(answer.json().error.details?.reason, 'not_a_uuid');
   });
 
-  it('what is absent or null where it is required is missing_field', async () => {
+  it('a required field that is absent or null is missing_field', async () => {
     const answer = await post({ source_account: null, destination: { type: 'account' } });
     assert.equal(answer.json().error.code, 'missing_field');
     assert.deepEqual(answer.json().error.details?.field, 'source_account');
@@ -175,7 +175,7 @@ describe('bodies', () => {
     await refusedWith(JSON.stringify(VALID_BODY).replace('"150000"', '1e400'), 'amount.raw', 'not_an_integer_string');
   });
 
-  it('text is kept in NFC and counted in code points', async () => {
+  it('text is stored in NFC and counted in code points', async () => {
     const family = '👩'.repeat(140);
     assert.equal((await post({ ...VALID_BODY, description: family })).status, 201);
     assert.equal((await post({ ...VALID_BODY, description: 'e\u0301'.repeat(140) })).status, 201);
@@ -205,7 +205,7 @@ describe('bodies', () => {
     }
   });
 
-  it('an operation without a body takes an empty one and refuses any other', async () => {
+  it('an operation without a body accepts an empty one and refuses any other', async () => {
     const url = `${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff/approve`;
     const headers = { 'idempotency-key': A_KEY };
     assert.equal((await call(url, { method: 'POST', headers })).status, 200);

@@ -22,7 +22,7 @@ describe('cursors', () => {
     );
   }
 
-  it('a cursor gives its position back where it was made', () => {
+  it('a cursor returns its position for the list it was made for', () => {
     const cursor = cursors.encode(BINDING, position);
     assert.match(cursor, /^[A-Za-z0-9_-]+$/);
     assert.deepEqual(cursors.decode(BINDING, cursor), position);
@@ -67,12 +67,12 @@ describe('cursors', () => {
   const [key] = KEYS;
   const newer = { id: 'k2', secret: Buffer.alloc(32, 9) };
 
-  it('after a rotation of the keys the old cursors go on', () => {
+  it('after a rotation of keys the old cursors remain valid', () => {
     const rotated = new Cursors([newer, key]);
     assert.deepEqual(rotated.decode(BINDING, cursors.encode(BINDING, position)), position);
   });
 
-  it('one under a key that is not here yet is no wrong one: it cannot be told', () => {
+  it('one under a key that is not here yet is not wrong, but unknown', () => {
     const cursor = new Cursors([newer, key]).encode(BINDING, position);
     assert.throws(() => cursors.decode(BINDING, cursor), new UnknownKey('CURSOR_KEYS', 'k2'));
     assert.deepEqual(new Cursors([key, newer]).decode(BINDING, cursor), position);
@@ -110,7 +110,7 @@ describe('cursors', () => {
     assert.ok(alike < 10, `${alike} bytes are the same`);
   });
 
-  it('one from before cursors named their keys goes on', () => {
+  it('one from before cursors named their keys remains valid', () => {
     const payload = Buffer.from(JSON.stringify(position));
     const context = JSON.stringify([
       'cursor',

@@ -24,7 +24,7 @@ describe('docs', () => {
     call(world.url + path, { headers: { authorization: null, ...headers } });
 
   for (const path of PAGES)
-    it(`${path} is a page of its own, without a token, under a strict policy`, async () => {
+    it(`${path} is a separate page, without a token, under a strict policy`, async () => {
       const answer = await get(path);
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -37,7 +37,7 @@ describe('docs', () => {
       assert.equal(/<script>|<style|\son\w+=|\sstyle=|javascript:/.test(answer.text), false, 'nothing inline');
     });
 
-  it('what the pages load is served here, of its own type', async () => {
+  it('what the pages load is served here, with its own type', async () => {
     for (const [name, type] of Object.entries({
       'site.css': 'text/css',
       'site.js': 'text/javascript',
@@ -54,7 +54,7 @@ describe('docs', () => {
     }
   });
 
-  it('an address without a page says so as a page, and one with a slash too many leads to its page', async () => {
+  it('an address without a page gets a page that says so, and one with an extra slash leads to its page', async () => {
     const missing = await get('/docs/no-such-page');
     assert.deepEqual([missing.status, missing.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
     assert.match(missing.text, /There is no such page/);
@@ -72,12 +72,12 @@ describe('docs', () => {
     for (const accept of ['*/*', 'application/json']) assert.equal((await at(accept)).status, 404);
   });
 
-  it('each reason of a wrong field stands on the page of errors', async () => {
+  it('each reason for a wrong field is on the page of errors', async () => {
     const { text } = await get('/docs/conceptos/errores');
     for (const reason of Object.keys(FIELD_REASONS)) assert(text.includes(`<code>${reason}</code>`), reason);
   });
 
-  it('the pages stand where DOCS_URL says', async () => {
+  it('the pages are where DOCS_URL says', async () => {
     const elsewhere = await startWorld({ routes: thingRoutes(), docsUrl: 'https://pay.example/' });
     try {
       const answer = await call(`${elsewhere.url}/webhooks`, { headers: { authorization: null } });

@@ -68,7 +68,7 @@ describe('the OpenAPI document of the service', () => {
     }
   });
 
-  it('says of each operation which scopes and roles it takes, for machines and for people', () => {
+  it('says which scopes and roles each operation requires, for machines and for people', () => {
     for (const { path, operation } of operations) {
       const said = object(operation['x-permission']);
       const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[said.operation as Operation];

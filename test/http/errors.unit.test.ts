@@ -130,7 +130,7 @@ describe('answers of the desk', () => {
     headers: { A: 'b' },
   });
 
-  it('a new result is presented as it is', () => {
+  it('a new result is presented unchanged', () => {
     const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: false }, present);
     assert.deepEqual(answer, { status: 201, body: 'x', headers: { A: 'b' } });
   });

@@ -81,7 +81,7 @@ describe('file answers', () => {
     assert.deepEqual([answer.status, answer.text], [200, '']);
   });
 
-  it('HEAD has the head alone, and nothing is written for it', async () => {
+  it('HEAD has only the head, and nothing is written for it', async () => {
     write = () => Promise.reject(new Error('called'));
     const text = await raw('HEAD /v1/file HTTP/1.1');
     assert.match(text, /^HTTP\/1\.1 200 OK/);
@@ -112,7 +112,7 @@ describe('file answers', () => {
     await eventually('the log tells it', () => lines.some((line) => line.includes('"status":503')));
   });
 
-  it('one that its writer does not end is cut as well', async () => {
+  it('one that its writer does not end is cut too', async () => {
     write = (out) => new Promise((resolve) => out.write('half', () => resolve()));
     assert.ok(!(await raw()).includes('\r\n0\r\n\r\n'));
     await assert.rejects(call(url()));
@@ -158,7 +158,7 @@ describe('file answers', () => {
     socket.destroy();
   });
 
-  it('are told in the OpenAPI document, and forms too', async () => {
+  it('are described in the OpenAPI document, and so are forms', async () => {
     const text = await (await fetch(`${world.url}/openapi.json`)).text();
     const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
     const file = paths['/v1/file']?.['get']?.responses['200'];

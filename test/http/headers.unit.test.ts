@@ -90,7 +90,7 @@ describe('headers', () => {
     }
   });
 
-  it('two faulty headers are told at once', async () => {
+  it('two faulty headers are reported together', async () => {
     const answer = await sendRaw(
       world.port,
       rawHead('GET /v1/transfers HTTP/1.1', 'Host: b', 'Svc-Version: x', 'Connection: close'),
@@ -107,7 +107,7 @@ describe('headers', () => {
       assert.deepEqual([code, details?.field], ['invalid_field', 'Idempotency-Key']);
     });
 
-  it('where no key is asked for, a malformed one is ignored', async () => {
+  it('if no key is required, a malformed one is ignored', async () => {
     const answer = await call(`${world.url}/v1/transfers`, { headers: { 'idempotency-key': 'x' } });
     assert.equal(answer.status, 200);
   });
@@ -147,7 +147,7 @@ describe('headers', () => {
       assert.equal(await digestOf(null, approve('ab')), await digestOf(null, approve('AB')));
     });
 
-    it('names the member where an operation is bound to one, and only there', async () => {
+    it('names the member if an operation is bound to one, and only then', async () => {
       const approve = '/v1/transfers/018f0000-0000-7000-8000-000000000001/approve';
       assert.notEqual(await digestOf(null, approve), await digestOf(null, approve, OTHER_MEMBERS));
       assert.equal(await digestOf(VALID_BODY), await digestOf(VALID_BODY, '/v1/transfers', OTHER_MEMBERS));

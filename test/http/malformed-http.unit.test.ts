@@ -129,7 +129,7 @@ describe('malformed HTTP', () => {
         `Content-Length: ${bytes}`,
       );
 
-    it('what comes after the answer is read away, so that the next request of the connection is answered', async () => {
+    it("what comes after the answer is discarded, so that the connection's next request is answered", async () => {
       const socket = await opened(patient.port);
       socket.write(`${head(60_000)}{"a":`);
       assert.match(await readUntil(socket, /not_received_in_time[^}]*\}/), /^HTTP\/1.1 400 /);
@@ -142,7 +142,7 @@ describe('malformed HTTP', () => {
       assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
     });
 
-    it('is given up at once when its client has gone before it was asked for', async () => {
+    it('is abandoned at once if its client has gone before it was requested', async () => {
       let answer: () => void = () => undefined;
       known = new Promise((resolve) => (answer = resolve));
       const asking = new Promise<void>((resolve) => (asked = resolve));
@@ -156,7 +156,7 @@ describe('malformed HTTP', () => {
     });
   });
 
-  it('garbage behind a request does not take the place of its answer', async () => {
+  it('garbage after a request does not replace its answer', async () => {
     const answer = await sendRaw(world.port, `${rawHead('GET /v1/transfers HTTP/1.1')}garbage\r\n\r\n`);
     const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
     assert.deepEqual(statuses, ['200', '400']);
@@ -166,7 +166,7 @@ describe('malformed HTTP', () => {
     assertRefused(await sendRaw(world.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), 404);
   });
 
-  it('an upgrade is not made: the request is answered as it is', async () => {
+  it('an upgrade is ignored: the request is answered as usual', async () => {
     const lines = ['Connection: Upgrade, close', 'Upgrade: websocket'];
     assert.match(await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines)), /^HTTP\/1.1 200 /);
   });
@@ -211,7 +211,7 @@ describe('malformed HTTP', () => {
       assert.match(await answer, /^HTTP\/1.1 201 /);
     });
 
-    it('chunks beyond 64 KiB are 413, and a client that goes on sending gets to read it', async () => {
+    it('chunks beyond 64 KiB are 413, which a client that keeps sending gets to read', async () => {
       const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
       const answer = await sendRaw(world.port, text);
       assert.match(answer, /^HTTP\/1.1 413 /);
@@ -258,21 +258,21 @@ describe('malformed HTTP', () => {
       await patient.server.stop(0);
     });
 
-    it('a large body behind a 401 does not keep the connection', async () => {
+    it('a large body after a 401 does not keep the connection', async () => {
       const text = `${head('Content-Length: 3000000').replace(TOKEN, 'wrong')}${' '.repeat(300_000)}`;
       const answer = await sendRaw(world.port, text, 6_000);
       assert.match(answer, /^HTTP\/1.1 401 /);
       assert.match(answer, /connection: close/i);
     });
 
-    it('a small body behind a 401 keeps the connection for the next request', async () => {
+    it('a small body after a 401 keeps the connection for the next request', async () => {
       const first = head(`Content-Length: ${body.length}`).replace(TOKEN, 'wrong') + body;
       const answer = await sendRaw(world.port, first + rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'));
       const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
       assert.deepEqual(statuses, ['401', '200']);
     });
 
-    it('a client that asks first is told to go on only when its body is wanted', async () => {
+    it('a client that asks first is told to continue only if its body is wanted', async () => {
       const wanted = head(`Content-Length: ${body.length}`, 'Expect: 100-continue', 'Connection: close');
       assert.match(await sendRaw(world.port, wanted + body), /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
       assert.match(await sendRaw(world.port, wanted.replace(TOKEN, 'wrong'), 1_000), /^HTTP\/1.1 401 /);
@@ -280,7 +280,7 @@ describe('malformed HTTP', () => {
       assert.match(await sendRaw(world.port, large, 1_000), /^HTTP\/1.1 413 /);
     });
 
-    it('a client that goes away in its body leaves nothing behind', async () => {
+    it('a client that goes away in the middle of its body leaves nothing behind', async () => {
       const socket = await opened(world.port);
       socket.write(`${head('Content-Length: 1000')}{`);
       await eventually('the request is in flight', () => world.server.inFlight() === 1);

@@ -112,7 +112,7 @@ describe('the OpenAPI document', () => {
     assert.ok('Svc-Idempotent-Replayed' in (operation('post', '/v1/transfers').responses['200']?.headers ?? {}));
   });
 
-  it('asks for the idempotency key where the check does', () => {
+  it('requires the idempotency key where the check does', () => {
     const refs = (one: Operation): (string | undefined)[] => one.parameters.map(({ $ref }) => $ref);
     assert.ok(refs(operation('post', '/v1/transfers')).includes('#/components/parameters/Idempotency-Key'));
     assert.ok(!refs(operation('get', '/v1/transfers')).includes('#/components/parameters/Idempotency-Key'));
@@ -142,7 +142,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([id?.in, id?.required, id?.schema?.format], ['path', true, 'uuid']);
   });
 
-  it('describes the body as it is checked: required fields, no others, formats', () => {
+  it('describes the body as checked: required fields, no others, formats', () => {
     const schema = operation('post', '/v1/transfers').requestBody?.content['application/json']?.schema;
     assert.ok(schema);
     assert.equal(schema.additionalProperties, false);

@@ -36,11 +36,11 @@ describe('the admin port', () => {
     return [status, text.trim()];
   }
 
-  it('a process that was never ready is not, even where it would only be degraded', async () => {
+  it('a process that was never ready is not ready, even if it would only be degraded', async () => {
     assert.deepEqual(await readyz(), [503, 'not ready']);
   });
 
-  it('it is ready, stays where it is asked while what all processes share is away, and is not ready by a fault of its own', async () => {
+  it('it is ready, stays in service while a shared server is away, and is not ready through its own fault', async () => {
     fitness = () => Promise.resolve('ready');
     assert.deepEqual(await readyz(), [200, 'ready']);
     fitness = () => Promise.resolve('degraded');
@@ -60,7 +60,7 @@ describe('the admin port', () => {
     assert.deepEqual([answer.status, await answer.text()], [200, 'degraded\n']);
   });
 
-  it('from the moment when it stops it is not to be asked', async () => {
+  it('from the moment it stops it is not ready', async () => {
     readiness.stop();
     assert.deepEqual(await readyz(), [503, 'stopping']);
     fitness = () => Promise.resolve('ready');
@@ -68,7 +68,7 @@ describe('the admin port', () => {
     assert.equal((await call(`${url}/livez`)).status, 200);
   });
 
-  it('a figure that cannot be read, or hangs, is left out and counted; all others are told', async () => {
+  it('a metric that cannot be read, or hangs, is omitted and counted; all others are served', async () => {
     readTogether(registry, { planted_a: { help: 'a' }, planted_b: { help: 'b' } }, () => {
       reads += 1;
       return isAway ? Promise.reject(new Error('away')) : Promise.resolve({ planted_a: 1, planted_b: 2 });
@@ -125,7 +125,7 @@ describe('request metrics', () => {
 });
 
 describe('logging', () => {
-  it('a line is JSON with the service, and what is below the level is left out', () => {
+  it("a line is JSON with the service's name, and lines below the level are dropped", () => {
     const lines: string[] = [];
     const { logger } = createLogging('info', 'api', { write: (line) => void lines.push(line) });
     logger.debug('quiet');
@@ -135,7 +135,7 @@ describe('logging', () => {
     assert.deepEqual([line['service'], line['requestId'], line['msg']], ['api', 'x', 'answered']);
   });
 
-  it('of a fault the kind, number and place are told, never a text that may quote data', () => {
+  it('a fault is described by kind, number and place, never by a text that may quote data', () => {
     const fault = Object.assign(new Error("Duplicate entry 'Ana' for key"), { errno: 1062, sql: 'INSERT Ana' });
     const told = describeFault(fault);
     assert.equal(JSON.stringify(told).includes('Ana'), false);

@@ -45,7 +45,7 @@ describe('order of checks', () => {
     assert.equal(answer.headers.get('ratelimit-limit'), null);
   });
 
-  it('a wrong method is 405 without a token and names those that the path takes', async () => {
+  it('a wrong method is 405 without a token and names those of the path', async () => {
     const answer = await call(`${world.url}/v1/transfers`, { method: 'PUT', headers: { authorization: null } });
     assert.equal(answer.status, 405);
     assert.equal(answer.json().error.code, 'method_not_allowed');
@@ -55,7 +55,7 @@ describe('order of checks', () => {
     assert.equal(options.headers.get('allow'), 'POST, GET, HEAD');
   });
 
-  it('a method of no route at all is 405 where there is the path, and 404 elsewhere', async () => {
+  it('an unknown method is 405 if the path exists, and 404 elsewhere', async () => {
     for (const method of ['TRACE', 'PROPFIND', 'QUERY']) {
       const known = await sendRaw(world.port, rawHead(`${method} /v1/transfers HTTP/1.1`, 'Connection: close'));
       assert.match(known, /^HTTP\/1\.1 405 [^]*\r\nAllow: POST, GET, HEAD\r\n/, method);
@@ -70,7 +70,7 @@ describe('order of checks', () => {
         assert.equal((await call(world.url + path, { method, headers: { authorization: null } })).status, 404, path);
   });
 
-  it('the target is taken as it is sent: neither # nor a backslash ends or divides its path', async () => {
+  it('the target is used as sent: neither # nor a backslash ends or divides its path', async () => {
     for (const path of [
       '/v1/transfers#x',
       '/v1\\transfers',
@@ -194,7 +194,7 @@ describe('order of checks', () => {
     assert.equal(answer.json().error.details?.reason, 'not_a_uuid');
   });
 
-  it('400s come before the 404 of a path id that is no UUID', async () => {
+  it('400s come before the 404 of a path id that is not a UUID', async () => {
     assert.equal((await call(`${world.url}/v1/transfers/one?x=1`)).status, 400);
     const answer = await call(`${world.url}/v1/transfers/one`);
     assert.equal(answer.status, 404);
@@ -214,7 +214,7 @@ describe('order of checks', () => {
     assert.match(request.requestId, UUID_PATTERN);
   });
 
-  it('every answer has a request id of its own and the static security headers', async () => {
+  it('every answer has its own request id and the static security headers', async () => {
     const answers = [
       await call(`${world.url}/v1/transfers`, { headers: { 'svc-request-id': 'mine' } }),
       await call(`${world.url}/v1/transfers`, { headers: { authorization: null } }),

@@ -20,7 +20,7 @@ describe('queries', () => {
     return asRequest(seen.pop()).query as Record<string, unknown>;
   }
 
-  it('a page has 25 items if nothing is said, and up to 100', async () => {
+  it('a page has 25 items by default, and up to 100', async () => {
     assert.equal((await queryOf(''))['limit'], 25);
     assert.equal((await queryOf('?limit=1'))['limit'], 1);
     assert.equal((await queryOf('?limit=100'))['limit'], 100);

@@ -36,7 +36,7 @@ describe('rate limits', () => {
     assert.ok(allowed >= 1_199 && allowed <= 1_200, `${allowed}`);
   });
 
-  it('what was refused costs nothing, and Retry-After is whole seconds, at least 1, and kept', () => {
+  it('a refused request costs nothing, and waiting for Retry-After, whole seconds and at least 1, is enough', () => {
     const buckets = new TokenBuckets({ perSecond: 0.4, burst: 1 }, 1, clock);
     assert.equal(buckets.take('a').retryAfterS, 0);
     for (let tries = 0; tries < 100; tries += 1) assert.equal(buckets.take('a').retryAfterS, 3);

@@ -55,7 +55,7 @@ describe('a shared rate limit', () => {
     return own;
   };
 
-  it('grants one burst to all processes together, tells what is left of it, and refuses what is more', async () => {
+  it('grants one burst to all processes together, reports what is left, and refuses the rest', async () => {
     const processes = [await connected(4), await connected(4), await connected(4), await connected(4)];
     const states: RateState[] = [];
     for (let count = 0; count < 24; count += 1) states.push(await processes[count % 4]!.take('token'));

@@ -33,7 +33,7 @@ describe('the places of uploads', () => {
     assert.equal(isFull('a'), false);
   });
 
-  it('when all are taken, one of a tenant that has two more than the one that comes goes to it: the slowest', () => {
+  it('when all are taken, a newcomer gets the slowest place of a tenant that has at least two more', () => {
     const all = ['a', 'b', 'c', 'd'].flatMap((tenant) => take(tenant, 4));
     now = 1_000;
     for (const [at, place] of all.entries()) place.received((at === 9 ? 100 : 900) * KIB);
@@ -44,7 +44,7 @@ describe('the places of uploads', () => {
     assert.equal(isFull('honest'), true, 'nobody has two more than its three');
   });
 
-  it('who sends less than 64 KiB/s loses the place to whoever comes, but not in the first two seconds', () => {
+  it('an upload below 64 KiB/s loses its place to a newcomer, but not in the first two seconds', () => {
     const all = Array.from({ length: 16 }, (_, at) => places.take(`tenant ${at}`));
     now = 1_900;
     assert.equal(isFull('honest'), true);
@@ -64,7 +64,7 @@ describe('the places of uploads', () => {
     assert.equal(isFull('honest'), false);
   });
 
-  it('a place that was lost is given back once', () => {
+  it('a lost place is released once', () => {
     const all = ['a', 'b', 'c', 'd'].flatMap((tenant) => take(tenant, 4));
     assert.equal(isFull('honest'), false);
     for (const at of lost(all)) all[at]!.leave();

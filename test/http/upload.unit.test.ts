@@ -89,7 +89,7 @@ describe('uploads', () => {
     assert.equal((await post(SOURCE, typed)).status, 201, 'without a file name, by its type');
   });
 
-  it('what fetch sends by itself is taken, every time: the end of the request may come before that of the form', async () => {
+  it('what fetch sends is always accepted: the end of the request may come before that of the form', async () => {
     const form = new FormData();
     form.set('source_account', ACCOUNT);
     form.set('file', new Blob([randomBytes(3_000)]), 'ñómina "1".xlsx');
@@ -211,7 +211,7 @@ describe('uploads', () => {
       ]);
   });
 
-  it('a field that is no UTF-8 is refused', async () => {
+  it('a field that is not UTF-8 is refused', async () => {
     const latin1 = Buffer.from('caf\xe9', 'latin1');
     assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value: latin1 }, FILE)), [
       'invalid_field description not_utf8',
@@ -237,7 +237,7 @@ describe('uploads', () => {
     assert.equal((await send(formBody([SOURCE, FILE]), { 'content-encoding': 'gzip' })).status, 415);
   });
 
-  it('what is no form is 400', async () => {
+  it('a body that is not a form is 400', async () => {
     const whole = formBody([SOURCE, FILE]);
     const bad: readonly Buffer[] = [
       Buffer.from(''),
@@ -283,7 +283,7 @@ describe('uploads', () => {
     assert.equal(seen.length, 0);
   });
 
-  it('a slow upload is ended by its own limit, a slow JSON body by its shorter one', async () => {
+  it('a slow upload is ended by its own limit, a slow JSON body by a shorter one', async () => {
     const hasty = await start({ bodyTimeouts: { jsonMs: 300, uploadMs: 700 } });
     const dripped = async (path: string, type: string): Promise<{ raw: string; ms: number }> => {
       const began = performance.now();
@@ -305,7 +305,7 @@ describe('uploads', () => {
     await hasty.server.stop(0);
   });
 
-  it('what can be no form any more is refused at once, though more was announced', async () => {
+  it('input that can no longer be a form is refused at once, though more was announced', async () => {
     const many = Array.from({ length: 40 }, (_, index) => ({ name: `f${index}`, value: 'a' }));
     const broken = formBody([SOURCE, FILE], '').toString().replace('Content-Disposition', 'Content\x01Disposition');
     for (const begun of [formBody(many, ''), Buffer.from(broken)]) {
@@ -319,7 +319,7 @@ describe('uploads', () => {
     }
   });
 
-  it('a client that asks first is told to go on, or that the file is too large', async () => {
+  it('a client that asks first is told to continue, or that the file is too large', async () => {
     const ask = async (length: number): Promise<string> => {
       const socket = await opened(world.port);
       const text = readUntil(socket, /\r\n\r\n/);

@@ -34,7 +34,7 @@ describe('an account whose row somebody keeps locked', () => {
     }
   }
 
-  it('holds up its own commands, and no others for longer than one lock wait', async () => {
+  it('delays its own commands, and others for no longer than one lock wait', async () => {
     const [lockedFrom, lockedTo] = await twoAccounts();
     const [from, to] = await twoAccounts();
     await whileLocked(lockedFrom.id, async () => {
@@ -51,7 +51,7 @@ describe('an account whose row somebody keeps locked', () => {
     assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
-  it('holds up none of those that wait for another account, once that one is free', async () => {
+  it('delays no command that waits for another account once that one is free', async () => {
     const [[lockedFrom, lockedTo], [from, to]] = [await twoAccounts(), await twoAccounts()];
     const submit = (one: Account, other: Account) =>
       watched.desk.submit(testKind, move({ from: one, to: other, raw: 1n }));

@@ -90,7 +90,7 @@ describe("a process's clock, beside the database's", () => {
     });
   }
 
-  it('is found wrong as soon as it is set, and well as soon as it is set right', async () => {
+  it('is found wrong as soon as it is set wrong, and right as soon as it is corrected', async () => {
     const off = deskOff(0);
     assert((await pay(off)).outcome.done);
     off.set(HOUR_MS);
@@ -133,7 +133,7 @@ describe("a process's clock, beside the database's", () => {
     assert(dates[1]! >= dates[0]! && dates[0]! - systemClock() > 0);
   });
 
-  it('never runs backwards for a payer, nor where money comes in from, whichever process posts', async () => {
+  it('never runs backwards for a payer or for the pay-in account, whichever process posts', async () => {
     const [fast, slow] = [deskOff(refuseMs * 0.8), deskOff(-refuseMs * 0.8)];
     for (const own of [fast, slow, safe, slow]) {
       assert((await pay(own)).outcome.done);
@@ -178,7 +178,7 @@ describe("a process's clock, beside the database's", () => {
       assert((await pay(safe)).outcome.done);
     });
 
-    it('goes on when an operator resets it, once, and the auditor knows why its time runs backwards', async () => {
+    it('is usable again after an operator resets it, once, and the auditor knows why its time runs backwards', async () => {
       const unbounded = openDesk(db.database, {}, () => instant(systemClock() + 2 * HOUR_MS));
       assert((await pay(unbounded)).outcome.done);
       refused(await pay(safe));
@@ -198,7 +198,7 @@ describe("a process's clock, beside the database's", () => {
       assert.deepEqual(found, ['entry_time', 'audit_chain']);
     });
 
-    it('shows its movements within bounds in time, of before it was reset and after', async () => {
+    it('shows its movements within time bounds, from before and after the reset', async () => {
       const ahead = 2 * HOUR_MS;
       const unbounded = openDesk(db.database, {}, () => instant(systemClock() + ahead));
       for (let posted = 0; posted < 3; posted += 1) assert((await pay(unbounded)).outcome.done);
@@ -237,7 +237,7 @@ describe("a process's clock, beside the database's", () => {
       }
     }
 
-    it('is measured by the database: a clock a little behind refuses nothing that one a little ahead has dated', async () => {
+    it('is measured by the database: a clock slightly behind refuses nothing dated by one slightly ahead', async () => {
       assert((await pay(deskOff(refuseMs * 0.8))).outcome.done);
       const behind = deskOff(-refuseMs * 0.8);
       assert((await pay(behind)).outcome.done);
@@ -271,7 +271,7 @@ describe("a process's clock, beside the database's", () => {
     await Promise.all([off.stop(), healthy.stop()]);
   });
 
-  it('forty days ahead removes nothing that is to be kept, and lets no policy count before its time', async () => {
+  it('forty days ahead removes nothing that must be kept, and lets no policy apply early', async () => {
     const healthy = await startTestApi(db);
     const clock = (): Instant => instant(systemClock() + 40 * 24 * HOUR_MS);
     const off = await startTestApi(db, {}, { clock, clockBounds: CLOCK_BOUNDS });

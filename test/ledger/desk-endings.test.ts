@@ -61,7 +61,7 @@ describe('a group of which a statement fails', () => {
 
   for (const [table, event] of PLACES)
     for (const errno of ERRORS)
-      it(`at ${table}, of ${errno}: it is known that nothing of it is there, nobody is told that it is, and the keys are free`, async () => {
+      it(`at ${table}, with ${errno}, is known to have stored nothing, nobody is told otherwise, and the keys are free`, async () => {
         const { desk, seen } = openDesk(db.database);
         const commands = Array.from({ length: COMMANDS }, () => move({ from: payer, to: receiver, raw: 1n }));
         const answers = await failing(table, event, errno, async () => {
@@ -80,7 +80,7 @@ describe('a group of which a statement fails', () => {
         assert.equal((await balanceOf(db.database, receiver.id)).available, 1n + BigInt(COMMANDS));
       });
 
-  it('for a tenant without an event counter: the same, though a counter of before stands in the connection', async () => {
+  it('for a tenant without an event counter has stored nothing either, despite an earlier counter in the session', async () => {
     const { desk, retries } = openDesk(db.database, { commandTimeoutMs: 400 });
     const command = move({ from: payer, to: receiver, raw: 1n });
     const own = `tenant_id=X'${tenant.tenant.id.replaceAll('-', '')}'`;

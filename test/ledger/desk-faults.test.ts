@@ -74,7 +74,7 @@ describe('the posting desk, when MySQL fails', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('answers 503 at once while MySQL refuses connections, and is normal when it takes them again', async () => {
+  it('answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {
     const { desk } = openDesk(database);
     assert((await desk.submit(testKind, one())).outcome.done);
     proxy.refuse();
@@ -97,7 +97,7 @@ describe('the posting desk, when MySQL fails', () => {
     assert((await desk.submit(testKind, one())).outcome.done);
   });
 
-  it('gives its places back when connections hang for ever in the middle of a group', async () => {
+  it('releases its places if connections hang forever in the middle of a group', async () => {
     const { desk } = openDesk(database, { commandTimeoutMs: 700 });
     for (let count = 0; count < 6; count += 1) {
       proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));

@@ -73,7 +73,7 @@ describe('the posting desk', () => {
     assert.equal(await available(receiver), 100n);
   });
 
-  it('does not divide what is submitted together, though the group becomes larger by it', async () => {
+  it('does not split what is submitted together, even if the group becomes larger', async () => {
     const small = openDesk(db.database, { maxGroup: 10 });
     const one = (): TestCommand => move({ from: payer, to: receiver, raw: 1n });
     const singles = Array.from({ length: 7 }, () => small.desk.submit(testKind, one()));
@@ -97,7 +97,7 @@ describe('the posting desk', () => {
     assert.equal(await available(payer), 0n);
   });
 
-  it('answers a refusal that binds in the same words for ever', async () => {
+  it('answers a refusal that binds in the same words forever', async () => {
     const command = move({ from: payer, to: receiver, raw: 1_001n });
     const first = await watched.desk.submit(testKind, command);
     assert.deepEqual(first, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: false });
@@ -116,7 +116,7 @@ describe('the posting desk', () => {
     assert(second.outcome.done && !second.replayed);
   });
 
-  it('refuses a key that comes with other content, in a group of its own and in the same one', async () => {
+  it('refuses a key with different content, in the same group and in another', async () => {
     const key = randomUUID();
     const five = move({ from: payer, to: receiver, raw: 5n, key });
     const six = move({ from: payer, to: receiver, raw: 6n, key });
@@ -131,7 +131,7 @@ describe('the posting desk', () => {
     assert.equal(await available(receiver), 5n);
   });
 
-  it('fails a command alone whose decision throws', async () => {
+  it('fails only the command whose decision throws', async () => {
     const thrower = move({
       from: payer,
       to: receiver,

@@ -45,7 +45,7 @@ describe('double entry', () => {
   };
 
   for (const asset of [...ASSETS, ANOTHER]) {
-    it(`takes entries in ${asset} that sum to zero, and changes the balances`, () => {
+    it(`accepts entries in ${asset} that sum to zero, and changes the balances`, () => {
       const { writes } = post(asset, [-5n, 5n]);
       const available = Array.from(writes.balances.values(), (balance) => [balance.asset, balance.available]);
       assert.deepEqual(available, [

@@ -54,7 +54,7 @@ describe('what is held and what a month has used', () => {
     assert.equal(await used(), 80n);
   });
 
-  it('a released hold gives back the funds and the allowance of its month', async () => {
+  it("a released hold restores the funds and its month's allowance", async () => {
     const pending = await pend(80n);
     assert.equal(await used(), 80n);
     assert((await watched.desk.submit(testKind, settle(pending, 'rejected'))).outcome.done);

@@ -59,7 +59,7 @@ describe('what the commands of one group ask of one table', () => {
     return { ...command, needs: [...command.needs, asked] };
   };
 
-  it('is found by each under the properties that it names, whoever asks first', async () => {
+  it('is found by each under the properties that it names, in whatever order', async () => {
     for (const asked of [
       [whole(payer.id), byAccount(payer.id)],
       [byAccount(payer.id), whole(payer.id)],
@@ -77,7 +77,7 @@ describe('what the commands of one group ask of one table', () => {
     assert.deepEqual(watched.faults, []);
   });
 
-  it('is never taken for absent where it was not asked for: a month changes only when it was read', async () => {
+  it('is never considered absent if it was not requested: a month changes only if it was read', async () => {
     const unread: TestCommand = { ...move({ from: receiver, to: payer, raw: 1n }), needs: [] };
     await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
     await freshGroups();

@@ -54,7 +54,7 @@ describe('while an asset is introduced', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a process that does not know it yet lists everything but its rows, and what names one of these fails alone', async () => {
+  it('a process that does not know it yet lists everything but its rows, and only commands that name one fail', async () => {
     const [payee, other] = [await bank.account(), await bank.account()];
     const sent = async (): Promise<string> => {
       const body = transferBody({ from: payer, to: payee, raw: LEAST });
@@ -93,7 +93,7 @@ describe('while an asset is introduced', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a process that knows it takes an account without a row of it as one that has none of it', async () => {
+  it('a process that knows it treats an account without a row for it as having none', async () => {
     const old = await bank.account();
     await db.change(`DELETE FROM balances WHERE account_id=${idLiteral(old.id)} AND asset='DUSD'`);
     const body = transferBody({ from: payer, to: old, raw: LEAST, asset: 'DUSD' });

@@ -148,7 +148,7 @@ describe('docker-compose.yml', () => {
     });
   }
 
-  it('lets the processes answer where their health is asked for', () => {
+  it('lets the processes answer where their health is checked', () => {
     for (const name of ['api', 'worker']) {
       const { environment, healthcheck } = serviceOf(name);
       assert.match(healthcheck?.test.join(' ') ?? '', new RegExp(`127.0.0.1:${environment.ADMIN_PORT}/readyz`));
@@ -156,7 +156,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives processes more time to stop than they take', () => {
+  it('gives processes more time to stop than they need', () => {
     for (const name of ['api', 'worker']) {
       const seconds = Number(/^(\d+)s$/.exec(serviceOf(name).stop_grace_period ?? '')?.[1]);
       const graceMs = VARIABLES.SHUTDOWN_GRACE_MS.parse(undefined);
@@ -226,7 +226,7 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  it('keeps what must last in a volume, and mounts files of ours to be read alone', () => {
+  it('keeps durable data in a volume, and mounts our files read-only', () => {
     assert.deepEqual(Object.keys(compose.volumes), ['mysql-data', 'ops-sessions', 'prometheus-data', 'grafana-data']);
     // Made for the user of the image, who alone may read what is in it.
     assert.match(read('Dockerfile'), /install --directory --owner=node --group=node --mode=0700 \/app\/sessions/);
@@ -240,7 +240,7 @@ describe('docker-compose.yml', () => {
       }
   });
 
-  it('opens ports on loopback alone, and only of those that people reach', () => {
+  it('opens ports only on loopback, and only those that people use', () => {
     const open = services.flatMap(([name, { ports }]) => ports.map((port) => [name, port]));
     assert.deepEqual(open, [
       ['temporal-ui', '127.0.0.1:8233:8080'],
@@ -323,7 +323,7 @@ describe('docker-compose.yml', () => {
     for (const name of ['api', 'worker', 'ops']) assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
   });
 
-  it('lets none take all of the memory or all of the processes of its machine', () => {
+  it('lets none take all the memory or all the processes of its machine', () => {
     for (const [name, { mem_limit: memory, pids_limit: pids }] of services) {
       assert.match(memory, /^(\d+m|[1-4]g)$/, name);
       assert.ok(pids >= 32 && pids <= 1_000, name);

@@ -42,7 +42,7 @@ describe('docs/contract.md', () => {
     );
   });
 
-  it('lists every operation with its scopes, where its role counts, and the roles', () => {
+  it('lists every operation with its scopes, the account of the role, and the roles', () => {
     const written = rows.flatMap(([first = '', scopes = '', roleIn = '', roles = '']) => {
       const operation = first.split(':')[0] ?? '';
       return operation in PERMISSIONS ? [[operation, scopes, roleIn, roles.split(';')[0] ?? '']] : [];
@@ -108,7 +108,7 @@ describe('docs/contract.md', () => {
     assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
   });
 
-  it('tells when a delivery is tried again, as docs/webhooks.md does', () => {
+  it('says when a delivery is retried, as docs/webhooks.md does', () => {
     const waits = SCHEDULE_MS.map((ms) => {
       const [size, unit] = ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
       return `${ms / size} ${unit}`;

@@ -47,7 +47,7 @@ describe('the guides for tenants', () => {
     );
   });
 
-  it('list every state of a payout, and every failure in its own words', () => {
+  it('list every state of a payout, and every failure with its text', () => {
     assert.deepEqual(
       rowsBelow(PAYOUTS, 'State')
         .map(([state]) => state)

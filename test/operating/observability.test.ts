@@ -128,7 +128,7 @@ describe('what is seen from outside', () => {
       assert.match(readFileSync(join(ROOT, annotations.runbook), 'utf8'), /^# /, `${alert}: ${annotations.runbook}`);
   });
 
-  it('has panels that do not cover one another, each with an id of its own', () => {
+  it('has panels that do not overlap, each with its own id', () => {
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
@@ -137,7 +137,7 @@ describe('what is seen from outside', () => {
     assert(panels.every(({ gridPos: { x, w } }) => x + w <= 24));
   });
 
-  it('has alerts of which promtool says that they are well formed, and fire on what they shall and on nothing else', async function () {
+  it('has alerts that promtool finds well formed, and that fire on what they should and nothing else', async function () {
     if (tools === undefined) return this.skip();
     await promtool(tools, 'check', 'rules', ALERTS);
     const tested = join(OBSERVABILITY, 'alerts.test.yml');
@@ -163,7 +163,7 @@ describe('what is seen from outside', () => {
     assert.equal(component, '__meta_kubernetes_pod_label_app_kubernetes_io_component');
   });
 
-  it('has panels of which promtool can read every expression', async function () {
+  it('has panels whose every expression promtool can parse', async function () {
     if (tools === undefined) return this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'money-panels-'));
     try {
@@ -179,7 +179,7 @@ describe('what is seen from outside', () => {
     }
   });
 
-  it('fires where a real Prometheus scrapes a real worker and the audit has found something', async function () {
+  it('fires if a real Prometheus scrapes a real worker and the audit has found something', async function () {
     if (tools === undefined) return this.skip();
     const port = new URL(worker.adminUrl).host;
     const prometheus = await PrivatePrometheus.start(tools, { 'money-worker': [port] }, 1);

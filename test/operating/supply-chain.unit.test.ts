@@ -115,7 +115,7 @@ describe('npm run images:pin', () => {
   const DIGEST = `sha256:${'ab'.repeat(32)}`;
   const OTHER = `sha256:${'cd'.repeat(32)}`;
 
-  it('finds every image of ours with a version, and writes the digest behind it, over an older one too', async () => {
+  it('finds every image with a version, and writes the digest after it, replacing an older one', async () => {
     const { imagesIn, withDigests } = await load();
     const compose = readFileSync('docker-compose.yml', 'utf8');
     const named = new Set(imagesIn(compose));
@@ -152,7 +152,7 @@ describe('npm run images:pin', () => {
     });
   });
 
-  it('invents no digest where a registry does not answer', async () => {
+  it('invents no digest if a registry does not answer', async () => {
     const { digestOf } = await load();
     await assert.rejects(digestOf('127.0.0.1:1/mysql:8.4.7'), /does not answer for .*Nothing was changed/);
   });

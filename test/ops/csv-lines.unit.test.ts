@@ -53,7 +53,7 @@ describe('the lines of a CSV file', () => {
     ]);
   });
 
-  it('with more or fewer values than the header are told', async () => {
+  it('with more or fewer values than the header are reported', async () => {
     assert.deepEqual(await told('type,name\nperson\nperson,a,b\n'), [
       [2, 'person', '', false],
       [3, 'person', 'a', false],
@@ -72,7 +72,7 @@ describe('the lines of a CSV file', () => {
     assert.ok(lines.every(({ number, values }, index) => number === index + 2 && values.name === `Zoé ${index} 小明`));
   });
 
-  it('are counted right where a piece of the file ends within a CRLF', async () => {
+  it('are counted correctly if a piece of the file ends within a CRLF', async () => {
     const line = (bytes: number): string => `person,${'x'.repeat(bytes - 9)}\r\n`;
     // The pieces are of 256 KiB: the CR is the last byte of the first one.
     const content = `type,name\r\n${line(54)}${line(64).repeat(4_100)}`;

@@ -92,7 +92,7 @@ describe('the demo world', () => {
     assert.ok(phones.every((phone) => phone?.startsWith('+57300')));
   });
 
-  it('has the money that docs/demo-world.md lists, brought in by pay-ins', async () => {
+  it('has the money that docs/demo-world.md lists, from pay-ins', async () => {
     const has = async (of: z.infer<typeof tenant>, name: string) => {
       const id = asUuid(of.accounts[name]?.id ?? '');
       return [await balanceOf(test.database, id, 'COPM'), await balanceOf(test.database, id, 'DUSD')].map(
@@ -175,7 +175,7 @@ describe('the demo world', () => {
     assert.equal(seen.size, 5);
   });
 
-  it('has a token of the owner for each scope alone', async () => {
+  it('has a token of the owner for each single scope', async () => {
     const { acme } = world.tenants;
     assert.equal(Object.keys(acme.tokens).length, 11);
     const owner = await caller(acme.tokens.owner);
@@ -269,7 +269,7 @@ describe('the demo world', () => {
       }
     });
 
-    it('get authenticators in a world of before, and new ones where their secrets are lost', async () => {
+    it('get authenticators in an older world, and new ones if their secrets are lost', async () => {
       await test.sql(
         "UPDATE staff SET factor_secret=NULL, factor_key_id=NULL, rights='approve' WHERE name='demo-lead'",
       );

@@ -43,7 +43,7 @@ describe('the first who manages the staff', () => {
     assert.deepEqual(await test.sql('SELECT * FROM staff'), before);
   }
 
-  it('is added by whoever can change the tables, and by nobody else', async () => {
+  it('is added by a user who can change the tables, and by nobody else', async () => {
     await fails(/nobody of the staff may manage yet: .*MYSQL_ADMIN_URL=… npm run ops -- staff add/, ADD);
     await fails(/MYSQL_ADMIN_URL names nobody who may change the tables/, ADD, { MYSQL_ADMIN_URL: test.url });
     const wrong = new URL(adminUrl);
@@ -87,7 +87,7 @@ describe('the first who manages the staff', () => {
       await fails(/nobody of the staff may manage yet/, args, { MYSQL_ADMIN_URL: adminUrl });
   });
 
-  it('cannot be the last to go: somebody has to be left who may manage', async () => {
+  it('cannot be removed as the last one: somebody must remain who may manage', async () => {
     await people.signIn('ana', ['manage']);
     await test.sql("UPDATE staff SET active=0 WHERE name<>'ana'");
     const last = /ana is the last person who may manage the staff: let another one manage first/;

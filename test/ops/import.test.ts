@@ -61,7 +61,7 @@ describe('the import of accounts', () => {
       ({ type }) => type !== 'system',
     );
 
-  it('opens each line as `accounts open` would, with its roles, and tells the audit log', async () => {
+  it('opens each line like `accounts open`, with its roles, and records it in the audit log', async () => {
     const clerk = await addMember(test.database, systemClock, world.tenant.id, 'clerk', TEST_ACTOR);
     const path = file(
       [
@@ -224,7 +224,7 @@ describe('the import of accounts', () => {
     assert.match(other.stderr, /alias_taken/);
   });
 
-  it('opens 5,000 lines, every thousandth of them bad, and says so of each', async () => {
+  it('opens 5,000 lines, every thousandth of them bad, and reports each bad one', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) =>
       index % 1_000 === 999
         ? `person,Bad ${index},$bad alias,`

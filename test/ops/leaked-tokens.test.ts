@@ -100,7 +100,7 @@ describe('the tokens of a member', () => {
     assert.equal(row?.last_used_at, new Date(now).toISOString());
   });
 
-  it('that cannot be written as used are told again by their next use', async () => {
+  it('whose use cannot be written are recorded by their next use', async () => {
     const away = openDatabase('mysql://nobody:none@127.0.0.1:1/none');
     let isAway = true;
     const database: Pick<Database, 'withTransaction'> = {

@@ -71,7 +71,7 @@ describe('the help of the operators', () => {
 
 describe('what options hold', () => {
   for (const given of ['1.5', '-1', '1e3', ' 1', '01', '9223372036854775808', '', '١'])
-    it(`${JSON.stringify(given)} is no amount`, () => assert.equal(inputs.raw.safeParse(given).success, false));
+    it(`${JSON.stringify(given)} is not an amount`, () => assert.equal(inputs.raw.safeParse(given).success, false));
 
   it('an amount is read to its last digit', () =>
     assert.equal(inputs.raw.parse('9223372036854775807'), 9_223_372_036_854_775_807n));

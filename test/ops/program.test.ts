@@ -38,7 +38,7 @@ describe('the exit code of the operators', () => {
     it(`of ${failure.name}${failure instanceof ApiError ? ` ${failure.refusal.code}` : ''} is ${code}`, () =>
       assert.equal(exitCodeOf(failure), code));
 
-  it('is 0 where it is done, 1 where it cannot be done, 2 where it is called wrongly, as docs/operations.md says', () => {
+  it('is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations.md says', () => {
     assert.equal(ended('--help').status, 0);
     assertRefused(1, 'tenants', 'list', '--json');
     assertRefused(2, 'tenants', 'no-such-command');
@@ -103,7 +103,7 @@ describe('tables of the operators', () => {
       );
   });
 
-  it('have a row for each thing where it fits, and where nobody knows the width', () => {
+  it('have a row for each thing if it fits, or if the width is unknown', () => {
     for (const width of [200, undefined]) {
       const text = printed(width, (output) => output.list(rows, ''));
       assert.match(text.split('\n')[1] ?? '', /id .* name .* description/);

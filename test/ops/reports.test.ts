@@ -68,7 +68,7 @@ describe('npm run ops -- reports', () => {
         .map((line) => [`${String(line.accounts)} ${String(line.asset)}`, rawOf(line[name])]),
     );
 
-  it('trial-balance tells what each tenant has, and that all together is zero', async () => {
+  it('trial-balance shows what each tenant has, and that everything sums to zero', async () => {
     const lines = await json('trial-balance');
     assert.deepEqual(totals(lines, names[0], 'total'), {
       'accounts COPM': '500',
@@ -85,7 +85,7 @@ describe('npm run ops -- reports', () => {
     assert.deepEqual(totals(lines, 'all tenants', 'total'), { 'all COPM': '0', 'all DUSD': '0' });
   });
 
-  it('trial-balance --at tells the same of a past moment', async () => {
+  it('trial-balance --at shows the same for a past moment', async () => {
     const lines = await json('trial-balance', '--at', toRfc3339(instant(inMonth(10) - 1)));
     assert.deepEqual(totals(lines, names[0], 'total'), {
       'accounts COPM': '1000',
@@ -97,7 +97,7 @@ describe('npm run ops -- reports', () => {
     assert.deepEqual(present, await json('trial-balance'));
   });
 
-  it('closing tells what there was when the month began and when it ended', async () => {
+  it('closing shows the totals at the beginning and the end of the month', async () => {
     const lines = await json('closing', '--month', month);
     const of = (name: string): Record<string, string> => totals(lines, names[0], name);
     assert.deepEqual(of('opening'), { 'accounts COPM': '1000', 'pay_in COPM': '-1000', 'all COPM': '0' });
@@ -129,7 +129,7 @@ describe('npm run ops -- reports', () => {
     assert.match(table.stdout, /all tenants/);
   });
 
-  it('fail where the totals are not zero', async () => {
+  it('fail if the totals do not sum to zero', async () => {
     const damage = (raw: number): Promise<number> =>
       db.change(`UPDATE balances SET available=available+(${raw}) WHERE asset='COPM' AND overdraft=0 LIMIT 1`);
     await damage(1);
@@ -152,7 +152,7 @@ describe('npm run ops -- reports', () => {
       assert.match(stderr, message);
     });
 
-  it('say that there is no such tenant', async () => {
+  it('report an unknown tenant', async () => {
     const { code, stderr } = await ops('reports', 'trial-balance', '--tenant', 'nobody');
     assert.equal(code, 1);
     assert.match(stderr, /there is no tenant nobody/);

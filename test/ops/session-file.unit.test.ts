@@ -65,14 +65,14 @@ describe('the sessions of the command line', () => {
     );
   });
 
-  it('are written where their owner alone can read them', () => {
+  it('are written where only their owner can read them', () => {
     file.keep(session('maria'), NOW);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, 'own')).mode & 0o777, 0o700);
     assert.match(readFileSync(path, 'utf8'), /"sst_maria"/);
   });
 
-  it('are not used when others can read the file, or write where it is', () => {
+  it('are not used if others can read the file, or write to its folder', () => {
     file.keep(session('maria'), NOW);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
       chmodSync(path, mode);
@@ -86,7 +86,7 @@ describe('the sessions of the command line', () => {
     assert.equal(file.find()?.name, 'maria');
   });
 
-  it('are asked for anew when the file is spoilt', () => {
+  it('start over if the file is corrupted', () => {
     mkdirSync(join(folder, 'own'), { mode: 0o700 });
     for (const content of ['', '{}', '{"databases":[]}', '{"databases":{"x":[{"name":1}]}}']) {
       writeFileSync(path, content, { mode: 0o600 });
@@ -94,7 +94,7 @@ describe('the sessions of the command line', () => {
     }
   });
 
-  it('cannot be kept where nothing can be written', () => {
+  it('cannot be stored where nothing can be written', () => {
     writeFileSync(join(folder, 'own'), '');
     refuses(() => file.keep(session('maria'), NOW), /cannot be (written|read): (EEXIST|ENOTDIR)/);
   });

@@ -51,7 +51,7 @@ describe('signing in on the command line', () => {
     return (await lines()).slice(before);
   }
 
-  it('takes a code as an option, or from standard input, and is for 8 hours', async () => {
+  it('accepts a code as an option or from standard input, and lasts 8 hours', async () => {
     const signedIn = await json('login', 'maria  gomez', '--code', codeOf(maria));
     assert.deepEqual([signedIn.name, signedIn.can], ['María Gómez', ['approve', 'manage']]);
     const lasts = Date.parse(text(signedIn.expires_at)) - Date.now();
@@ -112,7 +112,7 @@ describe('signing in on the command line', () => {
     assert.ok(Date.parse(text(listed?.ops_locked_until)) > Date.now());
   });
 
-  it('ends by logout, on one machine or everywhere, also where it was over already', async () => {
+  it('ends by logout, on one machine or everywhere, even if it was already over', async () => {
     const other = new SignedInPeople(test);
     try {
       await other.signIn(maria.name, maria.rights);
@@ -131,7 +131,7 @@ describe('signing in on the command line', () => {
     }
   });
 
-  it('is ended by whoever manages the staff: one session, or all of somebody', async () => {
+  it("is ended by a manager of the staff: one session, or all of a person's", async () => {
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
     const { stdout } = await ops(['staff', 'sessions', '--json']);
@@ -148,7 +148,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await json('staff', 'revoke-session', 'leo'), { ended_sessions: 0 });
   });
 
-  it('counts for 8 hours, at this door alone, and not at all once somebody is no longer active', async () => {
+  it('lasts 8 hours, only on the command line, and ends once the person is no longer active', async () => {
     const leo = await people.signIn('leo', ['manage']);
     const act = ['aliases', 'reserve', '$signed-in'];
     await test.change(`UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(leo.id)}`);
@@ -163,7 +163,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 
-  it('is asked for by name while nobody is signed in, and reading asks for nothing', async () => {
+  it('is required while nobody is signed in, but not for reading', async () => {
     await fails(/^error: nobody is signed in: npm run ops -- login NAME\n$/, ['tenants', 'add', 'nobody']);
     assert.equal((await ops(['tenants', 'list'])).code, 0);
     await people.signIn('leo');

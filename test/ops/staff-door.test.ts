@@ -208,7 +208,7 @@ describe('the command line as a door of the staff', () => {
     }
   });
 
-  it('never takes one person for two: by other names, or in other sessions', async () => {
+  it('never takes one person for two, under other names or in other sessions', async () => {
     const again = new SignedInPeople(test);
     open.push(again);
     await again.signIn('Able');

@@ -80,7 +80,7 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
-  it('says of a transfer who approved it, what it waits for, and where its workflow is', async () => {
+  it('shows who approved a transfer, what it waits for, and where its workflow is', async () => {
     const id = await pend();
     await own.act('approve', id, 'approver');
     const shown = await one('transfers', 'show', id);
@@ -139,7 +139,7 @@ describe('what operators do for support', () => {
     );
   });
 
-  it('lets active staff with the right alone act, and tells the others what to do', async () => {
+  it('lets only active staff with the right act, and tells the others what to do', async () => {
     const id = await pend();
     const leo = `leo ${randomUUID()}`;
     const by = (action: string) => ['transfers', action, id, '--reason', 'ticket 4', '--yes', '--as', leo];
@@ -252,7 +252,7 @@ describe('what operators do for support', () => {
     for (const each of [id, other]) await one('transfers', 'cancel', each, '--reason', 'the end of a test', '--yes');
   });
 
-  it('writes anew, once, the entries of what waits', async () => {
+  it('rewrites the entries of what waits, once', async () => {
     const [lost, known] = [await pend(), await pend()];
     await test.change(`DELETE FROM outbox WHERE resource_id=${idLiteral(lost)}`);
     const first = (await rows('outbox', 'rebuild')).find((row) => row.resource_type === 'transfer');

@@ -121,7 +121,7 @@ describe('npm run ops -- webhooks listen', () => {
     });
   });
 
-  it('shows what is no event without obeying it', async () => {
+  it('shows a body that is not an event without obeying it', async () => {
     await listen();
     const bodies = ['', 'null', '[]', '{"type":"\\u001b[2J","id":7,"sequence":"x","data":{"object":[]}}', '\u0000'];
     for (const body of bodies) assert.equal(await deliver(body, signed(body)), 200);

@@ -53,7 +53,7 @@ describe('what is remembered of requests', () => {
     for (const status of [200, 400, 404]) assert(!(await isRemembered({ method: 'GET', status })));
   });
 
-  it('is neither what was refused for the rate, nor what the resource with its id tells', async () => {
+  it('is neither what the rate limit refused, nor what the resource with its id shows', async () => {
     assert(!(await isRemembered({ status: 429 })));
     const id = newId();
     assert(!(await isRemembered({ id, resourceId: id, status: 201, code: null })));
@@ -84,7 +84,7 @@ describe('what is remembered of requests', () => {
     assert.equal(statements.length, 20);
   });
 
-  it('is at most six thousand of a tenant in ten minutes, whoever sends what is refused', async () => {
+  it('is at most six thousand requests of a tenant in ten minutes, however many are refused', async () => {
     const { log, statements, state, forgotten } = openLog();
     const other = { caller: { tenantId: newId(), memberId: newId() } };
     for (let index = 0; index < 6_001; index += 1) log.note(refused());

@@ -64,7 +64,7 @@ describe('GET /v1/requests/{request_id}', () => {
   const transfer = (raw = LEAST): Json => transferBody({ from: payer, to: ana, raw });
   const stored = async (): Promise<number> => (await db.sql('SELECT id FROM requests')).length;
 
-  it('tells at once what made a transfer, a bonus, a payout; nothing was written for it', async () => {
+  it('shows at once a request that created a transfer, bonus or payout; nothing was written for it', async () => {
     const bonus = { source_account: payer.id, recipient: { account_id: ana.id }, amount: transfer().amount };
     const before = await stored();
     for (const [path, type, body] of [
@@ -81,7 +81,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal(await stored(), before);
   });
 
-  it('tells 202 of what waits for approval', async () => {
+  it('shows 202 for what waits for approval', async () => {
     const policy = { threshold: (5n * LEAST).toString(), approvals: 1 };
     const path = `/v1/accounts/${payer.id}/approval_policies/COPM`;
     answered(await bank.request('PUT', path, { body: policy }), 200);
@@ -91,7 +91,7 @@ describe('GET /v1/requests/{request_id}', () => {
     answered(await bank.request('DELETE', path), 204);
   });
 
-  it('tells a refusal with its code, and a replay with what the key had made', async () => {
+  it('shows a refusal with its code, and a replay with what the key had created', async () => {
     const common = { method: 'POST', path: '/v1/transfers' };
     const poor = answered(await post('/v1/transfers', transfer(10n ** 9n)), 422, 'insufficient_funds');
     assert.deepEqual(await told(poor), { ...common, status: 422, code: poor.code, resource: null });
@@ -106,7 +106,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.deepEqual(await told(other), { ...common, status: 409, code: 'idempotency_key_reused', resource: null });
   });
 
-  it('tells acts on a resource by their path, in which nothing stands but ids', async () => {
+  it('shows acts on a resource by their path, which contains only ids', async () => {
     const { id } = answered(await post('/v1/transfers', transfer()), 201).json;
     const act = answered(
       await bank.request('POST', `/v1/transfers/${text(id)}/approve`),
@@ -122,7 +122,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal((await told(answered(alias, 200))).method, 'PUT');
   });
 
-  it('knows nothing of reads, of unknown paths, and of ids of nobody', async () => {
+  it('knows nothing of reads, unknown paths and unknown ids', async () => {
     const read = await bank.get('/v1/transfers');
     const unknown = await bank.request('POST', '/v1/nothing');
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -132,7 +132,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal((await ask(idOf(read))).text, missing);
   });
 
-  it('shows a request to nobody but its own member, in no other tenant, by a token with a scope that it took', async () => {
+  it('shows a request only to its own member and tenant, by a token with a scope that it required', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const refused = answered(await post('/v1/transfers', transfer(10n ** 9n)), 422, 'insufficient_funds');
     await told(refused);
@@ -152,7 +152,7 @@ describe('GET /v1/requests/{request_id}', () => {
       answered(await ask(idOf(answer), await bank.issue(owner, ['transfers'])), 200);
   });
 
-  it('says of a request that was answered as unknown what it had made all the same', async () => {
+  it('shows what a request that was answered as unknown created nonetheless', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const { tenant, owner } = bank.tenant;
     const id = idOf(made) as Uuid;

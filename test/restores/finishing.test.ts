@@ -104,7 +104,7 @@ describe('finishing a restore', () => {
     assert.equal((await finish()).code, 0);
   });
 
-  it('asks a rail that was left out when it is repeated without that, before the ledger is open and after', async () => {
+  it('asks a rail that was left out when it is repeated without that option, before and after the ledger is open', async () => {
     await begin();
     const keys = [await orderUnknownHere()];
     // The audit holds it up.
@@ -135,7 +135,7 @@ describe('finishing a restore', () => {
     );
   });
 
-  it('opens the ledger with what the rail had already out of reach: no time and nobody gives back what was paid', async () => {
+  it("opens the ledger with the rail's payments out of reach: neither time nor anybody gives back what was paid", async () => {
     const own = await openPayoutBank(api);
     const approved = await own.pay();
     await own.guard();
@@ -174,7 +174,7 @@ describe('finishing a restore', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_998n * LEAST, held: 0n });
   });
 
-  it('ends with a rail whose list does not go on, as with one that gives no answer', async () => {
+  it('ends with a rail whose list does not advance, as with one that does not answer', async () => {
     const [low, high] = ['11111111-1111-7111-8111-111111111111', '22222222-2222-7222-8222-222222222222'] as Uuid[];
     for (const then of [high!, low!]) {
       let asked = 0;

@@ -22,7 +22,7 @@ describe('what a restore leaves out and finds', () => {
     assert.equal(throughFor(0n, 1_000_000n), 1_000_000n);
   });
 
-  it('is a payment whose approval was lost, another amount, and an order that the rail does not know any more', () => {
+  it('is a payment whose approval was lost, a different amount, and an order that the rail no longer knows', () => {
     const payout = { asset: 'COPM', raw: 5n, railReference: null } as const;
     const said = (status: 'accepted' | 'completed' | 'failed', raw = 5n) =>
       ({ status, amount: { raw, asset: 'COPM' } }) as const;
@@ -80,7 +80,7 @@ describe('a restore', () => {
     ops('restore', 'begin', '--reason', 'a test', '--as', 'maria', ...more);
   const own = () => idLiteral(bank.tenant.tenant.id);
 
-  it('is begun by who may manage, at a moment that fits what is there, and once', async () => {
+  it('is begun by a manager, at a moment that fits the data, and once', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     answered(await bank.send({ from, to, raw: LEAST }), 201);
     const refused = async (pattern: RegExp, code: number, ...args: readonly string[]): Promise<void> => {
@@ -100,7 +100,7 @@ describe('a restore', () => {
     assert.deepEqual([nothing.code, /never restored/.test(nothing.stderr)], [1, true], nothing.stderr);
   });
 
-  it('closes the ledger for every process, and one that began it cannot open it', async () => {
+  it('closes the ledger for every process, and the person who began it cannot open it', async () => {
     await verify();
     assert.equal((await begin('--to', toRfc3339(systemClock()), '--skip', '10')).code, 0);
     assert.equal((await begin('--nothing-lost')).code, 1);
@@ -116,7 +116,7 @@ describe('a restore', () => {
     assert.deepEqual([without.code, /no rail http:nowhere/.test(without.stderr)], [2, true], without.stderr);
   });
 
-  it('is finished by another: the log goes on behind the gap, which is announced, and so does the audit log', async () => {
+  it('is finished by another person: the log continues after the gap, which is announced, and so does the audit log', async () => {
     const before = await heads();
     const finished = await ops('restore', 'finish', '--as', 'leo', '--json');
     assert.deepEqual([finished.code, finished.stdout.trim()], [0, '[]'], finished.stderr);
@@ -141,7 +141,7 @@ describe('a restore', () => {
     assert.equal(await (await fetch(`${api.adminUrl}/readyz`)).text(), 'ready\n');
   });
 
-  it('keeps the log in order of time: bounds find what lies before, in and behind the gap', async () => {
+  it('keeps the log in order of time: bounds find what is before, in and after the gap', async () => {
     const [row] = await db.sql(`SELECT announced_at AS at FROM event_gaps WHERE tenant_id=${own()}`);
     const at = Date.parse(`${String(row?.at).replace(' ', 'T')}Z`);
     const count = async (query: string): Promise<number> =>
@@ -166,7 +166,7 @@ describe('a restore', () => {
     await db.change(`UPDATE event_gaps SET after_sequence=${String(announced[0]?.after)} WHERE tenant_id=${own()}`);
   });
 
-  it('lets an endpoint that was behind go over the gap at once', async () => {
+  it('lets an endpoint that was behind cross the gap at once', async () => {
     const body = { url: 'https://example.com/hook', events: ['account.verified'] };
     const { id } = answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json;
     const endpoint = idLiteral(String(id));

@@ -69,7 +69,7 @@ describe('files that are read in a thread of their own', () => {
       assert(JSON.stringify(apart.rows) === JSON.stringify(atOnce.rows), `${apart.rows.length} rows differ`);
     });
 
-  it('a file that needs more memory than its thread has is refused, and the process goes on', async () => {
+  it('a file that needs more memory than its thread has is refused, and the process continues', async () => {
     const thread = new ReadingThread({ maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 2 });
     const formats = `<styleSheet xmlns="${MAIN}"><cellXfs>${Array.from({ length: 99_000 }, (_, at) => `<xf numFmtId="${'9'.repeat(200)}${at}"/>`).join('')}</cellXfs></styleSheet>`;
     const file = workbook(sheetXml(''), { 'xl/styles.xml': formats });
@@ -102,7 +102,7 @@ describe('files that are read in a thread of their own', () => {
     assert.equal((await read(csv(2_000))).rows.length, 2_000, 'the place is free again');
   });
 
-  it('whoever wants no more rows gives its place back', async () => {
+  it('a reader that wants no more rows releases its place', async () => {
     for await (const _ of readers.rows(bytesOf([csv(50_000)]), of('a'))) break;
     assert.equal((await read(csv(2_000), of('b'))).rows.length, 2_000);
   });
@@ -115,7 +115,7 @@ describe('files that are read in a thread of their own', () => {
     await assert.rejects(read(csv(1)), { message: 'the readers of files are stopped' });
   });
 
-  it('a file that the store cannot give is no problem of the file, and the next one is read', async () => {
+  it('a failure of the store is not a problem of the file, and the next one is read', async () => {
     const away = { size: 10, read: () => Promise.reject(new Error('away')) };
     await assert.rejects(readAll(readers.rows(away, of('a'))), { message: 'away' });
     assert.equal((await read(csv(3))).rows.length, 3);

@@ -22,7 +22,7 @@ describe('files that are larger than they look', () => {
   const read = (file: Buffer, scale = FULL): Promise<ReadApart> => readBomb(file, join(folder, 'file'), scale);
 
   for (const { title, code, make } of WORKBOOKS)
-    it(`${title}, within a tenth of the memory and time where the bounds are a tenth`, async () => {
+    it(`${title}, within a tenth of the memory and time if the bounds are a tenth`, async () => {
       assert.equal((await read(make(TENTH), TENTH)).code, code);
     });
 
@@ -47,7 +47,7 @@ describe('files that are larger than they look', () => {
     assert.equal((await read(styles(110_000, 1_000))).code, 'unreadable_file');
   });
 
-  it('a part that lies about its size is stopped where it said that it ends', async () => {
+  it('a part that lies about its size is stopped at the size that it claims', async () => {
     const part = filled(SHEET, SHEET_HEAD, ' ', SHEET_TAIL, 300 * MIB);
     const lying = { ...part, says: { ...part.says, size: 1_000 } };
     const told = await read(zipOf([...workbookParts('').filter(({ name }) => name !== SHEET), lying]));

@@ -76,7 +76,7 @@ describe('CSV', () => {
     assert.deepEqual(await textsOf('a,b\n1\n1,2,3\n'), [['a', 'b'], ['1'], ['1', '2', '3']]);
   });
 
-  it('letters of several bytes come through at every border of a piece', async () => {
+  it('characters of several bytes survive at every border of a piece', async () => {
     for (let shift = 0; shift < 4; shift += 1) {
       const line = `${'x'.repeat(shift)}ñ€👩`;
       const [row] = await rowsOf(`${line.repeat(2_000)}`.slice(0, 2_000));
@@ -130,7 +130,7 @@ describe('CSV', () => {
     }
   });
 
-  it('has at most a hundred columns and a hundred thousand rows beside the header', async () => {
+  it('has at most a hundred columns and a hundred thousand rows besides the header', async () => {
     assert.equal((await textsOf(`${'a,'.repeat(99)}a\n`))[0]?.length, 100);
     assert.equal((await textsOf(`${'a,'.repeat(100)},,,,\n`))[0]?.length, 100);
     assert.equal(await problemOf(`${'a,'.repeat(100)}a\n`), 'too_many_columns');

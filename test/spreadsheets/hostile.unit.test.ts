@@ -25,7 +25,7 @@ describe('hostile workbooks', () => {
   const isUnreadable = async (file: Buffer, what?: string): Promise<void> =>
     assert.equal(await problemOf(file), 'unreadable_file', what);
 
-  it('are told from good ones', async () => {
+  it('are distinguished from good ones', async () => {
     assert.deepEqual(await textsOf(workbook(sheetXml(ROWS))), TEXTS);
     assert.deepEqual(await textsOf(withSheet({ descriptor: true })), TEXTS, 'sizes behind the data');
     assert.deepEqual(await textsOf(withSheet({ stored: true })), TEXTS, 'not packed');
@@ -137,7 +137,7 @@ describe('hostile workbooks', () => {
     await isUnreadable(workbook(Buffer.from(good.replace('12', '1\u00002'))), 'NUL');
   });
 
-  it('that are no workbooks are neither kind; what is not even an archive is told at once', async () => {
+  it('that are not workbooks are neither kind; what is not even an archive is reported at once', async () => {
     assert.equal(await kindOf(workbook(sheetXml(ROWS))), 'xlsx');
     assert.equal(await kindOf(zipOf([{ name: 'word/document.xml', data: 'x' }])), null);
     assert.equal(
@@ -209,7 +209,7 @@ describe('the bytes of a file', () => {
     assert.ok(all < 40, `${all} reads`);
   });
 
-  it('are not asked for when nobody wants more rows', async () => {
+  it('are not requested if nobody wants more rows', async () => {
     const large = workbook(sheetXml(ROWS.repeat(50_000)));
     let bytes = 0;
     const source: ByteSource = {

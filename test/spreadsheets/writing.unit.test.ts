@@ -119,7 +119,7 @@ const FORMULAS = [
 ];
 
 describe('the result file', () => {
-  it('has the columns of the interface, and what became of each row', async () => {
+  it('has the columns of the interface, and the outcome of each row', async () => {
     const want = [
       ['row', 'reference', 'recipient', 'amount', 'asset', 'status', 'bonus_id', 'fee', 'code', 'message', 'paid_at'],
       [
@@ -167,7 +167,7 @@ describe('the result file', () => {
     for (const format of ['csv', 'xlsx'] as const) assert.equal((await rowsOf(await result(format, []))).length, 1);
   });
 
-  it('is written apart where it is large: the same to the last byte of its cells', async () => {
+  it('is written in a separate thread if it is large, with the same cells to the last byte', async () => {
     const rows = Array.from({ length: 1_500 }, (_, index) => resultCells({ ...PAID, row: index + 2 }));
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
       for (let at = 0; at < rows.length; at += 300) yield await Promise.resolve(rows.slice(at, at + 300));
@@ -180,7 +180,7 @@ describe('the result file', () => {
     });
   });
 
-  it('whose rows fail, or that nobody wants any more, is not written', async () => {
+  it('whose rows fail, or that is no longer wanted, is not written', async () => {
     const stop = new AbortController();
     async function* endless(): AsyncGenerator<readonly TableRow[]> {
       for (let row = 2; ; row += 1) {
@@ -199,7 +199,7 @@ describe('the result file', () => {
     });
   });
 
-  it('for which there is no place is a failure, here and apart, that ends nothing else', async () => {
+  it('that finds no space fails without ending anything else, in either thread', async () => {
     const paths = { csv: '/dev/full', xlsx: '/dev/full' };
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
       for (let row = 2; row < 5_000; row += 1) yield await Promise.resolve([resultCells({ ...PAID, row })]);
@@ -287,7 +287,7 @@ describe('exported cells', () => {
       for (const cell of number === 1 ? [] : cells.slice(1)) assert.ok(cell === null || cell.kind === 'text');
   });
 
-  it('hold no control characters, show what would hide, and come back as they were else', async () => {
+  it('contain no control characters, show invisible ones, and otherwise come back unchanged', async () => {
     const text = 'a\0b\x1bc\u0085d\ne\r\n\tf\u2028g\ud800h\uffff <&> "\' _x0041_ ]]> ñ€👩‍👧 \u202e';
     const want = 'abc d e f gh <&> "\' _x0041_ ]]> ñ€👩‍👧 \\u202e';
     for (const format of ['csv', 'xlsx'] as const) {

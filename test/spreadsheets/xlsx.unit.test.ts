@@ -48,7 +48,7 @@ describe('XLSX cells', () => {
     );
   });
 
-  it('what stands as a number and is none makes the file unreadable', async () => {
+  it('a number cell without a number makes the file unreadable', async () => {
     for (const text of ['1,5', 'NaN', '0x1', '1_0', '--1', 'abc', '1E', '１'])
       assert.equal(await problemOf(workbook(sheetXml(`<row><c><v>${text}</v></c></row>`))), 'unreadable_file', text);
   });
@@ -73,12 +73,12 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('booleans, errors and ISO dates are told', async () => {
+  it('booleans, errors and ISO dates are recognised', async () => {
     const cells = '<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2026-11-01</v></c>';
     assert.deepEqual(await kindsOf(cells), ['boolean TRUE', 'boolean FALSE', 'error #N/A', 'date 2026-11-01']);
   });
 
-  it('rich text is one text, without what tells its pronunciation', async () => {
+  it('rich text is one text, without its phonetic hints', async () => {
     const rich =
       '<r><t>two </t></r><r><rPr><b/></rPr><t xml:space="preserve">runs</t></r><rPh sb="0" eb="1"><t>NO</t></rPh>';
     const changes = {
@@ -88,7 +88,7 @@ describe('XLSX cells', () => {
     assert.deepEqual(await kindsOf(cells, changes), ['text two runs', 'text b', 'text two runs']);
   });
 
-  it('spaces, CDATA, references and escapes come through', async () => {
+  it('spaces, CDATA, references and escapes are preserved', async () => {
     const items =
       '<si><t xml:space="preserve"> a </t></si><si><t><![CDATA[<b>]]>&#241;&#x20AC;</t></si><si><t>c_x000A_d_x005F_x0041_</t></si>';
     const cells = [0, 1, 2].map((at) => `<c t="s"><v>${at}</v></c>`).join('');
@@ -126,12 +126,12 @@ describe('XLSX cells', () => {
     assert.equal(await problemOf(without), 'unreadable_file');
   });
 
-  it('a text far longer than any column takes is cut, not lost', async () => {
+  it('a text far longer than any column accepts is cut, not lost', async () => {
     const [cell] = await cellsOf(`<c t="inlineStr"><is><t>${'ñ'.repeat(40_000)}</t></is></c>`);
     assert.equal(cell?.text, 'ñ'.repeat(2_048));
   });
 
-  it('dates are told by the format of their style, built in or own', async () => {
+  it('dates are recognised by the format of their style, built-in or custom', async () => {
     const own =
       '<numFmts><numFmt numFmtId="170" formatCode="dd/mm/yyyy"/><numFmt numFmtId="171" formatCode="0.00"/></numFmts>';
     const ids = [0, 14, 22, 45, 49, 2, 170, 171, 57];
@@ -143,7 +143,7 @@ describe('XLSX cells', () => {
     assert.deepEqual(kinds, ['number', 'date', 'date', 'date', 'number', 'number', 'date', 'number', 'date']);
   });
 
-  it('a format code shows a date where a letter of one stands outside quotes, escapes and brackets', () => {
+  it('a format code shows a date if it has such a letter outside quotes, escapes and brackets', () => {
     for (const code of ['yyyy-mm-dd', 'd', 'h:mm AM/PM', '[h]:mm', '[$-409]d mmm', 'mm:ss.0', '0;d', 'General;d'])
       assert.equal(isDateFormat(code), true, code);
     for (const code of [
@@ -278,7 +278,7 @@ describe('the first sheet', () => {
     for (const [list, rels] of bad) assert.equal(await problemOf(book(list, rels)), 'unreadable_file', rels);
   });
 
-  it('is found where the parts are elsewhere, and their names in another case', async () => {
+  it('is found even if the parts are elsewhere, or their names in a different case', async () => {
     const parts = workbookParts(one('one'), {
       '_rels/.rels': relsXml(['r', 'officeDocument', '/Office/Book.xml']),
       'office/_rels/book.xml.RELS': relsXml(['rId1', 'worksheet', '/XL/worksheets/SHEET1.xml']),
@@ -326,7 +326,7 @@ describe('workbooks of programs', () => {
     );
   });
 
-  it('Google: inline formats, no dimension, a thousand empty rows behind', async () => {
+  it('Google: inline formats, no dimension, a thousand empty rows at the end', async () => {
     const rows = `<row r="1" ht="15.75" customHeight="1"><c r="A1" s="1" t="s"><v>0</v></c><c r="B1" s="2"><v>1.0</v></c><c r="C1" s="2"/></row>${Array.from({ length: 1_000 }, (_, at) => `<row r="${at + 2}" customHeight="1"><c r="A${at + 2}" s="3"/></row>`).join('')}`;
     const sheet = xml(
       `<worksheet xmlns="${MAIN}" xmlns:r="urn:r" xmlns:mx="urn:mx"><sheetPr/><sheetData>${rows}</sheetData><drawing r:id="rId1"/></worksheet>`,

@@ -24,13 +24,13 @@ describe('the name of one of the staff, folded', () => {
     assert.equal(new Set(names.map(foldedName)).size, names.length);
   });
 
-  it('takes spaces in a row for one, and is its own fold', () => {
+  it('treats consecutive spaces as one, and folds to itself', () => {
     assert.equal(foldedName('Ana  \t María'), foldedName('ana maria'));
     for (const name of [...Object.values(LOOK_ALIKES), 'Ana María', 'Łukasz', 'Ñandú 7'])
       assert.equal(foldedName(foldedName(name)), foldedName(name), name);
   });
 
-  it('is empty where there is nothing to read', () => {
+  it('is empty if there is nothing to read', () => {
     for (const name of ['', ' ', '\u200b', '\u0301']) assert.equal(foldedName(name), '');
   });
 });

@@ -72,7 +72,7 @@ describe('one person', () => {
     );
   });
 
-  it('is nowhere two: posts no adjustment of their own by any name, and no service does it for them', async () => {
+  it('never counts as two: posts none of their own adjustments by any name, and no service does it for them', async () => {
     const { tenantId, id: accountId } = account;
     const wanted = { tenantId, accountId, direction: 'in', amount: { raw: LEAST, asset: 'COPM' } } as const;
     const reference = randomUUID();
@@ -93,7 +93,7 @@ describe('one person', () => {
     assert.equal((await balanceOf(db.database, accountId)).available, available + LEAST);
   });
 
-  it('is nowhere two: applies no resolution of their own by any name, and no service does it for them', async () => {
+  it('never counts as two: applies none of their own resolutions by any name, and no service does it for them', async () => {
     const id = await own.pay('03');
     const { submissions, desk, conversation } = railsOf(db);
     await submissions.submit(id);

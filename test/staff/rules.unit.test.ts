@@ -74,7 +74,7 @@ describe('what one of the staff may do', () => {
     assert.deepEqual([...asking('support')].sort(), [...ofTwo, ...MOVES_MONEY].sort());
   });
 
-  it('is to look for everybody, and nothing else without a right', () => {
+  it('is only to look, without any right', () => {
     const nobody = { name: 'ana', kind: 'person', rights: [] } as const;
     assert.deepEqual(
       STAFF_RIGHTS.filter((right) => rightRefusal(nobody, right) === null),
@@ -82,7 +82,7 @@ describe('what one of the staff may do', () => {
     );
   });
 
-  it('is decided by ids for a second person: another one, whatever the names, and none where the first is unknown', () => {
+  it('is decided by id for a second person: a different one, whatever the names, and nobody if the first is unknown', () => {
     const [one, other] = [newId(), newId()];
     assert.equal(secondPersonRefusal(one, other), null);
     assert.equal(secondPersonRefusal(one, one)?.code, 'authority_insufficient');

@@ -40,12 +40,12 @@ describe('a signal of the staff', () => {
     ];
   }
 
-  it('is of its sender, by the code of the moment at which the server had this one', async () => {
+  it('belongs to its sender, by the code of the moment at which the server received it', async () => {
     assert.deepEqual(await verify({ reason: '  because  of it ' }), [`${signature.actor}: because of it`, null]);
     assert.deepEqual(asked, [['approve', 7]]);
   });
 
-  it('that is refused leaves one line: what was tried, of which tenant, by whom, why, and never the code', async () => {
+  it('that is refused leaves one line with the attempt, the tenant, the sender and the reason, but never the code', async () => {
     const [refused, line] = await verify({ actor: 'Mallory' });
     assert.equal(refused, 'Mallory is not active staff');
     const [, action, actor, details] = line as unknown[];
@@ -54,7 +54,7 @@ describe('a signal of the staff', () => {
     assert(!JSON.stringify(line).includes(signature.code));
   });
 
-  it('is proven for this act on this resource alone: its id opens no other', async () => {
+  it('is proven only for this act on this resource: its id opens no other', async () => {
     const signal = { ...signature, number: 7, action: 'approve', actId: newId() } as const;
     const about = (subjectId = newId()) => ({ tenantId: newId(), subjectType: 'transfer', subjectId });
     const own = about();
@@ -83,7 +83,7 @@ describe('a signal of the staff', () => {
     assert.equal((await verify({}))[0], `${signature.actor}: ${REASON}`);
   });
 
-  it('without a reason is refused behind one without a name, and before its code is looked at', async () => {
+  it('without a reason is refused after one without a name, and before its code is checked', async () => {
     assert.equal((await verify({ actor: null, reason: null }))[0], 'no actor was named');
     assert.equal((await verify({ reason: null, code: 'wrong' }))[0], 'no reason of 1 to 140 characters was given');
     assert.equal((await verify({}))[0], `${signature.actor}: ${REASON}`);

@@ -53,7 +53,7 @@ describe('a claim of one of the staff', () => {
     assert.deepEqual(await lines(), []);
   });
 
-  it('is proven for one person alone: the same purpose claimed by another is refused, and recorded', async () => {
+  it('is proven for one person only: the same purpose claimed by another is refused, and recorded', async () => {
     const purpose = randomUUID();
     const bob = await hire(db.database);
     assert.equal(said(await verify({ purpose, name: bob.name, code: codeOf(bob, now) })), 'verified');
@@ -62,7 +62,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 2);
   });
 
-  it('is locked at the doors where wrong codes came, and never at the command line for what came elsewhere', async () => {
+  it('is locked where the wrong codes were given, and never at the command line for those given elsewhere', async () => {
     for (let wrong = 0; wrong < 5; wrong += 1) await verify({ code: wrongCode(ana, now) });
     assert.match(said(await verify({ door: 'temporal' })), /is locked until/);
     assert.equal(said(await verify({ door: 'ops' })), 'verified');
@@ -71,7 +71,7 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify({ door: 'ops' })), /is locked until/);
   });
 
-  it('takes a code as authenticators show it, with a space', async () => {
+  it('accepts a code as authenticators show it, with a space', async () => {
     const code = codeOf(ana, now);
     assert.equal(said(await verify({ code: ` ${code.slice(0, 3)} ${code.slice(3)}` })), 'verified');
   });
@@ -85,12 +85,12 @@ describe('a claim of one of the staff', () => {
     assert.equal(said(await verify({ receivedAt, code })), 'verified');
   });
 
-  it('comes to nothing where nobody knows when it came', async () => {
+  it('is refused if the time of its arrival is unknown', async () => {
     assert.match(said(await verify({ receivedAt: null })), /nobody knows when it came/);
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
-  it('takes a code once: for anything else it was used before, though it is still shown, at every door', async () => {
+  it('accepts a code once: for anything else it counts as used, wherever it is given, though it is still shown', async () => {
     assert.equal(said(await verify({ door: 'ops' })), 'verified');
     for (const door of ['ops', 'support', 'temporal'] as const)
       assert.equal(said(await verify({ door })), 'the code was used before');
@@ -98,7 +98,7 @@ describe('a claim of one of the staff', () => {
     assert.equal(said(await verify()), 'verified');
   });
 
-  it('is told the same again for the same purpose, whatever has happened since, and used up and recorded once', async () => {
+  it('has the same result for the same purpose, whatever has happened since, and is used up and recorded once', async () => {
     const [good, bad] = [claim(), claim({ code: wrongCode(ana, now) })];
     for (let round = 0; round < 3; round += 1) {
       assert.equal(said(await verifyClaim(deps, good)), 'verified');
@@ -118,7 +118,7 @@ describe('a claim of one of the staff', () => {
     ['no code is given', { code: null }, /no code was given/, null],
     ['an empty code is given', { code: '' }, /no code was given/, null],
   ] as const)
-    it(`comes to nothing where ${what}: recorded once, and no code is used up or counted`, async () => {
+    it(`is refused if ${what}: recorded once, and no code is used up or counted`, async () => {
       const { name } = ana;
       assert.match(said(await verify(changes)), words);
       const [line, ...more] = await lines();
@@ -128,7 +128,7 @@ describe('a claim of one of the staff', () => {
       assert.equal(said(await verify()), 'verified');
     });
 
-  it('comes to nothing without the right, of who is no longer active, and of a service', async () => {
+  it('is refused without the right, for a person who is no longer active, and for a service', async () => {
     const bob = await hire(db.database, ['cancel']);
     assert.match(said(await verify({ name: bob.name, code: codeOf(bob, now) })), /lacks the right to approve/);
     assert.equal(said(await verify({ name: bob.name, code: codeOf(bob, now), right: 'cancel' })), 'verified');
@@ -141,7 +141,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 4);
   });
 
-  it("takes nobody else's code, and no text that is none", async () => {
+  it("accepts neither another person's code nor text that is not a code", async () => {
     const bob = await hire(db.database);
     const wrong = [
       codeOf(bob, now),
@@ -162,7 +162,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
-  it('counts a code that was used before as a wrong one, so that nobody tries old ones without end', async () => {
+  it('counts a used code as a wrong one, so that nobody can try old ones endlessly', async () => {
     await verify();
     for (let count = 1; count <= 5; count += 1) {
       assert.equal(said(await verify()), 'the code was used before');
@@ -186,7 +186,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 19);
   });
 
-  it('of twenty at once with one purpose all are told the same, and one is recorded', async () => {
+  it('with one purpose twenty times at once has one result, recorded once', async () => {
     for (const [one, words] of [
       [claim(), 'verified'],
       [claim({ code: wrongCode(ana, now) }), 'the code is wrong'],
@@ -199,14 +199,14 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 3);
   });
 
-  it('never opens by wrong codes, however many come', async () => {
+  it('never succeeds with wrong codes, however many', async () => {
     await wrongCodesCampaign({ db, codes: 300 });
   });
 
   describe('whose answer was lost', () => {
     for (const fate of ['cut_before', 'cut_after'] as const)
       for (const isRight of [true, false])
-        it(`finds what became of it, ${isRight ? 'right' : 'wrong'}, when it is asked again: ${fate} COMMIT`, async () => {
+        it(`returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
           now = systemClock();
           const proxy = await Proxy.open(db.url);
           const database = openDatabase(proxy.through(db.url));

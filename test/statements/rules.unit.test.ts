@@ -9,7 +9,7 @@ describe('what a statement may be of', () => {
     assert.throws(() => assertPeriod({ from: instant(5), to: instant(4) }), ApiError);
   });
 
-  it('is so many movements as a spreadsheet program still opens, and not one more', () => {
+  it('is as many movements as a spreadsheet program can open, and not one more', () => {
     assertNotTooLong(BigInt(MAX_MOVEMENTS));
     assert.throws(
       () => assertNotTooLong(BigInt(MAX_MOVEMENTS) + 1n),

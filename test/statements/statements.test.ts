@@ -148,7 +148,7 @@ describe('statements', () => {
     assert((await linesOf(sent.id)).some((line) => line[9] === "'=1+1" && line[7] === '$ana'));
   });
 
-  it('of a period without movements have both balances alone, and may begin before the account did', async () => {
+  it('of a period without movements have only both balances, and may begin before the account did', async () => {
     const quiet = await made({ account: payer, from: at(1000), to: at(2000) });
     const early = await made({ account: payer, from: instant(0), to: at(-1) });
     await makeStatements(api);
@@ -307,7 +307,7 @@ describe('statements', () => {
     assert((await linesOf(id)).length > 3);
   });
 
-  it('that another process has made meanwhile keep their files, when the one that stood still goes on', async () => {
+  it('that another process has made meanwhile keep their files when the frozen one resumes', async () => {
     await makeStatements(api);
     const { id } = await made();
     const { database } = api.core;
@@ -339,7 +339,7 @@ describe('statements', () => {
     assert.deepEqual([Number(row?.files_run), row?.status], [2, 'ready']);
   });
 
-  it('that two processes take up at once are made by one of them', async () => {
+  it('that two processes claim at once are made by one of them', async () => {
     await makeStatements(api);
     const { id } = await made();
     const { database } = api.core;

@@ -109,7 +109,7 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('says of an act that the ledger does not answer that it is not known, and the same form later what became of it', async () => {
+  it('says that the result is unknown if the ledger does not answer, and the same form later shows it', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
     const hasty = await startTestDesk(db, { COMMAND_TIMEOUT_MS: '700' });
@@ -174,7 +174,7 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('what was decided elsewhere meanwhile is said, and nothing changes', async () => {
+  it('a decision made elsewhere meanwhile is shown, and nothing changes', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
     const fields = { ...(await maria.form(page, 'approve')), reason: 'late', code: await desk.freshCode(maria.person) };

@@ -29,7 +29,7 @@ describe('the support desk', () => {
 
   const pend = async (): Promise<string> => text((await own.pend()).id);
 
-  it('takes a form from its own pages alone: not from another site, nor without the token, nor with a token of somebody else', async () => {
+  it("accepts a form only from its own pages: not from another site, nor without the token or with somebody else's", async () => {
     const id = await pend();
     const path = `/transfers/${id}/cancel`;
     const other = await desk.staffed('leo');
@@ -137,7 +137,7 @@ describe('the support desk', () => {
     assert.equal((await own.row(id)).status, 'pending_approval');
   });
 
-  it('has nothing under ids of another kind, ids of nothing, and what is no id', async () => {
+  it('has nothing under ids of another kind, unknown ids and malformed ids', async () => {
     const id = await pend();
     for (const path of [`/payouts/${id}`, `/accounts/${id}`, `/transfers/${newId()}`, '/transfers/1', `/batches/${id}`])
       assert.equal((await maria.get(path)).status, 404, path);

@@ -3,7 +3,7 @@ import { html } from '../../src/support/html.js';
 import { parseUnits } from '../../src/support/units.js';
 
 describe('a template of HTML', () => {
-  it('escapes whatever is put into it, but for HTML of its own', () => {
+  it('escapes every value except its own HTML', () => {
     const hostile = `<script>"&'`;
     assert.equal(html`<p title="${hostile}">${hostile}</p>`.text.match(/<script>/), null);
     assert.equal(html`${hostile}`.text, '&lt;script&gt;&quot;&amp;&#39;');
@@ -15,7 +15,7 @@ describe('a template of HTML', () => {
     );
   });
 
-  it('takes nothing for HTML that only looks like it', () => {
+  it('does not take for HTML what only looks like it', () => {
     const faked = { text: '<b>', toString: () => '<b>' } as unknown as string;
     assert.doesNotMatch(html`${String(faked)}`.text, /<b>/);
   });
@@ -24,7 +24,7 @@ describe('a template of HTML', () => {
     assert.equal(html`${'a\u202eb\u200bc\nd'}`.text, 'a\\u202eb\\u200bc\\u000ad');
   });
 
-  it('leaves out null, undefined and false, and no other value', () => {
+  it('omits null, undefined and false, and no other value', () => {
     assert.equal(html`${null}${undefined}${false}${0}${0n}${''}`.text, '00');
   });
 

@@ -9,12 +9,12 @@ const read = (environment: Readonly<Record<string, string>>) =>
   readSupportConfig(testEnvironment('mysql://user:password@127.0.0.1:3306/money', environment));
 
 describe('the configuration of signing in at the support desk', () => {
-  it('is by name and code alone unless something is said', () => {
+  it('is only by name and code by default', () => {
     const config = read({});
     assert.deepEqual([providerOf(config), config.SUPPORT_CODE_SIGN_IN], [null, 'on']);
   });
 
-  it('takes a provider, what the desk is called there, and what its groups give', () => {
+  it("accepts a provider, the desk's client id there, and the rights of its groups", () => {
     const config = read({
       ...ISSUER,
       SUPPORT_OIDC_CLIENT_SECRET: 'secret',
@@ -38,7 +38,7 @@ describe('the configuration of signing in at the support desk', () => {
     assert.equal(providerOf(read(ISSUER))?.clientSecret, null);
   });
 
-  it('takes a provider by http on this machine alone', () => {
+  it('accepts a provider by http only on this machine', () => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]'])
       assert(providerOf(read({ ...ISSUER, SUPPORT_OIDC_ISSUER: `http://${host}:8090` })) !== null);
   });

@@ -28,7 +28,7 @@ describe('signing in at the support desk', () => {
   const refusals = async (): Promise<number> =>
     Number((await db.sql(`SELECT COUNT(*) AS n FROM audit_log WHERE action='staff.sign_in_refused'`))[0]?.n);
 
-  it('shows nothing but the form to whoever is not signed in, and leads back to what was asked for', async () => {
+  it('shows only the form to anybody not signed in, and leads back to the requested page', async () => {
     const stranger = new Visitor(desk.url, await desk.hire(name()));
     for (const path of ['/', '/search?text=a', '/transfers/01a1feef-38a9-7169-8296-3070b51f3af4', '/waiting/stuck']) {
       const { status, headers, text } = await stranger.get(path);
@@ -44,7 +44,7 @@ describe('signing in at the support desk', () => {
       );
   });
 
-  it('makes a new session with an id that nobody knew before, and ends the one that the browser brought along', async () => {
+  it('creates a session with an id that nobody knew before, and ends the one that the browser brought', async () => {
     const visitor = await desk.staffed(name());
     const first = visitor.cookies.get('desk') ?? '';
     assert.match(first, /^sst_[A-Za-z0-9_-]{43}$/);
@@ -67,7 +67,7 @@ describe('signing in at the support desk', () => {
     assert.notDeepEqual(fields, form);
   });
 
-  it('sets a cookie that no script reads and no other site sends; over TLS for this host alone', async () => {
+  it('sets a cookie that no script reads and no other site sends, over TLS only for this host', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const answer = await visitor.signIn(await desk.freshCode(visitor.person));
     assert.match(
@@ -105,7 +105,7 @@ describe('signing in at the support desk', () => {
     assert.equal(known.cookies.has('desk'), false);
   });
 
-  it('takes a code once', async () => {
+  it('accepts a code once', async () => {
     const person = await desk.hire(name());
     const code = await desk.freshCode(person);
     assert.equal((await new Visitor(desk.url, person).signIn(code)).status, 303);
@@ -143,7 +143,7 @@ describe('signing in at the support desk', () => {
     assert.equal(await isIn(gone), false);
   });
 
-  it('hears no more than a few attempts from one address, whatever it claims', async () => {
+  it('accepts only a few attempts from one address, whatever it claims', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
     const attempt = (address: string): Promise<Answer> =>

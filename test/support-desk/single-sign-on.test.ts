@@ -151,7 +151,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), false);
   }
 
-  it('asks the first time for a code, and from then on lets the account alone in', async () => {
+  it('asks for a code the first time, and from then on lets the account in without one', async () => {
     const seen = await signedIn();
     assert.equal(seen.headers.get('refresh'), '0; url=/');
     assert.equal(await isIn(), true);
@@ -175,7 +175,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await session())?.identity.id, person.id);
   });
 
-  it('is no session before the code, and a wrong code is none, counts towards the lock-out, and is recorded once', async () => {
+  it('gives no session before the code; a wrong code gives none, counts towards the lock-out, and is recorded once', async () => {
     const page = await begin();
     assert.equal(await isIn(), false);
     const wrong = await bind(page, '000000');
@@ -225,7 +225,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await refusals('')).length >= 5, true);
   });
 
-  it('refuses who was deactivated, at the provider and behind a session that they had', async () => {
+  it('refuses a deactivated person, at the provider and with an existing session', async () => {
     await signedIn();
     await deactivateStaff(db.database, systemClock, person, operatorActor('lead'));
     assert.equal(await isIn(), false);
@@ -291,7 +291,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await begin(), 403, /did not say who you are/);
   });
 
-  it('takes an ID token that is signed anew and says the same: the refusals above are for what it says', async () => {
+  it('accepts an ID token that is signed again with the same content, so the refusals above are for the content', async () => {
     provider.tamper = (own) => own;
     assert.match((await begin()).text, /Is this you/);
   });
@@ -361,7 +361,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await begin('/transfers/0190')).headers.get('refresh'), '0; url=/transfers/0190');
   });
 
-  it('tells on a page of its own that the provider is away; name and code go on', async () => {
+  it('says on a separate page that the provider is away; name and code still work', async () => {
     provider.isAway = true;
     openDesk();
     await notIn(await begin(), 503, /does not answer now.*sign in with your name and a code/s);
@@ -375,7 +375,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), true);
   });
 
-  it('is the only way in where name and code are switched off, and no way where there is no provider', async () => {
+  it('is the only way in if name and code are switched off, and no way without a provider', async () => {
     openDesk({ withCode: false });
     const page = await browser.get('/sign-in');
     assert(!page.text.includes('name="code"'));
@@ -420,7 +420,7 @@ describe("sign-in by the company's identity provider", () => {
       assert.equal(asksForCode(act, 'support'), true);
   });
 
-  it('lets who may manage free somebody from their account: sessions are over, and only their code binds them anew', async () => {
+  it("lets a manager unlink somebody's account: their sessions end, and only their code links a new one", async () => {
     await signedIn();
     const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
     const clerk = proven(await addStaff(db.database, { name: `Clerk ${count}`, rights: ['approve'] }));

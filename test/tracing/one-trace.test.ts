@@ -139,7 +139,7 @@ describe('a trace', () => {
       await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, 'traced');
   });
 
-  it('that its sender does not keep is not kept, and what is no traceparent begins one of its own', async () => {
+  it('that its sender does not keep is not kept, and an invalid traceparent begins a new one', async () => {
     const traceId = randomBytes(16).toString('hex');
     const unkept = await paid(api, { traceparent: `00-${traceId}-${'1'.repeat(16)}-00` });
     assert.deepEqual([collector.of(traceId), arrivedOf(unkept).headers.traceparent], [[], undefined]);

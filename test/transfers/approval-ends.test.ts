@@ -55,7 +55,7 @@ describe('a transfer that waits for approval ends', () => {
   describe('with the last approval', () => {
     const approve = (id: unknown): Promise<TestAnswer> => own.act('approve', id, 'approver');
 
-    it('as rejected with capability_cannot_send where its source is not verified any more', async () => {
+    it('as rejected with capability_cannot_send if its source is no longer verified', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       await db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(own.guarded.id)}`);
@@ -65,7 +65,7 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
-    it('as rejected with not_found where its destination was closed meanwhile', async () => {
+    it('as rejected with not_found if its destination was closed meanwhile', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       await closeAccount(db.database, systemClock, own.receiver.id, DECIDED);
@@ -75,7 +75,7 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
-    it('as completed where the destination is frozen: it receives', async () => {
+    it('as completed if the destination is frozen: it can receive', async () => {
       const { id } = await own.pend();
       await setStatus(db, own.receiver, 'frozen');
       assert.equal(answered(await approve(id), 200).json.status, 'completed');
@@ -102,7 +102,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await own.bank.available(own.receiver), THRESHOLD);
     });
 
-    it('as rejected where the receiver can hold no more, and nothing is lost', async () => {
+    it('as rejected if the receiver can hold no more, and nothing is lost', async () => {
       const network = `net-${randomUUID()}`;
       own = await openGuarded(api, {}, { tenant: { network } });
       const full = await openBank(api, { network });
@@ -117,7 +117,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await full.available(to), 2n ** 63n - THRESHOLD);
     });
 
-    it('and the approval that found it so is a replay of its key for ever after', async () => {
+    it('and the approval that found this is a replay of its key forever after', async () => {
       const { id } = await own.pend();
       await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
       const key = randomUUID();
@@ -185,7 +185,7 @@ describe('a transfer that waits for approval ends', () => {
       ['Pacific/Kiritimati', '2035-12-31T09:59:59.999Z', '2035-12-31T10:00:00.000Z', ['2035-12', '2036-01']],
       ['America/New_York', '2036-03-01T04:59:59.999Z', '2036-03-01T05:00:00.000Z', ['2036-02', '2036-03']],
     ] as const)
-      it(`its own month gets its share back, that of the tenant's time zone at its creation: ${timeZone}`, async () => {
+      it(`its own month gets its share back, the month in the tenant's time zone at its creation: ${timeZone}`, async () => {
         at('2035-12-31T00:00:00.000Z');
         own = await openGuarded(
           api,
@@ -219,7 +219,7 @@ describe('a transfer that waits for approval ends', () => {
         assert.deepEqual(await months(), { [own1]: THRESHOLD });
       });
 
-    it('what is given back can be used again, to the last unit, and what waits cannot', async () => {
+    it('restored allowance can be used again, to the last unit, and what waits cannot', async () => {
       const payer = await own.account({ type: 'person', funds: { COPM: 2n * MONTH } });
       await own.setPolicy({ accountId: payer.id, threshold: LEAST });
       const maximum = 1_200_000_000n;
@@ -263,7 +263,7 @@ describe('a transfer that waits for approval ends', () => {
       await charge(FEE);
     });
 
-    it('held with the amount from the beginning, and given back with it; it uses nothing of the month', async () => {
+    it('held with the amount from the start, and released with it; it uses none of the month', async () => {
       const before = await own.money();
       const { id, fee } = await own.pend();
       assert.deepEqual(fee, { raw: FEE.toString(), asset: 'COPM' });
@@ -302,7 +302,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.deepEqual(await own.money(), { available: before.available - THRESHOLD - FEE, held: 0n });
     });
 
-    it('so the account that waits for the fee is not closed before, though it is the fee account no more', async () => {
+    it('so the account that waits for the fee is not closed before, though it is no longer the fee account', async () => {
       const { id } = await own.pend();
       await collect(await own.bank.account());
       const closing = await closeAccount(db.database, systemClock, fees.id, DECIDED).catch((error: unknown) => error);
@@ -312,7 +312,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal((await closeAccount(db.database, systemClock, fees.id, DECIDED)).changed, true);
     });
 
-    it('which the source pays as a movement of its own when it completes, dated then', async () => {
+    it('which the source pays as a separate movement when it completes, dated then', async () => {
       const { id } = await own.pend();
       pass(60_000);
       answered(await own.act('approve', id, 'approver'), 200);

@@ -55,7 +55,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.deepEqual(listed, [transfer]);
   });
 
-  it('holds the amount and takes the share of the month at once; nothing moves and no event tells of it', async () => {
+  it('holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
     const before = await own.money();
     const { id } = await own.pend();
     assert.deepEqual(await own.money(), { available: before.available - THRESHOLD, held: THRESHOLD });
@@ -117,7 +117,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.equal(await own.used(), 0n);
   });
 
-  it('asked again with its key answers 200, a replay, with the same transfer as it is now', async () => {
+  it('repeated with its key answers 200, a replay, with the transfer in its current state', async () => {
     const key = randomUUID();
     const first = await own.pend({}, { key });
     const again = async (): Promise<TestAnswer> => {

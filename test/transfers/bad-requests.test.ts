@@ -66,7 +66,7 @@ describe('POST /v1/transfers: a malformed request', () => {
     });
   }
 
-  it('with thousands of wrong fields is told the first fifty', async () => {
+  it('with thousands of wrong fields is answered with the first fifty', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`extra_${index}`, index]));
     const answer = answered(await post({ ...good, ...unknown }), 400, 'invalid_field');
     assert.equal((answer.details?.errors as unknown[]).length, 50);
@@ -135,7 +135,7 @@ describe('POST /v1/transfers: a malformed request', () => {
       );
   });
 
-  it('is told every problem at once; the first one leads', async () => {
+  it('is answered with every problem at once; the first one leads', async () => {
     const body = {
       destination: { type: 'card', account_id: 'x' },
       amount: { raw: 1.5 },
@@ -177,7 +177,7 @@ describe('POST /v1/transfers: a malformed request', () => {
       assertProblem(await post(body), 'invalid_field', '', reason);
     });
 
-  it('with prototype keys at any depth is 400, and nothing of it reaches an object', async () => {
+  it('with prototype keys at any depth is 400, and nothing reaches an object', async () => {
     for (const name of ['__proto__', 'constructor'])
       for (const [prefix, body] of [
         ['', `{"${name}":{"polluted":true},${JSON.stringify(good).slice(1)}`],
@@ -206,25 +206,25 @@ describe('POST /v1/transfers: a malformed request', () => {
     assert.equal(status, 413);
   });
 
-  it('that is no application/json in UTF-8 is 415 unsupported_media_type', async () => {
+  it('that is not application/json in UTF-8 is 415 unsupported_media_type', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', 'x'])
       answered(await post(good, { headers: { 'content-type': type } }), 415, 'unsupported_media_type');
     answered(await post(good, { headers: { 'content-encoding': 'gzip' } }), 415, 'unsupported_media_type');
   });
 
-  it('that is no UTF-8 is 400', async () => {
+  it('that is not UTF-8 is 400', async () => {
     const latin1 = Buffer.from(JSON.stringify({ ...good, description: 'Café' }), 'latin1');
     const { status, text } = await raw([], latin1);
     assert.deepEqual([status, text.includes('not_utf8')], [400, true]);
   });
 
-  it('without Idempotency-Key is 400 missing_idempotency_key, and with what is no UUID 400 invalid_field', async () => {
+  it('without Idempotency-Key is 400 missing_idempotency_key, and with anything but a UUID 400 invalid_field', async () => {
     answered(await post(good, { key: null }), 400, 'missing_idempotency_key');
     for (const key of ['x', '', randomUUID().slice(1), `${randomUUID()}, ${randomUUID()}`])
       assertProblem(await post(good, { key }), 'invalid_field', 'Idempotency-Key', 'not_a_uuid');
   });
 
-  it('with a header given twice of which one must count is refused', async () => {
+  it('with a repeated header that must be unique is refused', async () => {
     for (const [name, value, status] of [
       ['Idempotency-Key', randomUUID(), 400],
       ['Content-Type', 'application/json', 400],

@@ -54,7 +54,7 @@ describe('POST /v1/transfers', () => {
     assert.deepEqual([await bank.available(payer), await bank.available(receiver)], [850_000n, 150_000n]);
   });
 
-  it('moves each asset alone', async () => {
+  it('moves each asset separately', async () => {
     await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
     assert.deepEqual([await bank.available(payer, 'COPM'), await bank.available(receiver, 'COPM')], [10n * LEAST, 0n]);
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('takes the same content in another spelling of the JSON for the same request', async () => {
+  it('treats the same content in different JSON as the same request', async () => {
     const key = randomUUID();
     const { source_account: source, destination, amount } = transferBody({ from: payer, to: receiver, raw: LEAST });
     const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
@@ -126,7 +126,7 @@ describe('POST /v1/transfers', () => {
     assert.notEqual(one.json.id, other.json.id);
   });
 
-  it('replays to any token of the tenant with the scope, also when the member has no role any more', async () => {
+  it('replays to any token of the tenant with the scope, even if the member no longer has a role', async () => {
     const key = randomUUID();
     const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
     await removeRole(api.core.database, systemClock, bank.tenant.owner, payer.id, TEST_ACTOR);
@@ -145,7 +145,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(again.json.id, first.json.id);
   });
 
-  it('takes no description, null and an empty one', async () => {
+  it('accepts no description, null and an empty one', async () => {
     for (const [description, shown] of [
       [undefined, null],
       [null, null],
@@ -173,7 +173,7 @@ describe('POST /v1/transfers', () => {
     }
   });
 
-  it('takes ids in upper case, and shows them in lower case', async () => {
+  it('accepts ids in upper case, and shows them in lower case', async () => {
     const body = { ...transferBody({ from: payer, to: receiver, raw: LEAST }), source_account: payer.id.toUpperCase() };
     const answer = answered(await bank.request('POST', '/v1/transfers', { body }), 201);
     assert.equal(answer.json.source_account, payer.id);

@@ -63,7 +63,7 @@ describe('the fee of a transfer', () => {
     assert.deepEqual(object(object(event?.data).object).fee, { raw: '700', asset: 'COPM' });
   });
 
-  it('is a movement of its own, fee_out, and adjustment_in at the fee account, related to the transfer', async () => {
+  it('is a separate movement, fee_out, and adjustment_in at the fee account, related to the transfer', async () => {
     await charge({ flatRaw: 700n });
     const { id, created_at: createdAt } = await bank.sent({
       from: payer,
@@ -142,7 +142,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(poor), 0n);
   });
 
-  it('is charged in the asset of its schedule alone', async () => {
+  it('is charged only in the asset of its schedule', async () => {
     await charge({ flatRaw: 700n });
     assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' })).fee, {
       raw: '0',

@@ -60,7 +60,7 @@ describe('GET /v1/transfers', () => {
     return [...transfers].sort((a, b) => (order(a) < order(b) ? 1 : -1));
   }
 
-  it('has 25 on a page where no limit is asked for, 1 to 100 where one is', async () => {
+  it('has 25 on a page by default, and 1 to 100 with a limit', async () => {
     assert.equal(list((await bank.get('/v1/transfers')).json.items).length, 25);
     for (const limit of [1, 7, 100])
       assert.equal(list((await bank.get(`/v1/transfers?limit=${limit}`)).json.items).length, Math.min(limit, 30));
@@ -73,7 +73,7 @@ describe('GET /v1/transfers', () => {
       assert.deepEqual(await walk(bank, `/v1/transfers?limit=${limit}`), sorted(made));
     });
 
-  it('takes another limit on the way', async () => {
+  it('accepts a different limit along the way', async () => {
     const first = answered(await bank.get('/v1/transfers?limit=4'), 200).json;
     const rest = await walk(bank, `/v1/transfers?limit=9&cursor=${text(first.next_cursor)}`).catch(() => null);
     // The walk asks with its own cursor beside the first one, which is repeated.
@@ -122,7 +122,7 @@ describe('GET /v1/transfers', () => {
     assert.equal(list((await bank.get(`/v1/transfers?${query}`)).json.items).length, 3);
   });
 
-  it('takes filters together', async () => {
+  it('combines filters', async () => {
     const { id } = accounts[1]!;
     const query = `source_account=${id}&status=completed&created_at[gte]=${at(2)}&created_at[lte]=${at(7)}`;
     const expected = made.filter(
@@ -188,7 +188,7 @@ describe('GET /v1/transfers', () => {
       answered(await bank.get(`/v1/transfers?${query}&cursor=${edited}`), 400, 'invalid_field');
   });
 
-  it('gives no transfer twice and leaves none of before the walk out, while new ones are made', async () => {
+  it('gives no transfer twice and skips no earlier one, while new ones are made', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 1_000n * LEAST } }), await own.account()];
     const old = [];
@@ -206,7 +206,7 @@ describe('GET /v1/transfers', () => {
     assert.deepEqual(ids(seen).sort(), ids(old).sort());
   });
 
-  it('leaves out what the member has no role in: a role in source or destination shows a transfer', async () => {
+  it('omits what the member has no role in: a role in source or destination shows a transfer', async () => {
     const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'reader', TEST_ACTOR);
     const token = await bank.issue(member, ['read']);
     const reader: Pick<Bank, 'get'> = { get: (path) => bank.request('GET', path, { token }) };
@@ -235,14 +235,14 @@ describe('GET /v1/transfers', () => {
       }
     });
 
-    it('answers 404 for one of another tenant, one that is missing, and what is no id, all alike', async () => {
+    it("answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
       const missing = answered(await stranger.get(`/v1/transfers/${randomUUID()}`), 404, 'not_found').text;
       for (const id of [text(made[0]!.id), 'x', `${text(made[0]!.id)}0`, '%20', accounts[0]!.id])
         assert.equal(answered(await stranger.get(`/v1/transfers/${id}`), 404, 'not_found').text, missing);
     });
 
-    it('takes no query', async () => {
+    it('accepts no query', async () => {
       answered(await bank.get(`/v1/transfers/${text(made[0]!.id)}?expand=fee`), 400, 'invalid_field');
     });
   });

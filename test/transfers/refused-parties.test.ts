@@ -68,7 +68,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     answered(await one.send({ from, to: await other.account(), raw: LEAST }), 404, 'not_found');
   });
 
-  it('answers 404 before 403: a foreign account tells nothing of roles', async () => {
+  it('answers 404 before 403: a foreign account reveals nothing about roles', async () => {
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
     );
@@ -76,7 +76,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     answered(await bank.send({ from: foreign, to: payer, raw: LEAST }, { token: nobody }), 404, 'not_found');
   });
 
-  it('answers 403 before 422: without the right nothing is told of limits and funds', async () => {
+  it('answers 403 before 422: without the right nothing is revealed about limits and funds', async () => {
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
     );
@@ -99,7 +99,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     assert.deepEqual(allowed, { viewer: 403, operator: 201, approver: 403, admin: 201, owner: 201 });
   });
 
-  it('leaves no key behind a 400, a 403, a 404 or a 409: the same key acts when its cause is gone', async () => {
+  it('binds no key by a 400, a 403, a 404 or a 409: the same key acts once the cause is gone', async () => {
     const own = await openBank(api);
     const member = await addMember(db.database, systemClock, own.tenant.tenant.id, 'clerk', TEST_ACTOR);
     const token = await own.issue(member);

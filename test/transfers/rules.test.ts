@@ -120,7 +120,7 @@ describe('POST /v1/transfers: the rules about money', () => {
     await bank.sent({ from: payer, to: receiver, raw: 3n * LEAST });
   });
 
-  it('the rules come in their order: minimum, maximum, month, funds', async () => {
+  it('the rules are checked in order: minimum, maximum, month, funds', async () => {
     const { maximum, month } = LIMITS.person.COPM;
     const payer = await bank.account({ type: 'person' });
     const code = async (raw: bigint): Promise<string | undefined> =>
@@ -139,7 +139,7 @@ describe('POST /v1/transfers: the rules about money', () => {
     assert.equal(await code(LEAST), 'monthly_limit_exceeded');
   });
 
-  it('a 422 is bound to its key for ever: the same words again, though its cause is gone; a new key acts', async () => {
+  it('a 422 is bound to its key forever: the same words again, though its cause is gone; a new key acts', async () => {
     const key = randomUUID();
     const payer = await bank.account();
     const first = answered(
@@ -176,7 +176,7 @@ describe('POST /v1/transfers: the rules about money', () => {
     assert.deepEqual(await db.sql(`SELECT * FROM month_totals WHERE account_id=${idLiteral(payer.id)}`), []);
   });
 
-  it('what would take the receiver beyond 64 bits is 400 out_of_range, leaves no key, and harms nothing', async () => {
+  it('an amount that would take the receiver beyond 64 bits is 400 out_of_range, binds no key, and harms nothing', async () => {
     const network = `net-${randomUUID()}`;
     const [own, other] = [await openBank(api, { network }), await openBank(api, { network })];
     const payer = await own.account({ funds: { COPM: 10n * LEAST } });

@@ -213,7 +213,7 @@ describe('the address guard', () => {
     '2606:4700::1111',
     '2a00::1',
   ])
-    it(`calls ${address}, beside a special range, public`, () => assert.ok(isPublicAddress(address)));
+    it(`calls ${address}, next to a special range, public`, () => assert.ok(isPublicAddress(address)));
 
   for (const text of [
     '',
@@ -226,7 +226,7 @@ describe('the address guard', () => {
     '[2606:4700::1111]',
     'one',
   ])
-    it(`calls ${JSON.stringify(text)}, which is no canonical address, not public`, () =>
+    it(`calls ${JSON.stringify(text)}, which is not a canonical address, not public`, () =>
       assert.ok(!isPublicAddress(text)));
 });
 
@@ -235,7 +235,7 @@ describe('a host name', () => {
     guardWith({ resolve: async () => answer });
   const URL_OF_NAME = 'https://hooks.acme.example/';
 
-  it('takes deliveries where all of its addresses are public', async () => {
+  it('gets deliveries if all of its addresses are public', async () => {
     const guard = resolving('93.184.216.34', '2606:2800::1');
     assert.deepEqual(await guard.resolve(new URL(URL_OF_NAME)), {
       ok: true,
@@ -276,7 +276,7 @@ describe('a host name', () => {
   it('is asked of the real name servers, where .invalid has no address', async () =>
     assert.deepEqual(await guardWith().checkUrl('https://hooks.invalid/'), { ok: false, reason: 'unresolvable' }));
 
-  it('is left to the proxy where there is one, but for what is forbidden by its text', async () => {
+  it('is left to a proxy, except for hosts that are forbidden as written', async () => {
     const guard = guardWith({ namesAreLeftToProxy: true, resolve: () => Promise.reject(new Error('asked')) });
     assert.deepEqual(await guard.checkUrl(URL_OF_NAME), { ok: true, url: URL_OF_NAME });
     for (const host of ['127.1', '[::ffff:10.0.0.1]', 'localhost'])
@@ -318,7 +318,7 @@ describe("the operator's list", () => {
   ])
     it(`is compared with the parsed URL: ${url} is not on it`, () => assert.ok(!guard.parseUrl(url).ok));
 
-  it('resolves its names as the machine does, whatever their addresses', async () => {
+  it('resolves its names like the machine does, whatever their addresses', async () => {
     const local = guardWith({
       allowedHosts: allow('http://localhost:*'),
       resolve: () => Promise.reject(new Error('asked')),
@@ -386,7 +386,7 @@ describe('not one packet', () => {
     assert.equal(touched(), 0);
   });
 
-  it('reaches a forbidden address that a name stands for', async () => {
+  it('reaches a forbidden address behind a name', async () => {
     for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', '::ffff:7f00:1', '127.1', '::1%lo'])
       for (const answer of [[address], ['93.184.216.34', address]]) {
         const sender = senderWith({ guard: guardWith({ resolve: async () => answer }), timeoutMs: 2_000 });
@@ -398,7 +398,7 @@ describe('not one packet', () => {
     assert.equal(touched(), 0);
   });
 
-  it('reaches a forbidden address that a name has come to stand for since it was registered', async () => {
+  it('reaches a forbidden address that a name has changed to since its registration', async () => {
     const { port } = canaries[0]!;
     const url = `https://hooks.acme.example:${port}/`;
     const answers = [['93.184.216.34'], ['127.0.0.1'], ['93.184.216.34', '127.0.0.1']];

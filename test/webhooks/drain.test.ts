@@ -74,7 +74,7 @@ describe('the drain of an endpoint', () => {
     assert.equal(most, 8);
   });
 
-  it('is not held up by an endpoint that hangs', async () => {
+  it('is not delayed by an endpoint that hangs', async () => {
     const [stuck, own] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
     receiver.reply = ({ url }) => (url === stuck.url ? gate.reply() : 200);
@@ -90,7 +90,7 @@ describe('the drain of an endpoint', () => {
     assert.deepEqual(await statesOf(api, stuck.id), { pending: 20 });
   });
 
-  it('sends two at a time to a receiver that leaves all unanswered, and eight again when it answers', async () => {
+  it('sends two at a time to a receiver that answers nothing, and eight again once it answers', async () => {
     const own = await hooked(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -109,7 +109,7 @@ describe('the drain of an endpoint', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 21 });
   });
 
-  it('that is given up before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
+  it('that is abandoned before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
     const own = await hooked(api);
     await emit(api, own, 30);
     // Its connections break while it holds results that nobody has stored.
@@ -158,7 +158,7 @@ describe('the drain of an endpoint', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
 
-  it('cut off by a stop uses up no step: it is sent again at once', async () => {
+  it('cut off by a stop uses no step: the delivery is sent again at once', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     receiver.reply = () => failedWith('canceled');
@@ -175,7 +175,7 @@ describe('the drain of an endpoint', () => {
     assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 1);
   });
 
-  it('begins no send after its time or a stop, and stores what was on its way', async () => {
+  it('begins no send after its time or a stop, and stores what was in flight', async () => {
     const own = await hooked(api);
     await emit(api, own, 50);
     receiver.reply = async () => {
@@ -189,7 +189,7 @@ describe('the drain of an endpoint', () => {
     assert.equal((await endpointOf(api, own.id)).leaseUntil, null);
   });
 
-  it('tells that it lives every second, also while its receiver hangs', async () => {
+  it('heartbeats every second, even while its receiver hangs', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     const gate = new Gate();
@@ -242,7 +242,7 @@ describe('the drain of an endpoint', () => {
     await running;
   });
 
-  it('goes over events that nobody subscribed to without a row, and starts at the head of the log', async () => {
+  it('skips events that nobody subscribed to without writing a row, and starts at the head of the log', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 5);
@@ -255,7 +255,7 @@ describe('the drain of an endpoint', () => {
     assert.equal((await endpointOf(api, own.id)).cursorSequence, 3_008n);
   });
 
-  it('takes in what is emitted while it runs, and looks on before it ends', async () => {
+  it('sends what is emitted while it runs, and keeps looking before it ends', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     const running = drained(partsOf(api, receiver), own.id, { lookOnMs: 2_000 });

@@ -62,7 +62,7 @@ describe('an egress proxy', () => {
     });
   }
 
-  it('takes deliveries to names that it alone resolves, over TLS with the receiver itself', async () => {
+  it('carries deliveries to names that only it resolves, over TLS with the receiver itself', async () => {
     const asked: string[] = [];
     const server = createHttpsServer(
       makeCertificate({ subject: NAME, names: [NAME] }, authority),
@@ -91,7 +91,7 @@ describe('an egress proxy', () => {
     assert.ok(result.outcome === 'failed' && result.reason === 'tls', JSON.stringify(result));
   });
 
-  it('takes plain HTTP to hosts of the list, and the same bytes arrive', async () => {
+  it('carries plain HTTP to hosts of the list, and the same bytes arrive', async () => {
     const receiver = await httpReceiver();
     const proxy = await proxyThat(passingTo(() => receiver.port));
     const body = Buffer.from('{"d":"🦄"}');
@@ -109,7 +109,7 @@ describe('an egress proxy', () => {
     assert.equal(proxy.asked[0]!.authority, `${NAME}:8080`);
   });
 
-  it('is not even asked for what is forbidden by its own text', async () => {
+  it('is not even asked for an address that is forbidden as written', async () => {
     const proxy = await proxyThat((client) => client.destroy());
     for (const host of [
       '127.0.0.1',

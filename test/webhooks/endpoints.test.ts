@@ -46,7 +46,7 @@ describe('webhook endpoints', () => {
     bank.request('POST', PATH, { body, ...(key === undefined ? {} : { key }) });
   const good = (): { url: string; events: string[] } => ({ url: newUrl(), events: ['transfer.completed'] });
 
-  it('show what was registered, and the secret this once', async () => {
+  it('show what was registered, and the secret once', async () => {
     const body = { url: newUrl(), events: ['payout.failed', 'transfer.completed', 'payout.failed'] };
     const { secret, id, created_at: createdAt, ...others } = answered(await post(body), 201).json;
     assert.match(text(secret), /^whsec_/);
@@ -65,7 +65,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual(await walk(bank, `${PATH}?limit=1`), [read]);
   });
 
-  it('take the seven types that are offered, and no other', async () => {
+  it('accept the seven types that are offered, and no other', async () => {
     assert.deepEqual(answered(await post({ url: newUrl(), events: TYPES }), 201).json.events, TYPES);
     for (const events of [[], ['transfer.rejected'], ['webhook.test'], 'transfer.completed', ['']]) {
       const answer = answered(await post({ url: newUrl(), events }), 400, 'invalid_field');
@@ -79,7 +79,7 @@ describe('webhook endpoints', () => {
     answered(await post(good(), null), 400, 'missing_idempotency_key');
   });
 
-  it('are not registered at an address that may not be asked, nor moved to one; the reason is told', async () => {
+  it('are neither registered at nor moved to a forbidden address; the reason is given', async () => {
     const { id, url } = answered(await post(good()), 201).json;
     for (const [wrong, reason] of [
       ['http://example.com/hook', 'https_only'],
@@ -109,7 +109,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('by one key', () => {
-    it('are registered once; the replay shows the endpoint as it is now, without its secret', async () => {
+    it("are registered once; the replay shows the endpoint's current state, without its secret", async () => {
       const [key, body] = [randomUUID(), good()];
       const { secret: _, ...first } = answered(await post(body, key), 201).json;
       const path = `${PATH}/${text(first.id)}`;
@@ -155,7 +155,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('whose COMMIT is not answered are there or not, never twice: the key tells', async () => {
+  it('whose COMMIT is not answered exist or not, never twice: the key tells', async () => {
     const proxy = await Proxy.open(db.url);
     const cut = await startTestApi({ url: proxy.through(db.url) }, { COMMAND_TIMEOUT_MS: '1500' }, { receiver });
     try {
@@ -184,7 +184,7 @@ describe('webhook endpoints', () => {
     }
   });
 
-  it('that are deleted are gone, and deleting one again is no error', async () => {
+  it('that are deleted are gone, and deleting one again is not an error', async () => {
     const { id } = await register(bank, ['account.verified']);
     const path = `${PATH}/${text(id)}`;
     for (let times = 0; times < 2; times += 1) assert.equal(answered(await bank.request('DELETE', path), 204).text, '');
@@ -199,7 +199,7 @@ describe('webhook endpoints', () => {
       answered(await bank.request(method, path + suffix, { body }), 404, 'not_found');
   });
 
-  it('are changed as the body says, what it does not name stays', async () => {
+  it('are changed as the body says; what it does not name stays', async () => {
     const { id, secret: _, ...before } = await register(bank, ['account.verified', 'payout.failed']);
     const patch = async (body: object) =>
       answered(await bank.request('PATCH', `${PATH}/${text(id)}`, { body }), 200).json;
@@ -223,7 +223,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('that are tested', () => {
-    it('get a signed body at once, also when they are disabled; what came of it is among the deliveries', async () => {
+    it('get a signed body at once, even if disabled; the result is among the deliveries', async () => {
       const { id, url, secret } = await register(bank, ['account.verified']);
       const path = `${PATH}/${text(id)}`;
       answered(await bank.request('PATCH', path, { body: { status: 'disabled' } }), 200);
@@ -252,7 +252,7 @@ describe('webhook endpoints', () => {
       assert.deepEqual([delivery?.status, delivery?.next_attempt_at], ['failed', null]);
     });
 
-    it('hold up nobody when they hang: the request is answered, and eight of a tenant are the most', async () => {
+    it('delay nobody if they hang: the request is answered, and a tenant may have eight at most', async () => {
       const { id, url } = await register(bank, ['account.verified']);
       const gate = new Gate();
       receiver.reply = () => gate.reply();
@@ -267,7 +267,7 @@ describe('webhook endpoints', () => {
       gate.open(200);
     });
 
-    it('and redeliveries have a rate of their own for each token: sixty a minute', async () => {
+    it('and redeliveries have a separate rate for each token: sixty a minute', async () => {
       const limited = await startTestApi(db, { RATE_LIMIT_REDELIVER_PER_MIN: '60' });
       const path = `/v1/events/${randomUUID()}/redeliver`;
       const ask = (): Promise<TestAnswer> => limited.request('POST', path, { token: bank.token });
@@ -318,7 +318,7 @@ describe('webhook endpoints', () => {
     await logged.stop();
   });
 
-  it('of a tenant are managed by whoever is admin or owner of any of its accounts', async () => {
+  it('of a tenant are managed by an admin or owner of any of its accounts', async () => {
     const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'admin of one', TEST_ACTOR);
     const token = await bank.issue(member, ['webhooks']);
     const ask = async (): Promise<number> => (await bank.request('GET', PATH, { token })).status;

@@ -92,7 +92,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('is due again when its retry is, and not before; what it waits for is said in words', async () => {
+  it('is due again when its retry is, and not before; what it waits for is described in words', async () => {
     const own = await failing(2);
     assert.deepEqual(await statesOf(api, own.id), { retrying: 2 });
     assert((await dueIn(own)).every((seconds) => seconds >= 2 && seconds <= 5));
@@ -105,7 +105,7 @@ describe('an endpoint that fails', () => {
     assert.equal(await isDue(own), true);
   });
 
-  it('does not hold up new deliveries with its retries', async () => {
+  it('does not delay new deliveries by its retries', async () => {
     let fails = 2;
     const own = await failing(3, () => ((fails -= 1) >= 0 ? 503 : 200));
     assert.deepEqual(await statesOf(api, own.id), { retrying: 2, delivered: 1 });
@@ -146,7 +146,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 20 });
   });
 
-  it('is tried at once where an operator says so', async () => {
+  it("is tried at once on an operator's request", async () => {
     const own = await failing(6);
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
@@ -157,7 +157,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
-  it('is probed at once where its tenant recovers: it is back', async () => {
+  it('is probed at once when its tenant recovers', async () => {
     const own = await failing(6);
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
@@ -222,7 +222,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('gets nothing more of a type that is removed, and of one that is added only what comes then', async () => {
+  it('gets nothing more of a removed type, and of an added one only what comes later', async () => {
     const own = await failing(2);
     const path = `/v1/webhook_endpoints/${own.id}`;
     await emit(api, own, 3, 'payout.failed');

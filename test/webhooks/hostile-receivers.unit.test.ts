@@ -85,14 +85,14 @@ describe('an attempt ends in time at a receiver that', () => {
     }
   });
 
-  it('takes the connection and no byte of a long request', async () => {
+  it('accepts the connection but reads no byte of a long request', async () => {
     const receiver = await listening(createServer((socket) => socket.pause()));
     const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)));
     assertFailed(result, 'timeout');
     assert.ok(result.tookMs < 300 + SLACK_MS);
   });
 
-  it('begins a TLS handshake and does not go on', async () => {
+  it('begins a TLS handshake and does not continue', async () => {
     const receiver = await tcpReceiver(() => undefined);
     const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url.replace('http:', 'https:')));
     assertFailed(result, 'timeout');
@@ -106,7 +106,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assert.ok(result.tookMs < 300 + SLACK_MS);
   });
 
-  it('drips its answer: the status counts, with what came of the body', async () => {
+  it('drips its answer: the status counts, with as much of the body as arrived', async () => {
     const receiver = await tcpReceiver((socket) =>
       drip(socket, ['HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'drop ']),
     );
@@ -178,7 +178,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assert.ok(result.outcome === 'answered' && result.status === 202, JSON.stringify(result));
   });
 
-  it('answers 101: it is no success, and no other protocol is spoken', async () => {
+  it('answers 101: it is not a success, and no other protocol is spoken', async () => {
     const receiver = await tcpReceiver((socket) =>
       socket.write('HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'),
     );

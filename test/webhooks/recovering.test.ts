@@ -70,7 +70,7 @@ describe('recover', () => {
       .sort((one, other) => one - other);
   };
 
-  it('sends again what since then has no 2xx, and nothing else', async () => {
+  it('resends what has got no 2xx since then, and nothing else', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     clock.pass(10 * 60_000);
@@ -97,7 +97,7 @@ describe('recover', () => {
     assert.equal((await run(own.id)).attempts, 0);
   });
 
-  it('goes back behind the registration, and makes due what waits for its retry', async () => {
+  it('goes back to before the registration, and makes due what waits for its retry', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -153,7 +153,7 @@ describe('recover', () => {
     assert.deepEqual(await arrived(own), [1, 2, 3]);
   });
 
-  it('asked for again with less while it runs goes through all that was asked for first', async () => {
+  it('requested again with less while it runs goes through everything first requested', async () => {
     const own = await hooked(api);
     await emit(api, own, 30);
     clock.pass(10 * MINUTE);
@@ -168,7 +168,7 @@ describe('recover', () => {
     assert.equal((await arrived(own)).length, 35);
   });
 
-  it('asked for while a delivery is on its way, even twice, does not send that once more', async () => {
+  it('requested while a delivery is in flight, even twice, does not send that again', async () => {
     const own = await hooked(api);
     await emit(api, own, 2);
     const gate = new Gate();
@@ -183,7 +183,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
-  it('asked for while a delivery is on its way for the last time sends that again where it fails', async () => {
+  it('requested while a delivery is in its last attempt sends that again if it fails', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     await emit(api, own, 1);
@@ -203,7 +203,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { failed: 1, delivered: 1 });
   });
 
-  it('goes on behind the registration though the endpoint is disabled and enabled while it runs', async () => {
+  it('still goes back to before the registration if the endpoint is disabled and enabled meanwhile', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -216,7 +216,7 @@ describe('recover', () => {
     assert.deepEqual(await arrived(own), [1, 2, 3, 4]);
   });
 
-  it('goes on behind what was tidied: an event that was delivered is not sent again because its row grew old meanwhile', async () => {
+  it('does not resend a delivered event whose row grew old meanwhile', async () => {
     const own = await hooked(api);
     await emit(api, own, 3);
     await run(own.id);
@@ -250,7 +250,7 @@ describe('recover', () => {
       return own;
     };
 
-    it('sends what an endpoint had not got, and nothing that it had, however long it was disabled', async () => {
+    it('sends what an endpoint has missed, and nothing that it has got, however long it was disabled', async () => {
       const own = await disabled();
       clock.pass(90 * DAY);
       await tidy();
@@ -260,7 +260,7 @@ describe('recover', () => {
       assert.deepEqual(await arrived(own), [3]);
     });
 
-    it('leaves nothing behind that is kept for it: the rows that it needed go when it has been done', async () => {
+    it('leaves nothing behind: the rows kept for it are removed once it is done', async () => {
       const own = await disabled();
       clock.pass(90 * DAY);
       await tidy();

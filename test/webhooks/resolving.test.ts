@@ -40,7 +40,7 @@ describe('the host of an endpoint is looked up', () => {
     assert.equal(receiver.resolved.length, 1);
   });
 
-  it('for a change only where the endpoint exists and the member manages it', async () => {
+  it('for a change only if the endpoint exists and the member manages it', async () => {
     const { id } = await register(bank, ['transfer.completed']);
     const stranger = await openBank(api);
     await stranger.account();
@@ -58,7 +58,7 @@ describe('the host of an endpoint is looked up', () => {
     assert.equal(receiver.resolved.length, 1);
   });
 
-  it('not for an address that is wrong by its text, which is 400 whoever sends it', async () => {
+  it('not for an address that is wrong as written, which is 400 whoever sends it', async () => {
     for (const token of [bank.token, powerless])
       answered(await bank.request('POST', PATH, { body: body('http://plain.example/'), token }), 400, 'invalid_field');
     assert.deepEqual(receiver.resolved, []);

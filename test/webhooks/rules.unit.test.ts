@@ -41,7 +41,7 @@ describe('an attempt', () => {
     it(`answered ${result.outcome === 'answered' ? result.status : ''} is a failure`, () =>
       assert.equal(after(0, result).state, 'retrying'));
 
-  it('that fails is made again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, 24 h, 24 h', () =>
+  it('that fails is repeated after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, 24 h, 24 h', () =>
     assert.deepEqual(
       Array.from({ length: 9 }, (_, step) => waitOf(step)),
       [5_000, 300_000, 0.5 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR, 24 * HOUR, 24 * HOUR],
@@ -72,7 +72,7 @@ describe('an attempt', () => {
     assert.equal(waitOf(0, answeredWith(500, { retryAfterMs: 90_000 })), 5_000);
   });
 
-  it('of a type that nobody subscribes to any more is the last one', () => {
+  it('of a type that is no longer subscribed to is the last one', () => {
     assert.equal(after(0, answeredWith(500), MIDDLE, false).state, 'ended');
     assert.equal(after(0, answeredWith(200), MIDDLE, false).state, 'delivered');
   });
@@ -108,7 +108,7 @@ describe('an endpoint', () => {
     assert.equal(probeWaitMs(1_000), 300_000);
   });
 
-  it('does not wait longer because of what was on its way when the failures began', () =>
+  it('does not wait longer because of what was in flight when the failures began', () =>
     assert.equal(failedTimes(8).probeAt, failedTimes(5).probeAt));
 
   it('is fine again after one 2xx', () => {
@@ -123,7 +123,7 @@ describe('an endpoint', () => {
     assert.deepEqual([status, disabledReason, disabledAt], ['disabled', 'answered_410', NOW]);
   });
 
-  it('that only fails for five days is disabled, at the first failure behind them', () => {
+  it('that only fails for five days is disabled, at the first failure after them', () => {
     const failing = failedTimes(1);
     assert.equal(healthAfter(failing, answeredWith(500), false, later(FAILING_MS - 1)).status, 'enabled');
     const { status, disabledReason } = healthAfter(failing, answeredWith(500), false, later(FAILING_MS));
@@ -167,7 +167,7 @@ describe('the window', () => {
     assert.equal(lane({ retries: 1, onTheWay: 7, retriesOnTheWay: 7 }), 'retries');
   });
 
-  it('lets one probe through when its time has come, and nothing beside it', () => {
+  it('lets one probe through when its time has come, and nothing else', () => {
     const failing = failedTimes(5);
     assert.equal(lane({ pending: 9, retries: 9 }, failing, later(4_999)), null);
     assert.equal(lane({ pending: 9, retries: 9 }, failing, later(5_000)), 'probe');
@@ -222,7 +222,7 @@ describe('what an endpoint waits for', () => {
     ],
     [words({}, { status: 'deleted' }), 'deleted'],
   ] as const)
-    it(`is said in words: ${expected}`, () => assert.equal(shown, expected));
+    it(`is described in words: ${expected}`, () => assert.equal(shown, expected));
 });
 
 describe('an endpoint that was sent to', () => {

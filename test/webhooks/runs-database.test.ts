@@ -38,7 +38,7 @@ describe('what runs share of the database', () => {
     ...{ run, through: null, ended: [], untried: [], goesOn: true, isWorkflow: false, random: () => 0.5 },
   });
 
-  it('tells a run that was overtaken so, also beside the one that overtook it', async () => {
+  it('tells a run that it was overtaken, even together with the one that overtook it', async () => {
     const [first, own] = [await hooked(api), await hooked(api)];
     const [leader, stale, fresh] = [await begin(first.id), await begin(own.id), await begin(own.id)];
     const { runs } = deps;
@@ -52,7 +52,7 @@ describe('what runs share of the database', () => {
     assert.deepEqual(await Promise.all([stale, fresh].map((run) => runs.renew(run))), [false, true]);
   });
 
-  it('holds up nobody for one whose endpoint somebody changes, which waits for that', async () => {
+  it('delays nobody because of a run whose endpoint is being changed, which waits', async () => {
     const [first, changed, other] = [await hooked(api), await hooked(api), await hooked(api)];
     const [leader, locked, free] = [await begin(first.id), await begin(changed.id), await begin(other.id)];
     const ends: string[] = [];

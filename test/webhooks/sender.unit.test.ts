@@ -118,7 +118,7 @@ describe('a delivery to a receiver', () => {
     assert.equal(receiver.requests.length, 2);
   });
 
-  it('says nothing of the address or the URL when it fails', async () => {
+  it('reveals nothing of the address or the URL when it fails', async () => {
     const closed = await httpReceiver();
     await closeAll();
     const result = await send(senderWith(), `http://127.0.0.1:${closed.port}/secret-path?token=secret`);
@@ -149,7 +149,7 @@ describe('a connection', () => {
     return { sender: senderWith({ guard }), asked: () => asked };
   };
 
-  it('is used again for the next delivery to the same host, whose addresses are asked for at each attempt', async () => {
+  it('is reused for the next delivery to the same host, whose addresses are resolved for each attempt', async () => {
     const receiver = await httpReceiver(undefined, '0.0.0.0');
     const { sender, asked } = withAnswers([['127.0.0.1']]);
     for (let i = 0; i < 5; i++) answered(await send(sender, `http://${NAME}:${receiver.port}/`));
@@ -157,7 +157,7 @@ describe('a connection', () => {
     assert.equal(receiver.requests[0]!.headers.host, `${NAME}:${receiver.port}`);
   });
 
-  it('is not used again when the host has other addresses by then', async () => {
+  it('is not reused if the host has other addresses by then', async () => {
     const receiver = await httpReceiver(undefined, '0.0.0.0');
     const { sender } = withAnswers([
       ['127.0.0.1'],
@@ -193,7 +193,7 @@ describe('a connection', () => {
     assert.deepEqual([asked, checked.requests.length, canary.connections()], [1, 1, 0]);
   });
 
-  it('is tried with the next address when the first does not take it', async () => {
+  it('is tried with the next address if the first does not accept it', async () => {
     const receiver = await httpReceiver(undefined, '127.0.0.2');
     const { sender } = withAnswers([['127.0.0.3', '127.0.0.2']]);
     answered(await send(sender, `http://${NAME}:${receiver.port}/`));
@@ -212,14 +212,14 @@ describe('a connection', () => {
     assert.equal(served, 3);
   });
 
-  it('is given up by a receiver for good as a failure', async () => {
+  it('is a failure if a receiver closes it for good', async () => {
     const receiver = await tcpReceiver((socket) => socket.resetAndDestroy());
     const result = await send(senderWith(), receiver.url);
     assert.ok(result.outcome === 'failed' && result.reason === 'connection');
     assert.equal(receiver.connections(), 1);
   });
 
-  it('is no limit: a hundred that hang hold up no other', async () => {
+  it('is not limited: a hundred that hang delay no other', async () => {
     const hanging = await httpReceiver(() => undefined);
     const receiver = await httpReceiver();
     const sender = senderWith({ timeoutMs: 3_000 });

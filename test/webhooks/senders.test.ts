@@ -100,7 +100,7 @@ describe('the senders of a worker', () => {
     await db.change(insertSql(eventCounters, counters));
   }
 
-  it('send what happens straight from the log, each event once, in its order, signed, and tell no workflow', async () => {
+  it('send events straight from the log, each once, in order, signed, and tell no workflow', async () => {
     const own = await Promise.all([hooked(api), hooked(api), hooked(api)]);
     const before = await Promise.all(own.map(({ id }) => noticesOf(api, id)));
     begin();
@@ -119,7 +119,7 @@ describe('the senders of a worker', () => {
     assert.deepEqual([told, await Promise.all(own.map(({ id }) => noticesOf(api, id)))], [[], before]);
   });
 
-  it('of two processes share the endpoints: nothing is skipped, and nothing comes twice', async () => {
+  it('of two processes share the endpoints: nothing is skipped, and nothing is sent twice', async () => {
     const own = await Promise.all(Array.from({ length: 8 }, () => hooked(api)));
     begin();
     begin();
@@ -133,7 +133,7 @@ describe('the senders of a worker', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('send a log that has grown long by a run of its own, no more than eight at a time', async () => {
+  it('send a long backlog by a separate run, no more than eight at a time', async () => {
     const own = await hooked(api);
     await emit(api, own, 300);
     let [now, most] = [0, 0];
@@ -192,7 +192,7 @@ describe('the senders of a worker', () => {
     assert.equal((await endpointOf(api, own.id)).waitsUntil, waitsUntil);
   });
 
-  it('retry by themselves what its workflow has not, tell it again where that fails, and of its end', async () => {
+  it('retry what the workflow has not, tell it again if that fails, and of the end', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     begin();
@@ -216,7 +216,7 @@ describe('the senders of a worker', () => {
     assert.deepEqual([waitsUntil, nextDueAt, failuresInRow], [null, null, 0]);
   });
 
-  it('leave an endpoint that is probed alone, but for the probe: what happens meanwhile waits for it', async () => {
+  it('leave a probed endpoint alone except for the probe: events wait for it', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     begin();
@@ -239,7 +239,7 @@ describe('the senders of a worker', () => {
     await until('all come with the probe', () => arrivedAt(own).length === tried + 4);
   });
 
-  it('send what happens to an endpoint that is probed with its next probe, however late its retry is', async () => {
+  it('send events to a probed endpoint with its next probe, however late its retry is', async () => {
     const own = await hooked(api);
     const [probeAt, later] = [instant(Date.now() + 3_000), instant(Date.now() + 86_400_000)];
     const probed = { failuresInRow: 5, failingSince: instant(Date.now()), probeAt, nextDueAt: later };
@@ -252,7 +252,7 @@ describe('the senders of a worker', () => {
     assert(Date.now() >= probeAt);
   });
 
-  it('reach a tenant with news behind any number of endpoints that wait for their probes', async () => {
+  it('reach a tenant with new events despite any number of endpoints that wait for their probes', async () => {
     const [like, own] = [await hooked(api), await hooked(api)];
     const [failingSince, probeAt] = [instant(Date.now()), instant(Date.now() + 3_600_000)];
     await standBefore(like, 600, { failuresInRow: 5, failingSince, probeAt, nextDueAt: probeAt });
@@ -261,7 +261,7 @@ describe('the senders of a worker', () => {
     await until('it arrives', () => arrivedAt(own).length === 1);
   });
 
-  it('reach a tenant with news behind any number of endpoints that other processes send to', async () => {
+  it('reach a tenant with new events despite any number of endpoints that other processes send to', async () => {
     const [like, own] = [await hooked(api), await hooked(api)];
     await standBefore(like, 600, { leaseUntil: instant(Date.now() + 3_600_000), nextDueAt: instant(Date.now()) });
     begin();
@@ -269,7 +269,7 @@ describe('the senders of a worker', () => {
     await until('it arrives', () => arrivedAt(own).length === 1);
   });
 
-  it('reach what is due of those that are well, while any number that fail wait for room', async () => {
+  it('reach healthy endpoints that are due, while any number of failing ones wait for room', async () => {
     const [stuck, own, ...failing] = await Promise.all(Array.from({ length: 6 }, () => hooked(api)));
     assert(stuck !== undefined && own !== undefined);
     const gate = new Gate();
@@ -293,7 +293,7 @@ describe('the senders of a worker', () => {
     await until('the others have theirs', () => failing.every((one) => arrivedAt(one).length === 1));
   });
 
-  it('send news though something is always due: by turns, however few slots there are', async () => {
+  it('send new events though something is always due: by turns, however few slots there are', async () => {
     const [own, ...due] = await Promise.all(Array.from({ length: 9 }, () => hooked(api)));
     assert(own !== undefined);
     let isOver = false;
@@ -307,7 +307,7 @@ describe('the senders of a worker', () => {
     await keeping;
   });
 
-  it('send nothing to an endpoint that is paused, and all that waited when it is resumed', async () => {
+  it('send nothing to a paused endpoint, and everything that waited when it is resumed', async () => {
     const own = await hooked(api);
     const ana = proven(await addStaff(api.core.database, { name: 'who pauses', rights: ['pause'] }));
     await pause(api.core, own.id, ana);
@@ -338,7 +338,7 @@ describe('the senders of a worker', () => {
     await until('the first came again', () => arrivedAt(own).filter((id) => id === first).length === 2);
   });
 
-  it('send an event again that is redelivered while its first delivery is on its way, or not stored yet', async () => {
+  it('send an event again that is redelivered while its first delivery is in flight, or not stored yet', async () => {
     const own = await hooked(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -368,7 +368,7 @@ describe('the senders of a worker', () => {
     await until('it comes again', () => arrivedAt(own).length >= 2);
   });
 
-  it('send an event again that is redelivered while its redelivery is on its way', async () => {
+  it('send an event again that is redelivered while its redelivery is in flight', async () => {
     const own = await hooked(api);
     begin();
     await emit(api, own, 1);
@@ -438,7 +438,7 @@ describe('the senders of a worker', () => {
     assert.equal(new Set(receiver.at(own.url).map(({ id, body }) => `${id} ${body}`)).size, 3);
   });
 
-  it('that are stopped store what was on its way, and what they cut off uses up no step', async () => {
+  it('that are stopped store what was in flight, and what they cut off uses no step', async () => {
     const [quick, stuck] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
     receiver.reply = () => gate.reply();

@@ -39,7 +39,7 @@ describe('a delivery', () => {
     assert.equal(headers['webhook-signature'], STANDARD_SIGNATURE);
   });
 
-  it('carries the lowercase hexadecimal HMAC-SHA256 of its bytes, keyed with the secret as it is shown', () => {
+  it('carries the lowercase hexadecimal HMAC-SHA256 of its bytes, keyed with the secret as shown', () => {
     // openssl dgst -sha256 -hmac whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
     assert.equal(
       signatureHeaders(STANDARD)['Svc-Signature'],
@@ -77,14 +77,14 @@ describe('a delivery', () => {
       assert.deepEqual(problemsOf({ body, headers: signatureHeaders({ ...STANDARD, body }) }, STANDARD.secret), GOOD);
   });
 
-  it('cannot be signed with what is no secret', () => {
+  it('cannot be signed with something that is not a secret', () => {
     for (const secret of ['', 'whsec_', 'whsec_?', 'secret', 'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_MfKQ9'])
       assert.throws(() => signatureHeaders({ ...STANDARD, secret }), TypeError, secret);
   });
 });
 
 describe('a new secret', () => {
-  it('has at least 192 random bits behind its prefix', () => {
+  it('has at least 192 random bits after its prefix', () => {
     const secrets = Array.from({ length: 1_000 }, newSecret);
     assert.equal(new Set(secrets).size, secrets.length);
     for (const secret of secrets) {

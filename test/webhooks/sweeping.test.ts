@@ -84,7 +84,7 @@ describe('webhooks', () => {
       assert.equal(await due(own), false);
     });
 
-    it('are no more those whose cursors were moved over what they do not want', async () => {
+    it('no longer include those whose cursors were moved past unwanted events', async () => {
       const own = await hooked(api, ['payout.failed']);
       await emit(api, own, 1_500);
       assert.equal((await endpointOf(api, own.id)).cursorSequence, 0n);
@@ -113,7 +113,7 @@ describe('webhooks', () => {
       assert.equal((await run(own.id)).attempts, 1);
     });
 
-    it('are made due though a retry of theirs is due only later, at their probe where they are probed', async () => {
+    it('are made due though their retry is due only later, and at their probe if they are probed', async () => {
       const [own, probed] = [await hooked(api), await hooked(api)];
       const [probeAt, later] = [instant(clock.now() + 60_000), instant(clock.now() + DAY)];
       await db.change(updateSql(webhookEndpoints, { nextDueAt: later }, { id: own.id }));
@@ -132,7 +132,7 @@ describe('webhooks', () => {
       assert.equal((await run(own.id)).attempts, 1);
     });
 
-    it('are made due, and what is old goes, beside an endpoint with a version of a later release', async () => {
+    it("are made due, and what is old is removed, despite an endpoint with a later release's version", async () => {
       const [later, own] = [await hooked(api), await hooked(api)];
       for (const one of [later, own]) {
         await emit(api, one, 1);
@@ -148,7 +148,7 @@ describe('webhooks', () => {
       assert.deepEqual([await statesOf(api, own.id), await statesOf(api, later.id)], [{}, { delivered: 1 }]);
     });
 
-    it('get a workflow, once, where they have none, and a paused one is told again; others only where all have one', async () => {
+    it('get a workflow, once, if they have none, and a paused one is told again; others only if all have one', async () => {
       const [own, paused] = [await hooked(api), await hooked(api)];
       const ids = [own.id, paused.id];
       const pausedAt = instant(clock.now());
@@ -257,7 +257,7 @@ describe('webhooks', () => {
     assert.equal((await db.sql(`SELECT 1 FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`)).length, 3);
   });
 
-  it('have their secrets sealed anew under the first key, and sign as before; a key that lacks is told', async () => {
+  it('have their secrets resealed under the first key, and sign as before; a missing key is reported', async () => {
     const own = await hooked(api);
     answered(await own.bank.request('POST', `${path(own)}/rotate_secret`), 200);
     const old: SecretKey = { id: 'test', secret: Buffer.alloc(32, 7) };
@@ -289,7 +289,7 @@ describe('webhooks', () => {
       }
     };
 
-    it('is for ever unless an operator sets it, to thirty days at least', async () => {
+    it('is forever unless an operator sets it, to at least thirty days', async () => {
       const own = await hooked(api);
       await emit(api, own, 2);
       clock.pass(1_000 * DAY);
@@ -300,7 +300,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('removes only the oldest: lists begin later, a cursor before it has expired, and who was left behind goes on', async () => {
+    it('removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const behind = await hooked(api, ['account.verified'], bank);

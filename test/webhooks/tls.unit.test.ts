@@ -103,7 +103,7 @@ describe('a delivery over TLS', () => {
     assertTls(await send(trusting(), `https://${NAME}:${receiver.port}/`), /EPROTO|ERR_SSL/);
   });
 
-  it('fails as TLS at a receiver that speaks HTTP alone', async () => {
+  it('fails as TLS at a receiver that speaks only HTTP', async () => {
     const receiver = await httpReceiver();
     assertTls(await send(trusting(), `https://${NAME}:${receiver.port}/`), /ERR_SSL|EPROTO/);
     assert.equal(receiver.requests.length, 0);

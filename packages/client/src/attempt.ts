@@ -2,7 +2,7 @@ import { type AnyApiError, ApiError, type ErrorCode, UnexpectedAnswerError } fro
 import { ERROR_CODES } from './generated/constants.js';
 import { readJson, writeJson } from './json.js';
 
-/** One HTTP request of a call, and what it tells. */
+/** One HTTP request of a call, and its outcome. */
 
 export interface Endpoint {
   readonly baseUrl: string;
@@ -15,11 +15,11 @@ export interface Call {
   /** `createTransfer` */
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With its parameters filled in. */
+  /** With parameters filled in. */
   readonly path: string;
   /**
-   * What a second request does: `freely`: nothing is changed at all. `by_key`: the Idempotency-Key makes it act once. `by_itself`: the
-   * same as the first. `never`: it would act again.
+   * What repeating the request does. `freely`: it changes nothing. `by_key`: the Idempotency-Key makes it act once.
+   * `by_itself`: it has the same effect as the first. `never`: it would act again.
    */
   readonly repeats: 'freely' | 'by_key' | 'by_itself' | 'never';
   readonly query?: object | undefined;
@@ -36,14 +36,14 @@ export interface Answer {
 export type Outcome =
   | { readonly is: 'answered'; readonly answer: Answer }
   | { readonly is: 'refused'; readonly error: AnyApiError }
-  /** By something that is not this API. */
+  /** Answered by something that is not this API. */
   | { readonly is: 'strange'; readonly error: UnexpectedAnswerError }
-  /** Another request may get an answer. `mayHaveActed`: this one may have done what it asks for. */
+  /** Another request may get an answer. `mayHaveActed`: this one may have taken effect. */
   | {
       readonly is: 'unavailable';
       readonly mayHaveActed: boolean;
       readonly retryAfterMs: number;
-      /** An ApiError where there was an answer. */
+      /** An ApiError if there was an answer. */
       readonly cause: unknown;
     };
 
@@ -67,7 +67,7 @@ export async function attempt(
       method: call.method,
       headers: headersOf(endpoint, call, key),
       ...bodyOf(call),
-      // A redirect would be followed with another method, or without the token.
+      // A redirect would be followed with a different method, or without the token.
       redirect: 'manual',
       signal: ended,
     });
@@ -83,14 +83,14 @@ function outcomeOf(call: Call, response: Response, text: string): Outcome {
   const { status } = response;
   const json = jsonOrNull(text);
   if (response.ok) {
-    // Nothing else is answered empty by the service: somebody in between has answered in its place.
+    // The service sends no other empty answers: something in between has answered instead.
     if (text === '' && status === NO_CONTENT) return { is: 'answered', answer: { json: undefined, file: null } };
     if (json !== null) return { is: 'answered', answer: { json, file: null } };
   }
   const strange = new UnexpectedAnswerError(call.operation, status, text.slice(0, SHOWN_CHARACTERS));
   const error = errorOf(json, response);
   const retryAfterMs = retryAfterOf(response);
-  // Whatever stands between us and the service may answer so too, when the service has acted already.
+  // Anything between us and the service may answer like this too, after the service has acted.
   if (status >= 500 || response.ok)
     return { is: 'unavailable', mayHaveActed: true, retryAfterMs, cause: error ?? strange };
   if (status === 429) return { is: 'unavailable', mayHaveActed: false, retryAfterMs, cause: error ?? strange };
@@ -114,7 +114,7 @@ function headersOf({ token }: Endpoint, { body }: Call, key: string | null): Rec
   };
 }
 
-/** Made anew for each attempt, of the same content. */
+/** Built for each attempt, with the same content. */
 function bodyOf({ body, form }: Call): { body?: string | FormData } {
   if (body !== undefined) return { body: writeJson(body) };
   if (form === undefined) return {};
@@ -134,12 +134,12 @@ function jsonOrNull(text: string): unknown {
   }
 }
 
-/** Null where it is no error of this API, or of a code that this client does not know. */
+/** Null if it is not an error of this API, or has a code that this client does not know. */
 function errorOf(json: unknown, { status, headers }: Response): AnyApiError | null {
   const { code, message, doc_url: docUrl, details } = recordOf(recordOf(json).error);
   if (typeof code !== 'string' || !isErrorCode(code)) return null;
   const [text, page] = [String(message), String(docUrl)];
-  // The document says which details a code has; a test holds both against each other.
+  // The document says which details a code has; a test compares the two.
   return new ApiError(code, text, details as never, status, page, headers.get('svc-request-id')) as AnyApiError;
 }
 
@@ -159,7 +159,7 @@ function retryAfterOf({ headers }: Response): number {
   return Number.isNaN(ms) ? 0 : Math.max(0, ms);
 }
 
-/** Node's word for why a connection failed; empty elsewhere. */
+/** Node's code for why a connection failed; empty elsewhere. */
 function codeOf(failure: unknown): string {
   const { cause } = recordOf({ cause: failure instanceof Error ? failure.cause : undefined });
   return cause instanceof Error && 'code' in cause ? String(cause.code) : '';

@@ -7,20 +7,23 @@ export interface ClientOptions {
   /** `https://api.example.com`, without `/v1`. */
   readonly baseUrl: string;
   readonly token: string;
-  /** How long a call goes on until it knows its result, in ms; by default 60,000. */
+  /** How long a call keeps trying to learn its result, in ms; by default 60,000. */
   readonly patienceMs?: number;
   /** How long one attempt may take, in ms; by default 15,000, and ten times that for files. */
   readonly attemptTimeoutMs?: number;
-  /** In place of the global fetch. */
+  /** Replaces the global fetch. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface CallOptions {
-  /** For an operation that takes one: a UUID. Made anew for each call unless you give the one of an earlier call to go on with it. */
+  /**
+   * For an operation that takes one: a UUID. A new one for each call, unless you give an earlier call's to continue
+   * that call.
+   */
   readonly idempotencyKey?: string;
-  /** Ends the call; if its result is open then, it throws UnknownResultError all the same. */
+  /** Ends the call; if its result is unknown by then, it still throws UnknownResultError. */
   readonly signal?: AbortSignal;
-  /** In place of the client's. */
+  /** Replaces the client's. */
   readonly patienceMs?: number;
 }
 
@@ -29,14 +32,14 @@ const ATTEMPT_TIMEOUT_MS = 15_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The service's address, also from that of its API. */
+/** The service's address, even if given that of its API. */
 function serviceAt(baseUrl: string): string {
   if (!/^https?:\/\/./.test(baseUrl))
     throw new TypeError(`baseUrl is not an address such as https://api.example.com: ${baseUrl}`);
   return baseUrl.replace(/(\/v1)?\/*$/, '');
 }
 
-/** Makes calls, and goes on until their results are known. */
+/** Makes calls, and keeps trying until their results are known. */
 export class Calls {
   private readonly endpoint: Endpoint;
   private readonly patienceMs: number;
@@ -52,7 +55,7 @@ export class Calls {
     };
   }
 
-  /** The result as JSON, read; undefined where the answer has none. */
+  /** The parsed JSON result; undefined if the answer has none. */
   protected async send(call: Call, options: CallOptions = {}): Promise<unknown> {
     return (await this.settle(call, options)).json;
   }
@@ -72,13 +75,13 @@ export class Calls {
   }
 
   /**
-   * Repeats what is safe to repeat until an answer tells the result. After an attempt that may have acted, an answer is believed only
-   * if the key binds it: what else is said then (the token was revoked meanwhile) says nothing of that attempt.
+   * Repeats what is safe to repeat until an answer gives the result. After an attempt that may have acted, an answer is
+   * believed only if the key binds it: any other (the token was revoked meanwhile) says nothing about that attempt.
    */
   private async settle(call: Call, options: CallOptions): Promise<Answer> {
     const key = call.repeats === 'by_key' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
     const until = Date.now() + (options.patienceMs ?? this.patienceMs);
-    // A key that the caller gives may have been sent before: what is refused now says nothing of that attempt.
+    // A key from the caller may have been sent before: a refusal now says nothing about that attempt.
     let isOpen = call.repeats === 'by_key' && options.idempotencyKey !== undefined;
     const give = (cause: unknown): never => {
       if (isOpen) throw new UnknownResultError(call.operation, key, cause);
@@ -98,23 +101,26 @@ export class Calls {
   }
 }
 
-/** The log in its order has no last page: its cursor is where to go on. */
+/** The log in ascending order has no last page: its cursor says where to continue. */
 function isFollowedUpward({ query = {} }: Call): boolean {
   return 'order' in query && query.order === 'asc';
 }
 
-/** Whether the key keeps this answer for ever, so that it is what became of every attempt. (A quota is told before the key is looked at.) */
+/**
+ * Whether the key is bound to this answer forever, so that it is the result of every attempt. (A quota is checked
+ * before the key.)
+ */
 function isBinding({ code, status }: AnyApiError): boolean {
   return (status === 422 && code !== 'quota_exceeded') || code === 'idempotency_key_reused';
 }
 
-/** Exponential with full jitter, and at least what `Retry-After` asks for. */
+/** Exponential with full jitter, and at least `Retry-After`. */
 function pauseOf(tries: number, { retryAfterMs }: Extract<Outcome, { is: 'unavailable' }>): number {
   const most = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
   return retryAfterMs + Math.random() * most;
 }
 
-/** What the service said last, or that it said nothing. */
+/** The service's last answer, or that there was none. */
 function failureOf({ operation }: Call, { cause }: Extract<Outcome, { is: 'unavailable' }>): Error {
   const isAnswer = cause instanceof ApiError || cause instanceof UnexpectedAnswerError;
   return isAnswer ? cause : new ConnectionError(operation, cause);

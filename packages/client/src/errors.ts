@@ -1,9 +1,9 @@
 import type { components } from './generated/schema.js';
 
-/** What the client throws: one closed union, told apart by `code`. */
+/** What the client throws: one closed union, distinguished by `code`. */
 
 type Asset = components['schemas']['Asset'];
-/** Every code that the API answers. */
+/** Every error code of the API. */
 export type ErrorCode = components['schemas']['Error']['error']['code'];
 
 export interface FieldProblem {
@@ -14,7 +14,7 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
-/** What `details` holds by code; codes that are not here have none. Amounts are in the smallest unit. */
+/** The content of `details` by code; codes that are not listed have none. Amounts are in the smallest unit. */
 export interface DetailsByCode {
   missing_field: { readonly field: string; readonly errors: readonly FieldProblem[] };
   invalid_field: { readonly field: string; readonly reason: string; readonly errors: readonly FieldProblem[] };
@@ -29,7 +29,7 @@ export interface DetailsByCode {
 
 export type DetailsOf<Code extends ErrorCode> = Code extends keyof DetailsByCode ? DetailsByCode[Code] : undefined;
 
-/** The API has refused: `code` says why, and nothing happened. */
+/** The API refused: `code` says why, and nothing happened. */
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'ApiError';
 
@@ -37,11 +37,11 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     readonly code: Code,
     message: string,
     readonly details: DetailsOf<Code>,
-    /** Of the HTTP answer. */
+    /** The HTTP status. */
     readonly status: number,
     /** The page about the code. */
     readonly docUrl: string,
-    /** Name it when you ask for help. */
+    /** Quote it when you ask for help. */
     readonly requestId: string | null,
   ) {
     super(message);
@@ -49,9 +49,9 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * Nobody knows whether the operation happened: no attempt got an answer that tells. With a key, make the same call again with
- * `{ idempotencyKey: error.idempotencyKey }`, now or tomorrow: it acts at most once. Without one (`null`: the operation takes none),
- * read the resource to see.
+ * It is unknown whether the operation happened: no attempt got a conclusive answer. With a key, make the same call
+ * again with `{ idempotencyKey: error.idempotencyKey }`, now or tomorrow: it acts at most once. Without one (`null`:
+ * the operation takes none), read the resource to find out.
  */
 export class UnknownResultError extends Error {
   override readonly name = 'UnknownResultError';
@@ -71,7 +71,7 @@ export class UnknownResultError extends Error {
   }
 }
 
-/** The service could not be reached, or did not answer in time. Nothing has happened, or was only to be read. */
+/** The service could not be reached, or did not answer in time. Nothing has happened, or it was only a read. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code = 'no_answer';
@@ -81,7 +81,10 @@ export class ConnectionError extends Error {
   }
 }
 
-/** What answered is not this API, or one that this client does not know: look at the address, or for a newer client. */
+/**
+ * The answer is not from this API, or from a version that this client does not know: check the address, or look for a
+ * newer client.
+ */
 export class UnexpectedAnswerError extends Error {
   override readonly name = 'UnexpectedAnswerError';
   readonly code = 'unexpected_answer';
@@ -89,16 +92,16 @@ export class UnexpectedAnswerError extends Error {
   constructor(
     operation: string,
     readonly status: number,
-    /** Its beginning. */
+    /** The beginning of the body. */
     readonly body: string,
   ) {
     super(`${operation} was answered ${status} with something that this client cannot read`);
   }
 }
 
-/** An ApiError of any code: a test of its `code` tells what `details` holds. */
+/** An ApiError of any code: testing `code` determines the type of `details`. */
 export type AnyApiError = { [Code in ErrorCode]: ApiError<Code> }[ErrorCode];
-/** Whatever a call can throw, beside what your own AbortSignal gives as its reason. */
+/** Everything that a call can throw, besides the reason of your own AbortSignal. */
 export type MoneyError = AnyApiError | UnknownResultError | ConnectionError | UnexpectedAnswerError;
 
 export function isApiError(error: unknown): error is AnyApiError {

@@ -11,27 +11,27 @@ interface EventPage {
   readonly next_cursor: string | null;
 }
 
-/** An event of the log, and where the log goes on behind it. */
+/** An event of the log, and the position after it. */
 export interface Followed {
   readonly event: Event;
-  /** Store it together with what the event did; given as `from`, it goes on with the next event. */
+  /** Store it together with the event's effects; given as `from`, it continues with the next event. */
   readonly position: string;
 }
 
 export interface FollowOptions {
-  /** A stored position, or the `headOfEvents()`; by default the oldest event that the log has. */
+  /** A stored position, or `headOfEvents()`; by default the log's oldest event. */
   readonly from?: string;
-  /** These events alone. A position belongs to the type with which it was made. */
+  /** Only these events. A position belongs to the type with which it was made. */
   readonly type?: EventType;
-  /** How long to wait before asking again where there is nothing new, in ms; by default 1,000. */
+  /** How long to wait before asking again if there is nothing new, in ms; by default 1,000. */
   readonly pollMs?: number;
-  /** Ends the following. */
+  /** Stops following. */
   readonly signal?: AbortSignal;
 }
 
 export type ListEvents = (query: QueryOf<'listEvents'>, options: { readonly signal?: AbortSignal }) => List<EventPage>;
 
-/** Within a page: the cursor that leads to it, and the last event of it that was seen. */
+/** Within a page: the cursor that leads to it, and its last event seen. */
 interface Position {
   readonly cursor: string | undefined;
   /** The lower bound on created_at with which the cursor was made. */
@@ -42,12 +42,12 @@ interface Position {
 const START: Position = { cursor: undefined, since: undefined, sequence: 0 };
 const PAGE = 100;
 const POLL_MS = 1_000;
-/** Events of several processes may be numbered in another order than they are dated. */
+/** Events of several processes may be numbered in a different order than they are dated. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Every event in order, each once, and then whatever comes, without end. Throws what a call throws; the last position goes on
- * from there.
+ * Every event in order, each once, and then new ones as they come, without end. Throws what a call throws; continue
+ * from the last position.
  */
 export async function* follow(list: ListEvents, options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
   const { type, pollMs = POLL_MS, signal } = options;
@@ -69,13 +69,13 @@ export async function* follow(list: ListEvents, options: FollowOptions): AsyncGe
       sequence = event.sequence;
       yield { event, position: written({ cursor, since, sequence }) };
     }
-    // Upward a cursor is never null; it leads behind the last event of its page.
+    // In ascending order a cursor is never null; it leads to what follows the page's last event.
     cursor = page.next_cursor ?? cursor;
     if (page.items.length < PAGE) await pause(pollMs, signal);
   }
 }
 
-/** The position behind the newest event. */
+/** The position after the newest event. */
 export async function head(list: ListEvents): Promise<string> {
   const [newest] = (await list({ limit: 1 }, {}).page()).items;
   if (newest === undefined) return written(START);
@@ -87,7 +87,7 @@ function written({ cursor = '', since = '', sequence }: Position): string {
   return `${sequence} ${since} ${cursor}`;
 }
 
-/** Throws TypeError for what is no position. */
+/** Throws TypeError if it is not a position. */
 function read(text: string): Position {
   const [sequence = '', since, cursor, ...others] = text.split(' ');
   if (!/^\d{1,15}$/.test(sequence) || since === undefined || cursor === undefined || others.length > 0)

@@ -4,33 +4,33 @@ import { SUBSCRIBABLE_EVENTS } from './generated/constants.js';
 import { writeJson } from './json.js';
 import { signWebhook } from './webhooks.js';
 
-/** The log, forwarded to an address as the service would deliver it: a receiver can be tried without a public one. */
+/** Forwards the log to an address as the service would deliver it, to try a receiver without a public address. */
 
 export interface ForwardOptions extends Pick<FollowOptions, 'from' | 'pollMs' | 'signal'> {
   readonly client: MoneyClient;
   readonly to: string;
-  /** What deliveries are signed with. */
+  /** The secret that signs deliveries. */
   readonly secret: string;
-  /** By default the types that a webhook endpoint can have. */
+  /** By default every type that a webhook endpoint can subscribe to. */
   readonly types?: readonly EventType[];
 }
 
-/** What came of one delivery. */
+/** The result of one delivery. */
 export interface Forwarded {
   readonly event: Event;
   readonly position: string;
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   readonly status: number | null;
   /** The beginning of the answer's body, or why none came. */
   readonly said: string;
   readonly ms: number;
 }
 
-/** As the service gives up. (docs/contract.md, Webhook attempts) */
+/** The service's own limit. (docs/contract.md, Webhook attempts) */
 const ATTEMPT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
 
-/** One attempt for each event, in the order of the log. */
+/** One attempt for each event, in log order. */
 export async function* forwardEvents(options: ForwardOptions): AsyncGenerator<Forwarded, void, undefined> {
   const { client, to, secret, types = SUBSCRIBABLE_EVENTS, ...following } = options;
   for await (const { event, position } of client.followEvents(following)) {

@@ -23,5 +23,5 @@ export {
   WebhookError,
   type WebhookTest,
 } from './webhooks.js';
-/** Every schema of the document by its name: `Transfer`, `CreatePayout`. */
+/** Every schema of the document by name: `Transfer`, `CreatePayout`. */
 export type * from './generated/schema.js';

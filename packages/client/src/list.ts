@@ -1,18 +1,21 @@
-/** What every collection answers. */
+/** The answer of every collection. */
 export interface Page {
   readonly items: readonly unknown[];
   readonly next_cursor: string | null;
 }
 
-/** A collection: `for await (const item of list)` reads it to its end, page after page. */
+/** A collection: `for await (const item of list)` reads it to the end, page by page. */
 export class List<P extends Page> implements AsyncIterable<P['items'][number]> {
-  /** `isEndless`: its cursor is never null, so that a page without items is its end. Of any other list such a page is a stretch where nothing fits. */
+  /**
+   * `isEndless`: the cursor is never null, so a page without items is the end. In any other list, such a page is a
+   * stretch without matches.
+   */
   constructor(
     private readonly read: (cursor: string | undefined) => Promise<P>,
     private readonly isEndless: boolean,
   ) {}
 
-  /** One page: the first, or the one that the `next_cursor` of another names. */
+  /** One page: the first, or the one for another page's `next_cursor`. */
   page(cursor?: string): Promise<P> {
     return this.read(cursor);
   }

@@ -1,4 +1,4 @@
-/** Waits, and no longer than until the signal is aborted. */
+/** Waits, at most until the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

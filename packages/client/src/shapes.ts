@@ -1,6 +1,6 @@
 import type { operations } from './generated/schema.js';
 
-/** What an operation takes and gives, from the types of the document. */
+/** Arguments and results of operations, from the document's types. */
 
 type Id = keyof operations;
 
@@ -26,7 +26,7 @@ export type ParamOf<Op extends Id, Name extends string> = operations[Op] extends
 
 type Answers<Op extends Id> = operations[Op]['responses'];
 
-/** The body of its successful answers; nothing where they have none. */
+/** The body of its successful answers; void if they have none. */
 export type ResultOf<Op extends Id> = 204 extends keyof Answers<Op>
   ? void
   : { [Status in keyof Answers<Op> & (200 | 201 | 202)]: Json<Answers<Op>[Status]> }[keyof Answers<Op> &

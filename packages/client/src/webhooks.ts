@@ -2,24 +2,24 @@ import type { Event } from './follow.js';
 import type { components } from './generated/schema.js';
 import { readJson } from './json.js';
 
-/** What the service sends when you ask it for a test. */
+/** What the service sends as a test. */
 export type WebhookTest = components['schemas']['WebhookTest'];
 export type WebhookBody = Event | WebhookTest;
 
-/** The delivery is not from the service, or is older than it may be: answer 401, and do nothing. */
+/** The delivery is not from the service, or is too old: answer 401, and do nothing. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
 
 export interface ReceivedWebhook {
-  /** The bytes as they arrived, or the text that they are; never JSON that was parsed and written again. */
+  /** The bytes as received, or as text; never JSON that was parsed and serialised again. */
   readonly body: Uint8Array | string;
-  /** Of the request, in any case: a Headers, or what Node and the frameworks give. */
+  /** The request's headers, in any case: a Headers, or what Node and frameworks provide. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 export interface VerifyOptions {
-  /** How old a delivery may be, in seconds; by default 300. Null: any age, where only `Svc-Signature` reaches you. */
+  /** How old a delivery may be, in seconds; by default 300. Null: any age, if only `Svc-Signature` reaches you. */
   readonly toleranceS?: number | null;
 }
 
@@ -27,14 +27,14 @@ const PREFIX = 'whsec_';
 const TOLERANCE_S = 300;
 const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const;
 const encoder = new TextEncoder();
-/** Under Node and in browsers this type has different names. */
+/** This type has different names in Node and in browsers. */
 type Key = Parameters<typeof crypto.subtle.sign>[1];
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * The event of a delivery that the service signed with this secret. Throws WebhookError. `Svc-Signature`, or during a rotation
- * `Svc-Signature-Previous`, proves the body; `webhook-signature` proves when it was sent. Signatures are compared by WebCrypto, in
- * constant time.
+ * The event in a delivery that the service signed with this secret. Throws WebhookError. `Svc-Signature`, or during a
+ * rotation `Svc-Signature-Previous`, proves the body; `webhook-signature` proves when it was sent. Signatures are
+ * compared by WebCrypto, in constant time.
  */
 export async function verifyWebhook(
   { body, headers }: ReceivedWebhook,
@@ -52,14 +52,14 @@ export async function verifyWebhook(
     const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')];
     await assertStandardSignature(standardContent(id, timestamp, bytes), header('webhook-signature'), secret);
     const awayS = Math.abs(Date.now() / 1_000 - Number(timestamp));
-    // Not a number is no good time either.
+    // NaN is not a valid time either.
     if (!(awayS <= toleranceS))
       throw new WebhookError(`the delivery was sent ${Math.round(awayS)} s away from this clock`);
   }
   return readJson(new TextDecoder().decode(bytes)) as WebhookBody;
 }
 
-/** The headers with which the service sends a body, for tests of a receiver. `at` is when it is sent. */
+/** The headers with which the service would send a body, for tests of a receiver. `at` is the time of sending. */
 export async function signWebhook(
   { id, body, at = new Date() }: { readonly id: string; readonly body: Uint8Array | string; readonly at?: Date },
   secret: string,
@@ -77,7 +77,7 @@ export async function signWebhook(
   };
 }
 
-/** A secret like those of the service, for whoever signs in its place. */
+/** A secret like the service's, for signing in its place. */
 export function newWebhookSecret(): string {
   return PREFIX + btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24))));
 }
@@ -92,7 +92,7 @@ async function assertStandardSignature(content: Bytes, signatures: string, secre
     throw new WebhookError('webhook-signature does not fit webhook-id, webhook-timestamp, the body and this secret');
 }
 
-/** Of Standard Webhooks: `id.timestamp.body`. */
+/** The signed content of Standard Webhooks: `id.timestamp.body`. */
 function standardContent(id: string, timestamp: string, body: Bytes): Bytes {
   const head = encoder.encode(`${id}.${timestamp}.`);
   const content = new Uint8Array(head.length + body.length);
@@ -115,7 +115,7 @@ function keyOf(bytes: Bytes, use: 'sign' | 'verify'): Promise<Key> {
   return crypto.subtle.importKey('raw', bytes, HMAC, false, [use]);
 }
 
-/** Empty, so never a signature, for what is not written as the service writes it. */
+/** Empty, and so never a valid signature, unless written as the service writes it. */
 function bytesOfHex(text: string): Bytes {
   if (!/^[0-9a-f]{64}$/.test(text)) return new Uint8Array();
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -129,7 +129,7 @@ function bytesOfBase64(text: string): Bytes {
   }
 }
 
-/** Empty where it is absent or was sent twice. */
+/** Empty if it is absent or was sent twice. */
 function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
   if (headers instanceof Headers) return headers.get(name) ?? '';
   const [, value] = Object.entries(headers).find(([given]) => given.toLowerCase() === name) ?? [];

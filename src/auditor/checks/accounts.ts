@@ -11,7 +11,7 @@ import { idList, walkById } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;
 
-/** What an account's own rows say, against its last entries and its holds. */
+/** Compares an account's own rows with its last entries and its holds. */
 export const accountChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
@@ -50,7 +50,10 @@ interface Head {
   readonly totals: Readonly<Record<Asset, bigint>>;
 }
 
-/** A look at the end of a range of the index for each, however long the account's history is: of an asset at one for each kind. */
+/**
+ * Reads only the end of an index range for each account, and of one per kind for each asset, however long the history
+ * is.
+ */
 async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, Head>> {
   const last = (column: string): string =>
     `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id ORDER BY e.seq DESC LIMIT 1)`;

@@ -7,11 +7,11 @@ import type { Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import { ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
-/** Every approval is of an operation that exists; how many that one has is told with the operation. */
+/** Every approval belongs to an operation that exists. How many an operation has is checked with the operation. */
 export const approvalChecks: Check = {
   tables: ['approvals'],
   run: async (audit) => {
-    // An approval of nothing is no tenant's.
+    // An approval of a missing operation belongs to no tenant.
     if (audit.tenantId !== undefined) return;
     await walk<Approval>(
       audit,

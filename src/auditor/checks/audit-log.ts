@@ -12,8 +12,8 @@ import { afterKey, ROWS_A_SLICE, walk } from '../walk.js';
 type Anchors = ReadonlyMap<Uuid, AuditAnchor>;
 
 /**
- * The audit log: each chain gapless, each act tied to the one before it, each as it was written, the last the one of the
- * chain's head; what is older than the chains as it was when they began. (db/audit-hash.ts)
+ * The audit log: each chain is gapless, each act follows from the one before it and is as it was written, the last is
+ * the chain's head; acts older than the chains are as they were when the chains began. (db/audit-hash.ts)
  */
 export const auditLogChecks: Check = {
   tables: ['audit_log'],
@@ -31,7 +31,7 @@ async function readAnchors(audit: AuditRun): Promise<Anchors> {
   return new Map(anchors.map((anchor) => [anchor.chainId, anchor]));
 }
 
-/** The acts without a chain are those that the anchors were made of. */
+/** The acts without a chain are those from which the anchors were made. */
 async function checkOldActs(audit: AuditRun, anchors: Anchors): Promise<void> {
   const found = audit.memory(new Map<Uuid, { readonly acts: bigint; readonly hash: Buffer }>());
   await walk(
@@ -91,7 +91,7 @@ function behind(act: ChainedAct | undefined): string[] {
   return [afterKey('chain_id', 'sequence', at)];
 }
 
-/** A restore leaves out the numbers that somebody may have kept of what was lost, and says so in the next act. */
+/** A restore skips numbers that somebody may have kept from what was lost, and says so in the next act. */
 function isAcrossGap({ action, details, sequence }: ChainedAct, last: bigint): boolean {
   if (action !== RESTORE_GAP || sequence === null || sequence <= last) return false;
   return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
@@ -111,7 +111,7 @@ function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefi
   if (!hash.equals(actHash(previousHash, sequence, act))) report('it is not what was written');
 }
 
-/** What was cut off at the end of a chain, and what was put behind it. */
+/** Finds acts removed from the end of a chain, and acts added after it. */
 async function checkHeads(audit: AuditRun): Promise<void> {
   const own = audit.tenantId === undefined ? '' : ` AND c.chain_id=${uuid.literal(audit.tenantId)}`;
   const ownActs = audit.tenantId === undefined ? '' : ` AND a.chain_id=${uuid.literal(audit.tenantId)}`;

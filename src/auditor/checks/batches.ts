@@ -15,7 +15,7 @@ import { idList, walkById } from '../walk.js';
 /** A batch may have 100,000 rows. */
 const BATCHES_A_SLICE = 20;
 
-/** What a batch says of its rows, against the rows; and each paid row, against the one bonus that it made. */
+/** Compares a batch's sums with its rows, and each paid row with its bonus. */
 export const batchChecks: Check = {
   tables: ['bonus_batch_rows'],
   run: (audit) =>
@@ -44,13 +44,13 @@ interface RowSums {
   readonly rows: bigint;
   readonly raw: bigint;
   readonly feeRaw: bigint;
-  /** Rows whose bonus is missing, or is another one than they say. */
+  /** Rows whose bonus is missing or differs. */
   readonly astray: bigint;
 }
 
 async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, readonly RowSums[]>> {
   const text = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
-  // A row that is not paid has no bonus; the fee is compared with what was fixed at validation.
+  // An unpaid row has no bonus; the fee is compared with the one fixed at validation.
   const same = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.raw=r.raw AND b.fee_raw=r.fee_raw AND
     b.recipient_account_id=r.recipient_account_id AND b.source_account_id=x.source_account_id))`;
   const rows = await reader.query(
@@ -102,7 +102,7 @@ function checkBatch(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[]
   checkEnd(audit, batch, subject);
 }
 
-/** Of what retention has removed nothing is left but the bonuses. It removes rows of what is over, and only such as agreed. */
+/** Retention leaves only the bonuses. It removes the rows of finished batches, and only after they agreed. */
 function checkRemoved(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[], bonuses: bigint): void {
   const subject = `bonus_batch ${batch.id}`;
   if (sums.length > 0) audit.report('batch_sums', subject, 'it has rows that are said to be removed');
@@ -120,7 +120,7 @@ function checkEnd(audit: AuditRun, batch: BonusBatch, subject: string): void {
     validating: true,
     rejected: pending === rowCount,
     ready: pending === rowCount,
-    // Behind the last row its result file is made; then it ends.
+    // After the last row the result file is made; then the batch ends.
     executing: pending > 0 || batch.finishedAt === null,
     completed: rowsPaid === rowCount,
     partially_failed: pending === 0 && rowsFailed > 0,

@@ -14,7 +14,7 @@ import { afterKey, ROWS_A_SLICE, walk, walkById } from '../walk.js';
 import { type AuditedEntry, walkEntries } from './entries.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
-/** Of a million buckets: in memory at a time is this share of the ledger. */
+/** Of a million buckets: this share of the ledger is in memory at a time. */
 const BUCKETS_AT_ONCE = 4_000;
 const EVENTS_A_SLICE = 10_000;
 
@@ -28,7 +28,7 @@ interface Posted {
   readonly legs: AuditedEntry[];
 }
 
-/** All that there is of some buckets. */
+/** Everything in some of the buckets. */
 interface Collected {
   readonly operations: ReadonlyMap<Uuid, Suspect>;
   readonly posted: readonly Posted[];
@@ -37,13 +37,14 @@ interface Collected {
 }
 
 /**
- * What operations ask for against the ledger transactions, entries and events that there are. No index leads from an operation to
- * these: the walks before have told a tally of both sides, and where it says that they differ, these operations are gathered by
- * the same walks once more and compared. Of what changes meanwhile the other side may come late: it is left to the next run.
+ * Compares what operations call for with the ledger transactions, entries and events that exist. No index leads from an
+ * operation to these: the earlier walks have entered both sides in a tally, and where it says that they differ, the
+ * same walks collect these operations again and compare them. Operations that change meanwhile are left to the next
+ * run, since their other side may not have been seen yet.
  */
 export const crossingChecks: Check = {
   tables: [],
-  // What it gathers is in memory.
+  // What it collects is in memory.
   run: (audit) =>
     audit.atOnce(async () => {
       let from = 0;
@@ -57,7 +58,7 @@ export const crossingChecks: Check = {
     }),
 };
 
-/** Operations first: what they asked for then was written before, so the walks that follow find it. */
+/** Operations first: whatever they call for by then is already written, so the later walks find it. */
 async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Promise<void> {
   const isWanted = (operationId: Uuid): boolean => audit.isInTime(operationId) && buckets.has(bucketOf(operationId));
   const operations = new Map<Uuid, Suspect>();
@@ -141,7 +142,7 @@ async function readLogged(
   }));
 }
 
-/** Those of which not exactly what they ask for was gathered. */
+/** Those for which the collected rows are not exactly what they call for. */
 function differingOf({ operations, posted, events }: Collected): readonly Suspect[] {
   const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
   return [...operations.values()].filter(({ source, operation }) => {
@@ -156,7 +157,7 @@ function isSame(found: readonly string[], wanted: readonly string[]): boolean {
   return [...found].sort().join('|') === [...wanted].sort().join('|');
 }
 
-/** Those of them that ask for the same now as when they were read. */
+/** Those that still call for the same as when they were read. */
 async function unchanged(audit: AuditRun, suspects: readonly Suspect[]): Promise<readonly Suspect[]> {
   const kept: Suspect[] = [];
   for (const [source, own] of groupBy(suspects, (suspect) => suspect.source)) {

@@ -14,10 +14,10 @@ export interface AuditedEntry extends PostedLeg {
   readonly seq: bigint;
   readonly transactionId: Uuid;
   readonly totalAfter: bigint;
-  /** As stored: of fixed width, so its order is that of time. */
+  /** As stored: fixed width, so it sorts by time. */
   readonly createdAt: string;
   readonly hasAccount: boolean;
-  /** Its ledger transaction; null where there is none. */
+  /** Its ledger transaction; null if missing. */
   readonly transaction: {
     readonly relatedType: ResourceType;
     readonly relatedId: Uuid;
@@ -26,7 +26,9 @@ export interface AuditedEntry extends PostedLeg {
   } | null;
 }
 
-/** What is known of an account's entries up to one of them. Entries never change, so it holds across slices. */
+/**
+ * What is known about an account's entries up to one of them. Entries never change, so it stays valid across slices.
+ */
 interface Progress {
   readonly accountId: Uuid;
   seq: bigint;
@@ -35,9 +37,10 @@ interface Progress {
 }
 
 /**
- * Every entry in its account's order: numbered without gaps, dated never backwards but where an operator said so, its total the one before it plus its
- * amount, its account and transaction there. With the last total in the balance (accounts.ts) every balance is proved. What
- * it is a leg of is compared with what the operation asks for (crossing.ts).
+ * Every entry in its account's order: numbered without gaps, never dated backwards except where an operator reset the
+ * clock, its total the previous one plus its amount, its account and transaction present. Together with the last total
+ * matching the balance (accounts.ts) this proves every balance. Its ledger transaction is compared with what the
+ * operation calls for in crossing.ts.
  */
 export const entryChecks: Check = {
   tables: ['entries'],
@@ -58,12 +61,15 @@ export const entryChecks: Check = {
   },
 };
 
-/** Of an account that is audited; of a tenant's transactions the other accounts' legs are walked through as well. */
+/**
+ * Whether its account is audited: in an audit of one tenant, the walk also covers other accounts' legs of the tenant's
+ * transactions.
+ */
 function isOwn({ tenantId }: AuditRun, { account }: AuditedEntry): boolean {
   return tenantId === undefined || account.tenantId === tenantId;
 }
 
-/** Every entry that is audited, or that a ledger transaction of the audited tenant made, by account. */
+/** Every audited entry, and every entry of the audited tenant's ledger transactions, by account. */
 export async function walkEntries(
   audit: AuditRun,
   visit: (reader: Reader, entries: readonly AuditedEntry[]) => Promise<void>,
@@ -124,7 +130,10 @@ function parseEntry(row: StoredRow): AuditedEntry {
   };
 }
 
-/** A leg of its operation; and the legs of a transaction sum to zero, which is told of each by its own name. */
+/**
+ * Tallies the entry as a leg of its operation, and its amount under its transaction's id: a transaction's legs must sum
+ * to zero.
+ */
 function tally(audit: AuditRun, entry: AuditedEntry): void {
   const { transaction, transactionId, raw } = entry;
   if (transaction === null || (audit.tenantId !== undefined && transaction.tenantId !== audit.tenantId)) return;
@@ -133,8 +142,8 @@ function tally(audit: AuditRun, entry: AuditedEntry): void {
     audit.report('transaction_time', `ledger transaction ${transactionId}`, 'an entry has another date');
   if (!audit.isInTime(relatedId)) return;
   audit.tally.add(relatedId, legFact(type, describePosted(entry, tenantId)), -1);
-  // Of an amount the lower 32 bits are enough, and what a number may be multiplied by exactly.
-  // eslint-disable-next-line no-restricted-syntax -- no amount any more
+  // The lower 32 bits of an amount are enough, and a number multiplies them exactly. eslint-disable-next-line
+  // no-restricted-syntax -- no amount any more
   audit.tally.add(relatedId, `${transactionId} ${entry.asset}`, Number(BigInt.asIntN(32, raw)));
 }
 
@@ -142,7 +151,9 @@ function startOf(accountId: Uuid): Progress {
   return { accountId, seq: 0n, createdAt: '', totals: eachAsset(() => 0n) };
 }
 
-/** Goes on from what is stored, right or wrong, so that one damaged entry is not reported again for all that follow. */
+/**
+ * Continues from what is stored, right or wrong, so that one damaged entry is not reported again for all that follow.
+ */
 function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): void {
   const subject = `entry ${entry.account.id}/${entry.seq}`;
   const { asset: ofAsset, raw, totalAfter } = entry;

@@ -22,7 +22,10 @@ import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
-/** The log of each tenant: gapless but for what restores have left out, never dated backwards, each body that of its row, each about something that exists. */
+/**
+ * Each tenant's log: gapless except where restores skipped numbers, never dated backwards, each body matching its row,
+ * each event about something that exists.
+ */
 export const eventChecks: Check = {
   tables: ['events'],
   run: async (audit) => {
@@ -76,7 +79,7 @@ async function readEvents(reader: Reader, audit: AuditRun, after: EventRow | und
   return rows.map((row) => parseRow(events, row));
 }
 
-/** What retention has removed of these tenants' logs; left out: of all. */
+/** What retention has removed from these tenants' logs; without ids: from all. */
 export async function readRemovals(
   reader: Reader,
   tenantIds?: Iterable<Uuid>,
@@ -85,7 +88,9 @@ export async function readRemovals(
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
-/** An event is never older than its operation, whose id begins with its time: of a younger one nothing can be removed. */
+/**
+ * An event is never older than its operation, whose id begins with its time: a newer operation cannot have lost any.
+ */
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
@@ -107,12 +112,12 @@ async function readGaps(reader: Reader, tenantIds: Iterable<Uuid>): Promise<Read
   return groupBy(rows, ({ tenantId }) => tenantId);
 }
 
-/** Behind a gap that begins there, or several of them: where the log goes on. `gaps` in their order. */
+/** Where the log continues after a gap that begins there, or several. `gaps` in order. */
 function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce((at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at), last);
 }
 
-/** The first that is kept follows the last that was removed. */
+/** The first event kept follows the last one removed. */
 function checkPlace(
   audit: AuditRun,
   event: EventRow,
@@ -154,7 +159,7 @@ function checkBody(audit: AuditRun, event: EventRow): void {
   if (wrong.length > 0) audit.report('event_body', nameOf(event), `its body differs in ${wrong.join(', ')}`);
 }
 
-/** The resource that the body shows. An account's verification names the account. */
+/** The resource in the body. A verification event names the account. */
 function idOfObject(body: Readonly<Record<string, unknown>> | null): unknown {
   const object = asObject(asObject(body?.data)?.object);
   return object?.id ?? object?.account_id;
@@ -172,7 +177,7 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
 }
 
-/** Of an operation whose other events may be removed it is also told here that its state has no such event. */
+/** If an operation's other events may have been removed, this also reports events that its state does not call for. */
 async function checkResources(
   audit: AuditRun,
   reader: Reader,
@@ -209,7 +214,7 @@ function nameOf(event: EventRow): string {
   return `event ${event.id}`;
 }
 
-/** The events that tell of verified accounts, tenant by tenant: only the first declaration of an account makes one. */
+/** The events of verified accounts, tenant by tenant: only the first declaration of an account emits one. */
 export const verifiedChecks: Check = {
   tables: [],
   run: async (audit) => {
@@ -238,7 +243,7 @@ async function readTenantIds(audit: AuditRun): Promise<readonly Uuid[]> {
   return rows.map((row) => uuid.parse(row.id));
 }
 
-/** Each tenant's counter stands at its last event. */
+/** Each tenant's counter matches its last event. */
 export const eventCounterChecks: Check = {
   tables: [],
   run: (audit) =>

@@ -9,12 +9,12 @@ import type { MonthUse } from '../sources/types.js';
 import { idList, walkById } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;
-/** Entries, as a measure of operations, that a slice should not go far beyond. */
+/** A slice should not go far beyond this many entries, which serve as a measure of operations. */
 const ENTRIES_A_SLICE = 50_000n;
 
 /**
- * What each account used of each month, summed over the operations that count in it. Sums of one moment: an account's
- * operations are summed in one snapshot, however many they are.
+ * What each account used of each month, summed over the operations that count in it. All of an account's operations are
+ * summed in one snapshot, however many there are.
  */
 export const monthChecks: Check = {
   tables: ['accounts'],

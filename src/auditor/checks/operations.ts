@@ -14,8 +14,8 @@ import { byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
 /**
- * Every operation: its accounts, hold and approvals are exactly those that its state asks for. Its ledger transactions and
- * events are compared when these have been walked through (crossing.ts).
+ * Every operation has exactly the accounts, hold and approvals that its state calls for. Its ledger transactions and
+ * events are compared after those have been walked (crossing.ts).
  */
 export const operationChecks: Check = {
   tables: SOURCES.map((source) => source.tableName),
@@ -90,7 +90,7 @@ function checkApproval(
     audit.report('operation_approval', subject, `${counted} approval(s) are counted, but ${found.length} are there`);
   if (approval === null) return;
   const { received, required, isApproved, isWaiting, createdBy } = approval;
-  // With the last approval it goes on, or ends: it never waits with all of them.
+  // The last approval makes it proceed or end: it never waits with all of them.
   if (received > required || (isApproved && received < required) || (isWaiting && received >= required))
     audit.report('operation_approval', subject, `it is ${state} with ${received} of ${required} approval(s)`);
   if (found.some(({ memberId }) => memberId === createdBy))
@@ -108,7 +108,7 @@ function checkHold(audit: AuditRun, subject: string, { hold, state }: Expectatio
     audit.report('operation_hold', subject, 'its hold expires at another time');
 }
 
-/** Every hold is of an operation that exists; whether it is the right one is told above. */
+/** Every hold belongs to an operation that exists. Whether it is the right one is checked above. */
 export const holdChecks: Check = {
   tables: ['holds'],
   run: (audit) =>

@@ -18,7 +18,7 @@ import { idList, ROWS_A_SLICE, walkById } from '../walk.js';
 
 type Word = (typeof RAIL_WORDS)[number];
 
-/** What a rail may have said of a payout in each state. */
+/** What a rail may have said about a payout in each state. */
 const AGREEING: Readonly<Record<PayoutStatus, readonly Word[]>> = {
   pending_approval: ['unknown'],
   approved: ['unknown'],
@@ -29,10 +29,13 @@ const AGREEING: Readonly<Record<PayoutStatus, readonly Word[]>> = {
   returned: ['unknown', 'accepted', 'completed', 'returned'],
   failed: ['unknown', 'accepted', 'failed', 'voided'],
 };
-/** The effects of what was believed to come from the rail, and was heard for the first time. */
+/** The effects of new reports that were accepted as the rail's. */
 const GENUINE: readonly PayoutRailEvent['effect'][] = ['noted', 'applied', 'duplicate', 'conflict', 'settled'];
 
-/** What rails said of payouts: whatever contradicts their state is raised to operators, or was settled by them since. */
+/**
+ * Reports of rails about payouts: each one that contradicts a payout's state has been raised to operators, or since
+ * settled by them.
+ */
 export const railReportChecks: Check = {
   tables: ['payout_rail_events'],
   run: (audit) =>
@@ -71,7 +74,7 @@ async function readReports(
   return groupBy(reports, ({ payoutId }) => payoutId);
 }
 
-/** When operators last decided what became of each. */
+/** When operators last decided the outcome of each. */
 async function readResolved(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
@@ -88,7 +91,7 @@ function checkReports(
 ): void {
   audit.counted('rail_words', reports.length);
   for (const report of reports.filter((one) => contradicts(payout, one))) {
-    // Said again later, it is still what operators decided about.
+    // A repeated report is still covered by the operators' decision.
     const same = reports.filter(({ said, reference }) => said === report.said && reference === report.reference);
     if (resolvedAt !== undefined && same.some(({ firstAt }) => firstAt <= resolvedAt)) continue;
     const named = report.reference === null ? '' : ` as ${report.reference}`;
@@ -103,7 +106,7 @@ function checkReports(
 
 function contradicts({ status, railReference }: Payout, { said, reference, effect }: RailReport): boolean {
   if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
-  // What was accepted before it failed agrees; afterwards it does not.
+  // An acceptance before the failure agrees; one after it does not.
   if (status === 'failed' && said === 'accepted' && effect !== 'noted') return true;
   return reference !== null && railReference !== null && reference !== railReference;
 }

@@ -11,7 +11,7 @@ import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
-/** Every idempotency key that made something names a resource of its tenant. */
+/** Every idempotency key that created something names a resource of its tenant. */
 export const keyChecks: Check = {
   tables: ['idempotency_keys'],
   run: (audit) =>
@@ -36,7 +36,7 @@ export const keyChecks: Check = {
     ),
 };
 
-/** What of these there is, by id. */
+/** Those that exist, by id. */
 function ownersOf(
   reader: Reader,
   type: KeyResourceType,
@@ -68,7 +68,7 @@ async function readKeys(reader: Reader, audit: AuditRun, after: IdempotencyKey |
 
 const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];
 
-/** What belongs to an account belongs to one that exists. Without a tenant's account nobody can say whose it is. */
+/** Rows that belong to an account name one that exists. Without the account nobody can say whose they are. */
 export const accountReferenceChecks: Check = {
   tables: [],
   run: async (audit) => {

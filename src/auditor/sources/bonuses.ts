@@ -2,7 +2,7 @@ import { type Bonus, bonuses, type BatchStatus, bonusBatches } from '../../db/en
 import type { EventType } from '../../db/entities/events.js';
 import { type ExpectedEntry, operationSource } from './types.js';
 
-/** Bonuses: paid from the beginning, so each has left the account and counts in its month. */
+/** Bonuses: paid as soon as they exist, so each has left the account and counts in its month. */
 export const bonusSource = operationSource({
   resourceType: 'bonus',
   table: bonuses,
@@ -50,8 +50,8 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
 };
 
 /**
- * Batches: what is not yet paid or refused of an executing one is held, where it was held at all. Its sums are compared
- * with its rows, and these with the bonuses, by the batches' own check (../checks/batches.ts).
+ * Batches: the hold of an executing batch, if it has one, is what is not yet paid or refused. The batches' own check
+ * (../checks/batches.ts) compares its sums with its rows, and these with the bonuses.
  */
 export const batchSource = operationSource({
   resourceType: 'bonus_batch',
@@ -64,7 +64,7 @@ export const batchSource = operationSource({
       state: status,
       accounts: [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
       postings: [],
-      // What was withdrawn or lapsed was ready before.
+      // A withdrawn or lapsed batch was ready before.
       events: [...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
       hold:
         isHeld && asset !== null

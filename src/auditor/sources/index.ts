@@ -5,7 +5,7 @@ import { payoutSource } from './payouts.js';
 import { transferSource } from './transfers.js';
 import type { OperationSource } from './types.js';
 
-/** Every feature that moves money. One that is missing here makes findings: its transactions and keys name nothing known. */
+/** Every feature that moves money. One missing here causes findings: its transactions and keys name nothing known. */
 export const SOURCES: readonly OperationSource[] = [
   transferSource,
   bonusSource,

@@ -2,7 +2,10 @@ import type { EventType } from '../../db/entities/events.js';
 import { type Payout, payouts, type PayoutStatus } from '../../db/entities/payouts.js';
 import { type ExpectedApproval, type ExpectedEntry, operationSource } from './types.js';
 
-/** The event of each status that has one; `approved` is told by its own time, since a payout may be canceled before or after. */
+/**
+ * The event of each status that has one. `approved` follows from its own time, since a payout may be canceled before or
+ * after.
+ */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   pending_approval: [],
   approved: [],
@@ -15,8 +18,8 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
 };
 
 /**
- * Payouts: held with the fee until they end; what was returned has left and come back, and still counts in its month. One that
- * failed and was paid all the same has told both, and left by a posting without a hold.
+ * Payouts: held with the fee until they end. A returned payout has left and come back, and still counts in its month.
+ * One that failed and was paid nonetheless has both events, and left by a posting without a hold.
  */
 export const payoutSource = operationSource({
   resourceType: 'payout',

@@ -9,7 +9,7 @@ import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
 import { byId, walkById } from '../walk.js';
 
-/** An entry that an operation must have made. */
+/** An entry that an operation must have posted. */
 export interface ExpectedEntry {
   /** An account, or the tenant's own system account with a role. */
   readonly account: Uuid | SystemRole;
@@ -27,13 +27,13 @@ export interface Expectation {
   readonly state: string;
   /** Every account that it names. */
   readonly accounts: readonly Uuid[];
-  /** The ledger transactions that it made, each by its entries. */
+  /** Its ledger transactions, each as its entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
   /** The events of the transitions that it went through. */
   readonly events: readonly EventType[];
   /** What is set aside for it; null when nothing is. */
   readonly hold: ExpectedHold | null;
-  /** The approvals that it has; null when it needs none. */
+  /** Its approvals; null if it needs none. */
   readonly approval: ExpectedApproval | null;
 }
 
@@ -41,22 +41,22 @@ export interface ExpectedHold {
   readonly accountId: Uuid;
   readonly asset: Asset;
   readonly remaining: bigint;
-  /** Of what the hold is found by: null for all but transfers that wait. */
+  /** By which the hold is found: null except for waiting transfers. */
   readonly expiresAt: Instant | null;
 }
 
 export interface ExpectedApproval {
   readonly received: number;
   readonly required: number;
-  /** True when it went on because it was approved. */
+  /** True if it proceeded because it was approved. */
   readonly isApproved: boolean;
-  /** True while it waits for more. */
+  /** True while it waits for more approvals. */
   readonly isWaiting: boolean;
-  /** Whoever asked for it never approves it. */
+  /** The creator, who may not approve it. */
   readonly createdBy: Uuid;
 }
 
-/** Which rows count against a month: names of columns, and the condition that makes a row count. */
+/** Which rows count against a month: column names, and the condition for a row to count. */
 export interface MonthUse {
   readonly accountColumn: string;
   readonly monthColumn: string;
@@ -71,11 +71,11 @@ export interface MonthUse {
 export interface OperationSource {
   readonly resourceType: ResourceType;
   readonly tableName: string;
-  /** Null when the operation uses up no monthly allowance. */
+  /** Null if the operation uses no monthly allowance. */
   readonly monthUse: MonthUse | null;
-  /** What must be there for these operations, by id; those that do not exist are left out. */
+  /** What must exist for these operations, by id, omitting those that do not exist. */
   expectations(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Expectation>>;
-  /** Goes through all operations, a slice a snapshot. */
+  /** Walks all operations, each slice in one snapshot. */
   walk(
     audit: AuditRun,
     size: number,

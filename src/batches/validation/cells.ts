@@ -5,10 +5,10 @@ import type { FilledCell } from '../../spreadsheets/sheet.js';
 import type { ColumnName } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** What a cell says, or what is wrong with it. Each reads one kind of column; spaces around are nobody's intention. */
+/** A cell's value, or what is wrong with it. Each function reads one kind of column; surrounding spaces are ignored. */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
-/** What no column takes, or null. */
+/** A problem that no column accepts, or null. */
 function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'formula')
     return cellProblem(field, 'formula_cell', `${field} is a formula: put in the value itself`, cell);
@@ -30,11 +30,11 @@ function required(
 
 export interface NamedRecipient {
   readonly name: RecipientName;
-  /** As the file has it. */
+  /** As in the file. */
   readonly text: string;
 }
 
-/** A `$alias`, an account's id or a phone. A phone may stand in a number cell. */
+/** A `$alias`, an account's id or a phone. A phone may be in a number cell. */
 export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
   const found = required('recipient', cell);
   if ('problem' in found) return found;
@@ -81,7 +81,7 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 
-/** Free text, which may be empty; a number or date is taken as it is stored. */
+/** Free text, possibly empty; a number or date is taken as stored. */
 export function readText(
   field: 'description' | 'reference',
   cell: FilledCell | null,

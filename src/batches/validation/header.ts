@@ -1,7 +1,7 @@
 import type { SheetRow } from '../../spreadsheets/sheet.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** The columns that the service reads, by their header; others are ignored. */
+/** The columns that the service reads, by header; others are ignored. */
 export const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
 export type ColumnName = (typeof COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
@@ -9,7 +9,7 @@ export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', '
 /** Where each column is in the rows' cells. */
 export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 
-/** Headers in any order, case and with spaces around. Problems: missing_column, duplicate_column. */
+/** Headers may come in any order and case, with surrounding spaces. Problems: missing_column, duplicate_column. */
 export function readHeader({ cells }: SheetRow): { readonly columns: Columns; readonly problems: readonly Problem[] } {
   const columns: Partial<Record<ColumnName, number>> = {};
   const problems: Problem[] = [];

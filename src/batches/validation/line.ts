@@ -10,14 +10,16 @@ import { literal } from '../../db/statements.js';
  * tasks ahead of everybody else's next one. Changing the queue takes the lock on the tenant's row.
  */
 
-/** One that is read and the next one: a worker process validates one of a tenant at a time. */
+/** The one being read and the next: a worker process validates one of a tenant at a time. */
 const WITH_A_WORKFLOW = 2;
-/** What has been begun so often holds up nobody: reading it fails for a reason of its own. */
+/** A batch begun this often no longer holds up others: something in it makes reading fail. */
 const BEGUN_TOO_OFTEN = 5;
 
 const WAITS = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
 
-/** Of the tenant's batches in line the last one that has a workflow, `except` left out; null where there is room for another. */
+/**
+ * The last of the tenant's queued batches that has a workflow, ignoring `except`; null if there is room for another.
+ */
 export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: Uuid | null): Promise<Uuid | null> {
   const others = except === null ? '' : ` AND id<>${uuid.literal(except)}`;
   const [row] = await reader.query(
@@ -28,7 +30,7 @@ export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: U
   return row === undefined ? null : uuid.parse(row.id);
 }
 
-/** Whether the batch `b` of a query is among those that have a workflow, as far as the line is concerned. */
+/** SQL: whether the queue lets the batch `b` have a workflow. */
 export const HAS_TURN_SQL = `(b.status<>'validating' OR ${WITH_A_WORKFLOW}>(
   SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
   WHERE ahead.tenant_id=b.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}

@@ -1,13 +1,13 @@
 import type { ProblemCode } from '../problem-codes.js';
 import type { FilledCell } from '../../spreadsheets/sheet.js';
 
-/** One thing that is wrong, in words for the person who filled the file in. */
+/** One problem, described for the person who filled in the file. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** The column; empty where it is about none. */
+  /** The column; empty if it concerns none. */
   readonly field: string;
   readonly message: string;
-  /** What the cell holds, shortened; empty where it holds nothing. */
+  /** The cell's content, shortened; empty if the cell is. */
   readonly value: string;
 }
 
@@ -33,7 +33,7 @@ export function quoted(text: string, most = 40): string {
   return `"${shortened(text, most)}"`;
 }
 
-/** Without what no column holds; at most so many code points, ended by … where there were more. */
+/** Without characters that cannot be stored, and at most this many code points, ending in … if there were more. */
 export function shortened(text: string, most: number): string {
   const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
   return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;

@@ -26,7 +26,7 @@ import { lastWithWorkflow } from './line.js';
 import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
 
-/** Another run of the same validation has begun, or it is over: this one may write no more. */
+/** Another run of the same validation has begun, or the validation is over: this one may write no more. */
 export class ValidationSuperseded extends Error {
   override name = 'ValidationSuperseded';
 }
@@ -34,25 +34,25 @@ export class ValidationSuperseded extends Error {
 export interface RecordDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** Where tenants reach the API: events name files there. */
+  /** Where tenants reach the API: the addresses of files in events begin with it. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
-/** What is wrong in a row; 0: in the file. */
+/** The problems of a row; 0: of the file. */
 export interface RowProblems {
   readonly number: number;
   readonly problems: readonly Problem[];
 }
 
-/** How far the reading has come: what GET shows meanwhile. */
+/** How far reading has progressed, for GET to show. */
 export type Progress = Pick<BonusBatch, 'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw'>;
 
-/** What the reading came to. */
+/** The result of reading. */
 export interface Findings {
   readonly isAccepted: boolean;
   readonly progress: Progress;
-  /** Of a file with problems; null where its errors file could not be made yet. */
+  /** For a file with problems; null if its errors file could not be made yet. */
   readonly errors: MadeFiles | null;
 }
 
@@ -60,8 +60,8 @@ const ROWS_A_DELETE = 5_000;
 const PROBLEMS_AN_INSERT = 1_000;
 
 /**
- * What a run of the validation writes. Each run has a number on the batch's row, and every write is compared with it: of
- * two runs at a time the later one goes on, and the earlier one finds itself shut out.
+ * What a run of the validation writes. Each run stores its number in the batch's row, and every write checks it: of two
+ * concurrent runs the later continues, and the earlier can write no more.
  */
 export class ValidationRecord {
   private constructor(
@@ -69,7 +69,7 @@ export class ValidationRecord {
     private readonly batch: BonusBatch,
   ) {}
 
-  /** Shuts earlier runs out; null where the batch is validated already. */
+  /** Invalidates earlier runs; null if the batch is already validated. */
   static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
     const batch = await transact(deps.database, async (transaction) => {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
@@ -77,7 +77,7 @@ export class ValidationRecord {
       const validationRun = found.validationRun + 1;
       const again = { validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
-      // An API of before may have written none.
+      // An older API may not have written one.
       await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));
       return { ...found, ...again };
     });
@@ -88,7 +88,7 @@ export class ValidationRecord {
     return this.batch;
   }
 
-  /** Takes away what an earlier run has left. Throws ValidationSuperseded, as every write. */
+  /** Removes what an earlier run left. Throws ValidationSuperseded, like every write. */
   async clear(): Promise<void> {
     await this.clearTable(bonusBatchRows.name);
     await this.clearTable(bonusBatchProblems.name);
@@ -130,8 +130,8 @@ export class ValidationRecord {
   }
 
   /**
-   * Ends the validation, with its event. Throws where the account of its fees was closed meanwhile: begun again, it finds
-   * the one that there is now.
+   * Ends the validation, with its event. Throws if the account for its fees was closed meanwhile: the next run finds
+   * the current one.
    */
   async finish(
     { isAccepted, progress, errors }: Findings,
@@ -142,7 +142,7 @@ export class ValidationRecord {
     const { database, clock, baseUrl, notifier } = this.deps;
     const outboxId = newId();
     const [finished, next] = await transact(database, async (transaction) => {
-      // The tenant's row is the lock of its line.
+      // The tenant's row is the lock on its queue.
       await transaction.find(tenants, { id: this.batch.tenantId }, { forUpdate: true });
       if (errors !== null) await keepFiles(transaction, errors);
       const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
@@ -182,7 +182,10 @@ export class ValidationRecord {
     return insertSql(outbox, [outboxEntry(changed, this.deps.clock())]);
   }
 
-  /** The source's row guards the batch: whoever reads it to execute waits. The other one's keeps it from being closed. */
+  /**
+   * The source's row guards the batch: anybody who reads it to execute waits. The lock on the fee account keeps that
+   * from being closed.
+   */
   private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
     const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
     const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });

@@ -12,15 +12,15 @@ import { type NamedRecipient, readAmount, readAsset, type Reading, readRecipient
 import type { ColumnName, Columns } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** What every row of a batch is checked against: read once, so that all of them meet the same. */
+/** What every row of a batch is checked against: read once, so it is the same for all. */
 export interface BatchTerms {
   readonly sourceAccountId: Uuid;
   readonly limits: Readonly<Record<Asset, Limits>>;
-  /** Null where the source pays no fee in the asset. */
+  /** Null if the source pays no fee in the asset. */
   readonly fees: Readonly<Record<Asset, FeeSchedule | null>>;
 }
 
-/** A row as its cells read, before anybody was looked for. */
+/** A row as read from its cells, before looking up recipients. */
 export interface ReadRow {
   readonly number: number;
   readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
@@ -46,7 +46,7 @@ export type CheckedRow =
   | { readonly number: number; readonly valid: ValidRow }
   | { readonly number: number; readonly problems: readonly Problem[] };
 
-/** The row's cells by column; null for a row without anything in the known columns, which is none. */
+/** The row's cells by column; null for a row with nothing in the known columns, which does not count. */
 export function readRow({ number, cells }: SheetRow, columns: Columns): ReadRow | null {
   const at = (name: ColumnName): FilledCell | null => cells[columns[name] ?? -1] ?? null;
   const own = {
@@ -69,7 +69,7 @@ export function readRow({ number, cells }: SheetRow, columns: Columns): ReadRow 
   };
 }
 
-/** Checks rows in the order of the file, and remembers of the earlier ones what the later ones are compared with. */
+/** Checks rows in file order, and remembers what later rows are compared with. */
 export class RowChecker {
   /** Of the first valid row. */
   asset: Asset | null = null;
@@ -77,7 +77,7 @@ export class RowChecker {
   feesRaw = 0n;
   duplicateCount = 0;
   readonly duplicateRows: number[] = [];
-  /** Reference → the row that has it. */
+  /** The row of each reference. */
   private readonly references = new Map<string, number>();
   private readonly recipients = new Set<Uuid>();
 
@@ -136,7 +136,7 @@ export class RowChecker {
     this.recipients.add(recipientAccountId);
   }
 
-  /** Null, and a problem, where it is nobody who can be paid. */
+  /** Null, and a problem, if it is nobody payable. */
   private account(
     { name, text }: NamedRecipient,
     cell: FilledCell | null,

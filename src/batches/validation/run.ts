@@ -20,13 +20,16 @@ import { readTerms } from './terms.js';
 export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
   readonly files: FileMaker;
-  /** That a batch may have. */
+  /** The most rows that a batch may have. */
   readonly maxRows: number;
-  /** Reads the rows of a file, recognised by its content. Throws SheetProblem, at once or between rows. */
+  /**
+   * Reads the rows of a file, whose kind is recognised by its content. Throws SheetProblem, immediately or between
+   * rows.
+   */
   readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
-/** How long-running work reports progress, and learns that it must stop. */
+/** How long-running work reports progress, and is told to stop. */
 export interface Watch {
   readonly signal: AbortSignal;
   /** With the number of rows done so far. */
@@ -34,10 +37,10 @@ export interface Watch {
 }
 
 /**
- * Reads every row of a batch's file and finds everything that is wrong in it; afterwards the batch is `ready` or `rejected`.
- * It starts from the first row whenever it is called, may be cut off anywhere, and does nothing to a batch that has already
- * been validated. Returns the batch as it then is; undefined if there is none. Throws DatabaseUnavailable and the
- * signal's reason: call it again. (docs/contract.md, Validation)
+ * Reads every row of a batch's file and finds everything wrong with it; afterwards the batch is `ready` or `rejected`.
+ * Each call starts from the first row, may be interrupted anywhere, and does nothing to a batch that is already
+ * validated. Returns the resulting batch; undefined if there is none. Throws DatabaseUnavailable and the signal's
+ * reason: call it again. (docs/contract.md, Validation)
  */
 export async function validateBatch(
   deps: ValidationDeps,
@@ -66,10 +69,10 @@ export async function validateBatch(
   }
 }
 
-/** No spreadsheet has more rows. What numbers them otherwise was not made by one. */
+/** No spreadsheet has more rows, so a file with higher row numbers was not made by one. */
 const LAST_ROW_NUMBER = 11_000_000;
 
-/** One way through the file: rows are gathered, looked up together, checked in their order and written. */
+/** One pass through the file: rows are collected, looked up together, checked in order and written. */
 class FileReading {
   private readonly reader: Reader;
   private readonly budget: RecipientBudget;
@@ -78,7 +81,7 @@ class FileReading {
   private rowCount = 0;
   private rowsRejected = 0;
   private lastNumber = 0;
-  /** A phone takes a while to read, and a piece of a sheet may have a thousand rows. */
+  /** Parsing a phone takes a while, and a piece of a sheet may have a thousand rows. */
   private readonly turns = new Turns();
   /** The transaction under way: the next rows are read meanwhile. */
   private writing: Promise<void> = Promise.resolve();
@@ -108,7 +111,7 @@ class FileReading {
     await this.writing;
   }
 
-  /** What ends the reading before the file's end, or null. */
+  /** The problem that ends reading early, or null. */
   private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
     let columns: Columns | null = null;
     for await (const row of rows) {
@@ -135,7 +138,7 @@ class FileReading {
     return null;
   }
 
-  /** Throws rate_limited where it names too many new people: of them nothing is told. */
+  /** Throws rate_limited if it names too many new people, without revealing anything about them. */
   private async flush(): Promise<null> {
     const rows = this.gathered;
     this.gathered = [];
@@ -159,14 +162,14 @@ class FileReading {
     return null;
   }
 
-  /** With the first problem the file is bound to be rejected: the rows that could be paid are of no more use. */
+  /** From the first problem on the file is bound to be rejected, so payable rows are no longer needed. */
   private async put(valid: readonly ValidRow[], wrong: readonly RowProblems[]): Promise<void> {
     this.hasProblems ||= wrong.length > 0;
     await this.writing;
     this.watch.signal.throwIfAborted();
     this.watch.heartbeat(this.rowCount);
     this.writing = this.record.add(this.hasProblems ? [] : valid, wrong, this.progress);
-    // Whoever awaits it next hears of its failure.
+    // The next await gets its failure.
     this.writing.catch(() => undefined);
   }
 }
@@ -176,7 +179,7 @@ interface FinalProblem {
   readonly problem: Problem;
 }
 
-/** What is wrong with the file as a whole. Throws what is a fault of ours. */
+/** What is wrong with the file as a whole. Rethrows our own faults. */
 function asFinalProblem(failure: unknown): FinalProblem {
   if (failure instanceof SheetProblem) return { number: 0, problem: fileProblem(failure.code, failure.message) };
   if (failure instanceof ApiError && failure.refusal.code === 'rate_limited')

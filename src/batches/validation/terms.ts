@@ -8,7 +8,7 @@ import { accounts, feeSchedules, isFeeOf, tenants } from '../../db/entities/part
 import { type Limits, limitsOf } from '../../accounts/limits.js';
 import type { BatchTerms } from './rows.js';
 
-/** The terms of a batch, and the account into which its fees go (null: nowhere). */
+/** The terms of a batch, and the account that receives its fees (null: none). */
 export async function readTerms(
   reader: Reader,
   { tenantId, sourceAccountId }: BonusBatch,
@@ -20,7 +20,7 @@ export async function readTerms(
     reader.select(feeSchedules, { tenantId, operation: 'bonus' }),
   ]);
   if (source === undefined || tenant === undefined) throw new Error('a batch is of no account');
-  // The fee account itself pays none.
+  // The fee account itself pays no fee.
   const feeAccountId = tenant.feeAccountId === sourceAccountId ? null : tenant.feeAccountId;
   const limits = (asset: Asset): Limits =>
     limitsOf(

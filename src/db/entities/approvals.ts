@@ -2,13 +2,13 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { AUDIT_CHANNELS } from './identity.js';
 
-/** What has to be approved, and by whom it was. */
+/** What needs approval, and who approved it. */
 
 const APPROVED_TYPES = ['transfer', 'payout', 'bonus_batch'] as const;
 
 /**
- * From which amount on an account's operations need approvals, and how many within which time; and what comes instead from
- * `effectiveAt` on. What of the two counts at an instant, `policyAt` in src/approvals/policy-rules.ts says.
+ * The amount from which an account's operations need approvals, how many, and within what time; and the settings that
+ * replace these from `effectiveAt` on. `policyAt` in src/approvals/policy-rules.ts says which apply at an instant.
  */
 export const approvalPolicies = defineTable(
   'approval_policies',
@@ -20,13 +20,13 @@ export const approvalPolicies = defineTable(
     /** 1 to 3 */
     approvals: column.integer,
     expiresInS: column.integer,
-    /** Null, with the two below, where nothing comes, or no policy. */
+    /** Null, like the two below, if no change is pending or the change removes the policy. */
     nextThreshold: column.nullable(column.bigint),
     nextApprovals: column.nullable(column.integer),
     nextExpiresInS: column.nullable(column.integer),
-    /** Null: nothing comes. */
+    /** Null: no change is pending. */
     effectiveAt: column.nullable(column.time),
-    /** Who asked for what comes, as the audit log names them. */
+    /** Who requested the pending change, as the audit log names them. */
     requestedChannel: column.nullable(column.oneOf(AUDIT_CHANNELS)),
     requestedBy: column.nullable(column.string),
   },
@@ -39,10 +39,10 @@ export const approvals = defineTable('approvals', {
   id: column.uuid,
   resourceType: column.oneOf(APPROVED_TYPES),
   resourceId: column.uuid,
-  /** `member:<id>`, or `support` whoever of the staff it was: each counts once for a resource. */
+  /** `member:<id>`, or `support` for anybody on the staff: each counts once per resource. */
   approver: column.string,
   memberId: column.nullable(column.uuid),
-  /** Null for a member's, and for what was approved before staff were verified. */
+  /** Null for a member's approval, and for approvals from before staff were verified. */
   staffId: column.nullable(column.uuid),
   actorClaimed: column.string,
   channel: column.oneOf(AUDIT_CHANNELS),

@@ -3,7 +3,7 @@ import { defineTable, type RowOf } from '../table.js';
 
 /** Bonuses, and the batches that pay many of them from one file. */
 
-/** A paid bonus: there is none in another state. Never changed. */
+/** A paid bonus: bonuses have no other state. Never changed. */
 export const bonuses = defineTable('bonuses', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -12,14 +12,14 @@ export const bonuses = defineTable('bonuses', {
   asset: column.asset,
   raw: column.bigint,
   feeRaw: column.bigint,
-  /** Null when there is no fee. */
+  /** Null if there is no fee. */
   feeAccountId: column.nullable(column.uuid),
   description: column.nullable(column.string),
   /** The tenant's own name for it. */
   reference: column.nullable(column.string),
-  /** The member who asked for it; of a batch's row, who executed the batch. */
+  /** The member who requested it; for a batch's row, the one who executed the batch. */
   createdBy: column.uuid,
-  /** The batch and its row that it pays; null for a single one. No row has two. */
+  /** The batch and row that it pays; null for a single bonus. No row has two. */
   batchId: column.nullable(column.uuid),
   batchRow: column.nullable(column.integer),
   /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
@@ -38,11 +38,13 @@ export const BATCH_STATUSES = [
 ] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** Why a batch whose file was accepted is rejected after all. */
+/** Why a batch is rejected although its file was accepted. */
 export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
-/** Guarded by the row of its source account. All sums are of its rows, kept here so that nobody has to count them. */
+/**
+ * Guarded by the row of its source account. All sums are over its rows, stored here so that nobody has to add them up.
+ */
 export const bonusBatches = defineTable('bonus_batches', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -53,46 +55,46 @@ export const bonusBatches = defineTable('bonus_batches', {
   fileBytes: column.integer,
   /** The member who uploaded it. */
   createdBy: column.uuid,
-  /** With which token; null for those from before it was kept. */
+  /** The token used; null for batches from before this was stored. */
   tokenKeyId: column.nullable(column.string),
   createdAt: column.time,
-  /** Known with the first valid row. */
+  /** Known from the first valid row on. */
   asset: column.nullable(column.asset),
   /** Data rows of the file; while validating, those read so far. */
   rowCount: column.integer,
   /** Rows with a problem. */
   rowsRejected: column.integer,
-  /** Of the valid rows. */
+  /** The sum over the valid rows. */
   totalRaw: column.bigint,
   feesRaw: column.bigint,
-  /** Where the fees of its rows go; null when no row has one. */
+  /** The account for its rows' fees; null if no row has one. */
   feeAccountId: column.nullable(column.uuid),
-  /** Rows whose recipient an earlier row has; the numbers of the first ones. */
+  /** Rows that repeat an earlier row's recipient, and the numbers of the first of these. */
   duplicateCount: column.integer,
   duplicateRows: column.integers,
   /** The newest other batch of the last 90 days with the same bytes. */
   sameFileBatchId: column.nullable(column.uuid),
-  /** Which run of the validation may write: a later one shuts the earlier ones out. */
+  /** The run of the validation that may write: each run shuts out earlier ones. */
   validationRun: column.integer,
   validatedAt: column.nullable(column.time),
   executedBy: column.nullable(column.uuid),
   executedAt: column.nullable(column.time),
-  /** Whether the whole debit was held when it was executed. */
+  /** Whether the whole debit was held at execution. */
   isHeld: column.boolean,
   rowsPaid: column.integer,
   rowsFailed: column.integer,
-  /** Amounts and fees of the rows that are paid or failed: what of the hold is no longer needed. */
+  /** Amounts and fees of the rows that are paid or failed: the part of the hold no longer needed. */
   settledRaw: column.bigint,
   pausedAt: column.nullable(column.time),
   pausedBy: column.nullable(column.string),
-  /** Why, as whoever paused it said. */
+  /** The reason given by whoever paused it. */
   pauseReason: column.nullable(column.string),
   /** No row is paid from then on. */
   canceledAt: column.nullable(column.time),
   finishedAt: column.nullable(column.time),
-  /** Null where the file was refused: the problems say why. */
+  /** Null if the file was refused: then the problems say why. */
   rejectionCode: column.nullable(column.oneOf(BATCH_REJECTIONS)),
-  /** Since when its errors or result file can be had; null before, and once retention has removed it. */
+  /** Since when its errors or result file is available; null before that, and after retention has removed it. */
   filesMadeAt: column.nullable(column.time),
 });
 export type BonusBatch = RowOf<typeof bonusBatches>;
@@ -100,17 +102,17 @@ export type BonusBatch = RowOf<typeof bonusBatches>;
 export const BATCH_ROW_STATUSES = ['pending', 'paid', 'failed'] as const;
 export type BatchRowStatus = (typeof BATCH_ROW_STATUSES)[number];
 
-/** A valid row of a batch. The primary key is (batch, number); the id names it in its idempotency key. */
+/** A valid row of a batch. The primary key is (batch, number); the id is for its idempotency key. */
 export const bonusBatchRows = defineTable(
   'bonus_batch_rows',
   {
     id: column.uuid,
     batchId: column.uuid,
-    /** As a spreadsheet shows it: the first data row is 2. */
+    /** As a spreadsheet numbers it: the first data row is 2. */
     number: column.integer,
-    /** As the file names it. */
+    /** As in the file. */
     recipient: column.string,
-    /** Resolved at validation; paid whatever happens to its alias or phone later. */
+    /** Resolved at validation, and paid whatever happens to its alias or phone later. */
     recipientAccountId: column.uuid,
     raw: column.bigint,
     feeRaw: column.bigint,
@@ -127,45 +129,45 @@ export const bonusBatchRows = defineTable(
 );
 export type BonusBatchRow = RowOf<typeof bonusBatchRows>;
 
-/** Everything that is wrong in a file, in its order. */
+/** Everything wrong with a file, in order. */
 export const bonusBatchProblems = defineTable(
   'bonus_batch_problems',
   {
     batchId: column.uuid,
-    /** 0 where it is about the file as a whole. */
+    /** 0 for the file as a whole. */
     number: column.integer,
-    /** Its place among those of the row. */
+    /** Its position among the row's problems. */
     ordinal: column.integer,
-    /** The column's name; empty where it is about none. */
+    /** The column's name; empty if it concerns none. */
     field: column.string,
     code: column.string,
     message: column.string,
-    /** What the cell holds, shortened. */
+    /** The cell's content, shortened. */
     value: column.string,
   },
   ['batchId', 'number', 'ordinal'],
 );
 export type BonusBatchProblem = RowOf<typeof bonusBatchProblems>;
 
-/** What is stored of a batch beside its own row: counted for the tenant's quotas, and removed after a while. */
+/** What is stored of a batch besides its own row: counts towards the tenant's quotas, and is removed after a while. */
 export const bonusBatchStorage = defineTable(
   'bonus_batch_storage',
   {
     batchId: column.uuid,
     tenantId: column.uuid,
-    /** Of the uploaded file; 0 once it is removed. */
+    /** Size of the uploaded file; 0 once it is removed. */
     fileBytes: column.integer,
     /** Rows in bonus_batch_problems. */
     problemRows: column.integer,
-    /** Rows in bonus_batch_rows that have paid nobody, as far as the batch has ended. */
+    /** Rows in bonus_batch_rows that have paid nobody, once the batch has ended. */
     unpaidRows: column.integer,
-    /** When its rows and problems were removed, and its files; null while they are there. */
+    /** When its rows, problems and files were removed; null while they exist. */
     rowsRemovedAt: column.nullable(column.time),
-    /** Up to this row of the file the recipient budget has paid for its names. */
+    /** The recipient budget has paid for the file's names up to this row. */
     chargedRow: column.integer,
-    /** Which making of its files may write: a later one shuts the earlier ones out. */
+    /** The attempt at making its files that may write: each attempt shuts out earlier ones. */
     filesRun: column.integer,
-    /** Of its finished files; null while there are none. */
+    /** Size of its finished files; null while there are none. */
     csvBytes: column.nullable(column.integer),
     xlsxBytes: column.nullable(column.integer),
   },
@@ -173,7 +175,7 @@ export const bonusBatchStorage = defineTable(
 );
 export type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
 
-/** Of a batch of which nothing but the upload is kept. */
+/** The initial row, for a batch of which only the upload is stored. */
 export function storageOf({
   id,
   tenantId,
@@ -183,25 +185,25 @@ export function storageOf({
   return { batchId: id, tenantId, fileBytes, ...counts, rowsRemovedAt: null, csvBytes: null, xlsxBytes: null };
 }
 
-/** The bytes of an uploaded file, at most 1 MiB a row: one large parameter would break max_allowed_packet. */
+/** The bytes of an uploaded file, at most 1 MiB per row: a single large parameter would exceed max_allowed_packet. */
 export const uploadChunks = defineTable(
   'upload_chunks',
   {
     batchId: column.uuid,
-    /** From 0; every one but the last is full. */
+    /** From 0; each but the last is full. */
     number: column.integer,
     content: column.bytes,
   },
   ['batchId', 'number'],
 );
 
-/** The bytes of the files that a batch gives back. What is here counts once the batch's row says that they are made. */
+/** The bytes of a batch's errors and result files. They are valid once the batch's row says that they are made. */
 export const bonusBatchFiles = defineTable(
   'bonus_batch_files',
   {
     batchId: column.uuid,
     format: column.oneOf(['csv', 'xlsx']),
-    /** From 0; every one but the last is full. */
+    /** From 0; each but the last is full. */
     number: column.integer,
     content: column.bytes,
   },

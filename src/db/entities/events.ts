@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Every type there is, in the contract's order. (docs/contract.md, Events) */
+/** Every type, in the contract's order. (docs/contract.md, Events) */
 export const EVENT_TYPES = [
   'transfer.completed',
   'transfer.rejected',
@@ -44,7 +44,7 @@ export const events = defineTable(
   'events',
   {
     tenantId: column.uuid,
-    /** Gapless for each tenant, from 1, in commit order, but for what `event_gaps` names. */
+    /** Gapless for each tenant, from 1, in commit order, except for what `event_gaps` lists. */
     sequence: column.bigint,
     id: column.uuid,
     type: column.oneOf(EVENT_TYPES),
@@ -56,7 +56,7 @@ export const events = defineTable(
      */
     body: column.string,
     createdAt: column.time,
-    /** Of the trace that wrote it; null outside one. */
+    /** The trace that wrote it; null outside one. */
     traceparent: column.nullable(column.string),
   },
   ['tenantId', 'sequence'],
@@ -70,14 +70,14 @@ export const eventCounters = defineTable(
     tenantId: column.uuid,
     lastSequence: column.bigint,
     lastAt: column.time,
-    /** How often the log was put back to an earlier moment: each event after carries it. */
+    /** How often the log was restored to an earlier moment: every later event carries it. */
     restores: column.integer,
   },
   ['tenantId'],
 );
 export type EventCounter = RowOf<typeof eventCounters>;
 
-/** The last event of each type, written under the counter's lock: whoever waits for some types alone asks here. */
+/** The last event of each type, written under the counter's lock, for readers that wait only for certain types. */
 export const eventHeads = defineTable(
   'event_heads',
   {
@@ -89,23 +89,23 @@ export const eventHeads = defineTable(
 );
 export type EventHead = RowOf<typeof eventHeads>;
 
-/** How long events are kept, as the operator has set it. One row at most; none: for ever. */
+/** How long events are kept, as set by operators. At most one row; none: forever. */
 export const eventRetention = defineTable(
   'event_retention',
   {
     name: column.oneOf(['events']),
-    /** Null: for ever. */
+    /** Null: forever. */
     days: column.nullable(column.integer),
   },
   ['name'],
 );
 
-/** What retention has removed of each tenant's log. No row: nothing. */
+/** What retention has removed from each tenant's log. No row: nothing. */
 export const eventRemovals = defineTable(
   'event_removals',
   {
     tenantId: column.uuid,
-    /** The last sequence that is gone. */
+    /** The last sequence removed. */
     removedThrough: column.bigint,
     /** The `created_at` of that event. */
     removedUntil: column.time,

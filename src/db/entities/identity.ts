@@ -1,9 +1,9 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** What accounts are called and who is behind them. */
+/** What accounts are called and who holds them. */
 
-/** Nobody may take these. */
+/** Aliases that nobody may take. */
 export const reservedAliases = defineTable(
   'reserved_aliases',
   {
@@ -15,7 +15,7 @@ export const reservedAliases = defineTable(
 );
 export type ReservedAlias = RowOf<typeof reservedAliases>;
 
-/** The last time each alias of a tenant was given up. */
+/** When each alias of a tenant was last released. */
 export const releasedAliases = defineTable(
   'released_aliases',
   {
@@ -29,14 +29,14 @@ export const releasedAliases = defineTable(
 
 export const DOCUMENT_TYPES = ['CC', 'CE', 'NIT', 'PASS', 'PEP'] as const;
 
-/** What was declared of an account's holder. */
+/** What was declared about an account's holder. */
 export const verifications = defineTable(
   'verifications',
   {
     accountId: column.uuid,
     legalName: column.string,
     documentType: column.oneOf(DOCUMENT_TYPES),
-    /** Sealed: never in clear at rest. */
+    /** Sealed: never in clear text at rest. */
     documentNumber: column.bytes,
     documentKeyId: column.string,
     documentLast4: column.string,
@@ -49,7 +49,7 @@ export const verifications = defineTable(
 );
 export type Verification = RowOf<typeof verifications>;
 
-/** What a tenant may have stored, where an operator has said so; null: as much as others. */
+/** A tenant's own quotas, set by operators; null: the default. */
 export const tenantQuotas = defineTable(
   'tenant_quotas',
   {
@@ -59,14 +59,14 @@ export const tenantQuotas = defineTable(
     unpaidRows: column.nullable(column.bigint),
     storedBytes: column.nullable(column.bigint),
     statementRows: column.nullable(column.bigint),
-    /** How many people never named before it, or one of its tokens, may look for at once. */
+    /** How many new people it, or one of its tokens, may look up at once. */
     newRecipients: column.nullable(column.bigint),
   },
   ['tenantId'],
 );
 export type TenantQuotas = RowOf<typeof tenantQuotas>;
 
-/** What an operator set for one account instead of its type's limits; null: the type's. */
+/** Limits that operators set for one account; null: those of its type. */
 export const accountLimits = defineTable(
   'account_limits',
   {
@@ -87,7 +87,9 @@ const actColumns = {
   tenantId: column.nullable(column.uuid),
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
-  /** `member:<id>`, or the name of one of the staff; of refused acts, and before staff were verified, what was claimed. */
+  /**
+   * `member:<id>`, or the name of one of the staff; for refused acts, and before staff were verified, the claimed name.
+   */
   actorClaimed: column.string,
   /** `token.revoke` */
   action: column.string,
@@ -101,7 +103,7 @@ const actColumns = {
 export const auditLog = defineTable('audit_log', actColumns);
 export type AuditRow = RowOf<typeof auditLog>;
 
-/** The same with its place in its chain (db/audit-hash.ts); all null for what is older than the chains. */
+/** The same with its place in its chain (db/audit-hash.ts); all null for lines older than the chains. */
 export const chainedActs = defineTable('audit_log', {
   ...actColumns,
   chainId: column.nullable(column.uuid),
@@ -124,7 +126,7 @@ export const auditChains = defineTable(
 );
 export type AuditChain = RowOf<typeof auditChains>;
 
-/** What a chain's first act follows where some are older than the chain: how many, and their hash. Never written again. */
+/** What a chain's first act follows if some are older than the chain: their number and hash. Never written again. */
 export const auditAnchors = defineTable(
   'audit_anchors',
   {

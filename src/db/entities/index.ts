@@ -23,10 +23,10 @@ const FILES = [
   ...[outbox, parties, payouts, railBreakers, railStatements, requests, restores, staff, statements, sweeps, webhooks],
 ];
 
-/** Every table, once. A test holds them to what the migrations make, column by column. */
+/** Every table, once. A test compares them with what the migrations create, column by column. */
 export const TABLES: readonly Table<unknown>[] = FILES.flatMap((file): readonly unknown[] => Object.values(file))
   .filter(isTable)
-  // The acts without their places in the chain: `chainedActs` has them all.
+  // The acts without their place in the chain: `chainedActs` has all columns.
   .filter((table) => table !== identity.auditLog);
 
 function isTable(value: unknown): value is Table<unknown> {

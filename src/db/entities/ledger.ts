@@ -3,9 +3,9 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import type { Account } from './parties.js';
 
-/** The double-entry ledger: what is posted, what is there, what is set aside. Written by src/ledger alone. */
+/** The double-entry ledger: entries, balances, holds. Written only by src/ledger. */
 
-/** The kinds that an account's owner sees (docs/contract.md, Movements), and those of the system's own legs. */
+/** The kinds that an account's owner sees (docs/contract.md, Movements), and those of the system accounts' legs. */
 export const MOVEMENT_KINDS = [
   'transfer_in',
   'transfer_out',
@@ -24,7 +24,7 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 export const RESOURCE_TYPES = ['transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch'] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
-/** What an idempotency key can have made: also what is no operation of the ledger. */
+/** What an idempotency key can have created, including what is not an operation of the ledger. */
 export const KEY_RESOURCE_TYPES = [...RESOURCE_TYPES, 'webhook_endpoint', 'statement'] as const;
 
 export type KeyResourceType = (typeof KEY_RESOURCE_TYPES)[number];
@@ -43,15 +43,15 @@ export const entries = defineTable(
   'entries',
   {
     accountId: column.uuid,
-    /** Gapless for each account, from 1, over both assets. */
+    /** Gapless for each account, from 1, across all assets. */
     seq: column.bigint,
     id: column.uuid,
     transactionId: column.uuid,
     asset: column.asset,
     kind: column.oneOf(ENTRY_KINDS),
-    /** Signed: what the account gained. */
+    /** Signed; positive if the account gained. */
     raw: column.bigint,
-    /** The account's total of the asset (available + held) after this entry. */
+    /** The account's total in the asset (available + held) after this entry. */
     totalAfter: column.bigint,
     counterpartyAccountId: column.nullable(column.uuid),
     createdAt: column.time,
@@ -67,19 +67,19 @@ export const balances = defineTable(
     asset: column.asset,
     available: column.bigint,
     held: column.bigint,
-    /** True for system accounts alone: they may go below zero. */
+    /** True only for system accounts, which may go below zero. */
     overdraft: column.boolean,
   },
   ['accountId', 'asset'],
 );
 export type Balance = RowOf<typeof balances>;
 
-/** What an account without a row of the asset has: it may be older than the asset. */
+/** The balance of an account without a row for the asset: it may be older than the asset. */
 export function noBalance({ id, type }: Pick<Account, 'id' | 'type'>, asset: Asset): Balance {
   return { accountId: id, asset, available: 0n, held: 0n, overdraft: type === 'system' };
 }
 
-/** One for each thing that sets funds aside; gone to `remaining` 0 when it ended. */
+/** One for each resource that sets funds aside; `remaining` is 0 once it has ended. */
 export const holds = defineTable(
   'holds',
   {
@@ -90,14 +90,14 @@ export const holds = defineTable(
     raw: column.bigint,
     remaining: column.bigint,
     createdAt: column.time,
-    /** Of a transfer that waits for approval, when its time is over; null when it has ended, and for everything else. */
+    /** When a transfer that waits for approval expires; null once it has ended, and for everything else. */
     expiresAt: column.nullable(column.time),
   },
   ['resourceId'],
 );
 export type Hold = RowOf<typeof holds>;
 
-/** What left an account in a month, pending operations included, fees not. */
+/** What left an account in a month, including pending operations, excluding fees. */
 export const monthTotals = defineTable(
   'month_totals',
   {
@@ -115,16 +115,16 @@ export const idempotencyKeys = defineTable(
   {
     tenantId: column.uuid,
     idempotencyKey: column.string,
-    /** HMAC of the request, and the id of the HMAC's key; of our own commands a plain SHA-256. */
+    /** HMAC of the request, and the id of the HMAC's key; a plain SHA-256 for our own commands. */
     fingerprint: column.bytes,
     fingerprintKeyId: column.string,
     resourceType: column.oneOf(KEY_RESOURCE_TYPES),
-    /** What the key made; null when it bound a refusal. */
+    /** What the key created; null if it bound a refusal. */
     resourceId: column.nullable(column.uuid),
-    /** The refusal as JSON, for ever the same. */
+    /** The refusal as JSON, always the same. */
     refusal: column.nullable(column.string),
     createdAt: column.time,
-    /** The transaction that bound it: what an unknown COMMIT is recognised by. Null where something else tells. */
+    /** The transaction that bound it, by which an unknown COMMIT is recognised. Null if something else shows that. */
     commitId: column.nullable(column.bytes),
   },
   ['tenantId', 'idempotencyKey'],

@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** What moves money: one row for each operation, written in the transaction of its entries. */
+/** Operations that move money: one row each, written in the transaction of its entries. */
 
 export const TRANSFER_STATUSES = ['pending_approval', 'completed', 'rejected', 'expired'] as const;
 export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
@@ -14,20 +14,23 @@ export const transfers = defineTable('transfers', {
   asset: column.asset,
   raw: column.bigint,
   feeRaw: column.bigint,
-  /** Fixed at creation; null when there is no fee. */
+  /** Fixed at creation; null if there is no fee. */
   feeAccountId: column.nullable(column.uuid),
   description: column.nullable(column.string),
   status: column.oneOf(TRANSFER_STATUSES),
-  /** The member who asked for it. */
+  /** The member who requested it. */
   createdBy: column.uuid,
   /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
   limitMonth: column.string,
   createdAt: column.time,
-  /** How many approvals it needs; null, as all that follow, where it needs none. */
+  /** How many approvals it needs; null, like the columns below, if it needs none. */
   approvalsRequired: column.nullable(column.integer),
   approvalsReceived: column.nullable(column.integer),
   approvalExpiresAt: column.nullable(column.time),
-  /** Why it was rejected: `rejected` or `canceled` by a person, or the code of the rule that refused it at its end. */
+  /**
+   * Why it was rejected: `rejected` or `canceled` by a person, or the code of the rule that refused it at its last
+   * approval.
+   */
   rejectionCode: column.nullable(column.string),
   rejectionReason: column.nullable(column.string),
 });
@@ -40,7 +43,7 @@ export const payIns = defineTable('pay_ins', {
   accountId: column.uuid,
   asset: column.asset,
   raw: column.bigint,
-  /** The operator's own name for it, unique in the tenant: the idempotency key `ops/{reference}`. */
+  /** The operator's reference, unique in the tenant: the idempotency key is `ops/{reference}`. */
   reference: column.string,
   description: column.nullable(column.string),
   recordedBy: column.string,
@@ -63,7 +66,7 @@ export const adjustments = defineTable('adjustments', {
   reason: column.string,
   status: column.oneOf(ADJUSTMENT_STATUSES),
   proposedBy: column.string,
-  /** Of the staff; null for what was proposed before they were verified. */
+  /** A member of staff; null for proposals from before staff were verified. */
   proposedById: column.nullable(column.uuid),
   decidedBy: column.nullable(column.string),
   decidedById: column.nullable(column.uuid),

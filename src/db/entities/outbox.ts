@@ -1,13 +1,13 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** What waits in a workflow of its own. */
+/** Resources that have a workflow. */
 export const WAITING_TYPES = ['transfer', 'payout', 'bonus_batch', 'webhook_endpoint'] as const;
 export type WaitingType = (typeof WAITING_TYPES)[number];
 
 /**
- * A resource whose workflow has yet to learn that it exists or changed. Written in the transaction of the change, gone
- * when Temporal has taken it.
+ * A resource whose workflow has yet to learn that it exists or changed. Written in the transaction of the change, and
+ * deleted when Temporal has accepted it.
  */
 export const outbox = defineTable('outbox', {
   id: column.uuid,
@@ -15,16 +15,16 @@ export const outbox = defineTable('outbox', {
   resourceType: column.oneOf(WAITING_TYPES),
   resourceId: column.uuid,
   createdAt: column.time,
-  /** Which part of the outbox it is in: sweepers share the parts. */
+  /** The part of the outbox that it is in: sweepers share the parts. */
   shard: column.integer,
-  /** When the sweeper looks at it (again); of a dead letter never. */
+  /** When the sweeper looks at it (again); never for a dead letter. */
   dueAt: column.time,
   attempts: column.integer,
-  /** Why the last attempt failed, in a line for operators. */
+  /** Why the last attempt failed, in one line for operators. */
   lastError: column.nullable(column.string),
-  /** Since when it is a dead letter: it failed too often, and waits for an operator. Null: it is none. */
+  /** Since when it is a dead letter, which failed too often and waits for an operator. Null: it is not one. */
   deadAt: column.nullable(column.time),
-  /** Of the trace that wrote it; null outside one. */
+  /** The trace that wrote it; null outside one. */
   traceparent: column.nullable(column.string),
 });
 export type OutboxRow = RowOf<typeof outbox>;

@@ -2,7 +2,7 @@ import { ROLES, SCOPES } from '../../core/permissions.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Who there is: tenants, their accounts, members, roles and tokens. */
+/** Tenants, and their accounts, members, roles and tokens. */
 
 export const tenants = defineTable('tenants', {
   id: column.uuid,
@@ -11,7 +11,7 @@ export const tenants = defineTable('tenants', {
   network: column.nullable(column.string),
   timeZone: column.string,
   feeAccountId: column.nullable(column.uuid),
-  /** How long what lowers an approval policy waits; 0: not at all. */
+  /** How long a change that weakens an approval policy waits; 0: not at all. */
   policyDelayS: column.integer,
   createdAt: column.time,
 });
@@ -21,14 +21,14 @@ export const ACCOUNT_TYPES = ['person', 'business', 'system'] as const;
 export const ACCOUNT_STATUSES = ['active', 'frozen', 'closed'] as const;
 export const SYSTEM_ROLES = ['pay_in', 'pay_out', 'adjustment'] as const;
 
-/** The row is the lock of all that belongs to the account. */
+/** The row is the lock on everything that belongs to the account. */
 export const accounts = defineTable('accounts', {
   id: column.uuid,
   tenantId: column.uuid,
   type: column.oneOf(ACCOUNT_TYPES),
   systemRole: column.nullable(column.oneOf(SYSTEM_ROLES)),
   status: column.oneOf(ACCOUNT_STATUSES),
-  /** The name given at opening, from which the display name is made. */
+  /** The name given at opening, from which the display name is derived. */
   name: column.string,
   alias: column.nullable(column.string),
   /** E.164 */
@@ -36,7 +36,7 @@ export const accounts = defineTable('accounts', {
   verifiedAt: column.nullable(column.time),
   /** The `seq` of the account's last entry; 0 before the first. */
   seq: column.bigint,
-  /** The instant of the last command that posted to the account, or of a policy of it that took effect since. */
+  /** The instant of the last command that posted to the account, or of a later change of policy that took effect. */
   lastPostedAt: column.time,
   createdAt: column.time,
 });
@@ -46,7 +46,9 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 /** What a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-/** All that a fee depends on beside the amount: how a schedule is found, everywhere. (CONTRIBUTING.md) */
+/**
+ * Everything besides the amount that a fee depends on: this is how schedules are found everywhere. (CONTRIBUTING.md)
+ */
 const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(
@@ -65,7 +67,7 @@ export const feeSchedules = defineTable(
 export type FeeScheduleRow = RowOf<typeof feeSchedules>;
 export type FeeKey = Pick<FeeScheduleRow, (typeof FEE_KEY)[number]>;
 
-/** The key alone, of what has more. */
+/** Only the key of a larger object. */
 export function feeKeyOf(schedule: FeeKey): FeeKey {
   return Object.fromEntries(FEE_KEY.map((property) => [property, schedule[property]])) as FeeKey;
 }
@@ -96,7 +98,7 @@ export type MemberRole = RowOf<typeof memberRoles>;
 export const tokens = defineTable(
   'tokens',
   {
-    /** The part of the token that names it; not secret. */
+    /** The part of the token that identifies it; not secret. */
     keyId: column.string,
     tenantId: column.uuid,
     memberId: column.uuid,
@@ -104,19 +106,22 @@ export const tokens = defineTable(
     /** SHA-256 of the whole token. */
     secretHash: column.bytes,
     scopes: column.listOf(SCOPES),
-    /** Address ranges from which it may be used; empty: from anywhere. Commas between. */
+    /** Comma-separated address ranges from which it may be used; empty: anywhere. */
     cidrs: column.string,
     expiresAt: column.nullable(column.time),
     revokedAt: column.nullable(column.time),
     createdAt: column.time,
-    /** About: minutes behind. */
+    /** Approximate: minutes behind. */
     lastUsedAt: column.nullable(column.time),
   },
   ['keyId'],
 );
 export type Token = RowOf<typeof tokens>;
 
-/** Whom a tenant has found by alias or phone, or had paid before that was kept: named again they tell it nothing new. Never removed. */
+/**
+ * Accounts that a tenant has found by alias or phone, or paid before this was stored: naming them again reveals nothing
+ * new. Never removed.
+ */
 export const knownRecipients = defineTable(
   'known_recipients',
   {
@@ -126,7 +131,7 @@ export const knownRecipients = defineTable(
   ['tenantId', 'accountId'],
 );
 
-/** How many more may be looked for. */
+/** How many more people may be looked up. */
 export const recipientBudgets = defineTable(
   'recipient_budgets',
   {

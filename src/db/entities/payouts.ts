@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Money on its way to a bank account, and what was said about it between us and the rails. */
+/** Money on its way to a bank account, and what we and the rails told each other about it. */
 
 export const PAYOUT_STATUSES = [
   'pending_approval',
@@ -17,7 +17,7 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 
 export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
 
-/** Why operators have to look at a payout: nobody says what became of it, or the rail contradicts what it said before. */
+/** Why operators have to look at a payout: its outcome is unknown, or the rail contradicts what it said before. */
 export const STUCK_REASONS = ['no_outcome', 'contradiction'] as const;
 
 export const payouts = defineTable('payouts', {
@@ -29,23 +29,23 @@ export const payouts = defineTable('payouts', {
   asset: column.asset,
   raw: column.bigint,
   feeRaw: column.bigint,
-  /** Fixed at creation; null when there is no fee. */
+  /** Fixed at creation; null if there is no fee. */
   feeAccountId: column.nullable(column.uuid),
   description: column.nullable(column.string),
   /** ISO 3166 alpha-2 */
   country: column.string,
   bankCode: column.string,
   accountType: column.oneOf(BANK_ACCOUNT_TYPES),
-  /** How the account number ends: at most its last four, and never more than half of it. */
+  /** The end of the account number: at most its last four characters, and never more than half of it. */
   accountEnd: column.string,
   holderName: column.string,
   status: column.oneOf(PAYOUT_STATUSES),
-  /** The member who asked for it. */
+  /** The member who requested it. */
   createdBy: column.uuid,
   /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
   limitMonth: column.string,
   createdAt: column.time,
-  /** How many approvals it needs; null, as the two that follow, where it needs none. */
+  /** How many approvals it needs; null, like the two below, if it needs none. */
   approvalsRequired: column.nullable(column.integer),
   approvalsReceived: column.nullable(column.integer),
   approvalExpiresAt: column.nullable(column.time),
@@ -56,27 +56,27 @@ export const payouts = defineTable('payouts', {
   failureMessage: column.nullable(column.string),
   /** Fixed at creation: `simulated`, or `http:<name>`. */
   rail: column.string,
-  /** The rail's own name for it, from when it took it. */
+  /** The rail's own name for it, once the rail has accepted it. */
   railReference: column.nullable(column.string),
   approvedAt: column.nullable(column.time),
-  /** When it became in progress: from then on the rail may have it. */
+  /** When it became `in_progress`: from then on the rail may have it. */
   submittedAt: column.nullable(column.time),
-  /** How many times its order was allowed to go to the rail, and when last. */
+  /** How often an order to the rail was permitted, and when last. */
   attempts: column.integer,
   attemptedAt: column.nullable(column.time),
-  /** When it failed, where it was found to have been paid after all; null otherwise. */
+  /** When it failed, if it later turned out to have been paid; null otherwise. */
   failedAt: column.nullable(column.time),
   /** When it was completed, rejected, canceled or failed. */
   endedAt: column.nullable(column.time),
   returnedAt: column.nullable(column.time),
   stuckSince: column.nullable(column.time),
   stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
-  /** When its rail is asked again though it has ended; null where it is not. */
+  /** When its rail is next asked about it after its end; null if it is not asked. */
   askAt: column.nullable(column.time),
 });
 export type Payout = RowOf<typeof payouts>;
 
-/** What of a payout is sealed. Apart from it, so that a change of keys never meets a change of state. */
+/** The sealed part of a payout, stored separately so that a key rotation never collides with a change of state. */
 export const payoutSecrets = defineTable('payout_secrets', {
   /** The payout's. */
   id: column.uuid,
@@ -87,9 +87,9 @@ export const payoutSecrets = defineTable('payout_secrets', {
 export type PayoutSecrets = RowOf<typeof payoutSecrets>;
 
 export const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
-/** What a rail can say of a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
+/** What a rail can say about a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
 export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown', 'voided'] as const;
-/** What came of it here. */
+/** The effect here. */
 export const RAIL_EFFECTS = [
   'sent',
   'no_answer',
@@ -105,10 +105,10 @@ export const RAIL_EFFECTS = [
   'unknown_payout',
 ] as const;
 
-/** One thing that was said between us and a rail, without personal data. Never changed. */
+/** One message between us and a rail, without personal data. Never changed. */
 export const payoutRailEvents = defineTable('payout_rail_events', {
   id: column.uuid,
-  /** Null where it names none that we know, or is not believed. */
+  /** Null if it names none that we know, or is not trusted. */
   payoutId: column.nullable(column.uuid),
   rail: column.string,
   kind: column.oneOf(RAIL_EVENT_KINDS),
@@ -123,11 +123,11 @@ export const payoutRailEvents = defineTable('payout_rail_events', {
 });
 export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;
 
-/** `unchanged`: it stays as it is, and is no longer raised. */
+/** `unchanged`: it keeps its state and is no longer raised. */
 export const RESOLUTION_OUTCOMES = ['completed', 'failed', 'returned', 'unchanged'] as const;
 export const RESOLUTION_STATUSES = ['proposed', 'applied', 'rejected'] as const;
 
-/** What became of a payout as operators found it out: proposed by one person, applied by another. */
+/** The outcome of a payout as established by operators: proposed by one person, applied by another. */
 export const payoutResolutions = defineTable('payout_resolutions', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -135,10 +135,10 @@ export const payoutResolutions = defineTable('payout_resolutions', {
   outcome: column.oneOf(RESOLUTION_OUTCOMES),
   reason: column.string,
   status: column.oneOf(RESOLUTION_STATUSES),
-  /** The payout's status when it was proposed; null for what was decided before this was kept. */
+  /** The payout's status at the proposal; null for resolutions from before this was stored. */
   payoutStatus: column.nullable(column.oneOf(PAYOUT_STATUSES)),
   proposedBy: column.string,
-  /** Of the staff; null for what was proposed before they were verified. */
+  /** A member of staff; null for proposals from before staff were verified. */
   proposedById: column.nullable(column.uuid),
   decidedBy: column.nullable(column.string),
   decidedById: column.nullable(column.uuid),
@@ -147,34 +147,34 @@ export const payoutResolutions = defineTable('payout_resolutions', {
 });
 export type PayoutResolution = RowOf<typeof payoutResolutions>;
 
-/** A payment as the simulated rail knows it. The rail may be served under several names. */
+/** A payment as the simulated rail knows it. The rail may have several names. */
 export const simulatedRailPayments = defineTable(
   'simulated_rail_payments',
   {
     rail: column.string,
     /** The payout's id. */
     paymentKey: column.uuid,
-    /** Null, as the two that follow, where it was voided before it was handed in. */
+    /** Null, like the two below, if it was voided before it was submitted. */
     scenario: column.nullable(column.string),
     asset: column.nullable(column.asset),
     raw: column.nullable(column.bigint),
     reference: column.string,
-    /** How often it was handed in. */
+    /** How often it was submitted. */
     submissions: column.integer,
-    /** When it was acted on; null where what was handed in was lost. */
+    /** When it was acted on; null if the submission was lost. */
     actedAt: column.nullable(column.time),
-    /** How many of its outcomes were reported by callback. */
+    /** How many outcomes were reported by callback. */
     reported: column.integer,
-    /** When the next one is due; null when there is none. */
+    /** When the next one is due; null if there is none. */
     reportAt: column.nullable(column.time),
-    /** From then on it is never acted on, whatever is handed in. */
+    /** From then on it is never acted on, whatever is submitted. */
     voidedAt: column.nullable(column.time),
   },
   ['rail', 'paymentKey'],
 );
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 
-/** One for each time that the simulated rail paid: two of one payment would be money paid twice. */
+/** One for each time that the simulated rail paid: two for one payment would mean money paid twice. */
 export const simulatedRailActions = defineTable('simulated_rail_actions', {
   id: column.uuid,
   rail: column.string,

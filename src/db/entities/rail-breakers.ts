@@ -1,10 +1,10 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** `half_open`: one payout is being asked about, to see whether the rail answers again. */
+/** `half_open`: the rail is being asked about one payout, to see whether it answers again. */
 export const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
 
-/** Whether a rail answers, as all workers together have found. A rail without a row always has. */
+/** Whether a rail answers, as all workers together have found. A rail without a row has always answered. */
 export const railBreakers = defineTable(
   'rail_breakers',
   {
@@ -13,18 +13,20 @@ export const railBreakers = defineTable(
     state: column.oneOf(BREAKER_STATES),
     /** When it was opened, or closed again. */
     since: column.time,
-    /** Calls without an answer since the last that had one, each about another payout than the call before. */
+    /** Unanswered calls since the last answered one, each about a different payout than the call before. */
     failures: column.integer,
-    /** Whose call was the last of them. */
+    /** The payout of the last of these calls. */
     lastPayoutId: column.nullable(column.uuid),
-    /** What the last was: a line for operators, without personal data. */
+    /** The last failure: a line for operators, without personal data. */
     lastFailure: column.nullable(column.string),
     lastFailureAt: column.nullable(column.time),
-    /** How often the rail was tried since it was opened. */
+    /** How often the rail was probed since the breaker opened. */
     probes: column.integer,
-    /** When it is tried next; while it is, by when that has come to something. Null while it is closed. */
+    /** When the next probe is due; during a probe, by when it must have a result. Null while closed. */
     probeAt: column.nullable(column.time),
-    /** Closed again: when what waited for it is told, or told by another worker. Null where nothing is to be told. */
+    /**
+     * After closing: when the waiting payouts are told, or another worker takes over telling them. Null if none remain.
+     */
     wakeAt: column.nullable(column.time),
   },
   ['rail'],

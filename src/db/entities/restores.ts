@@ -1,12 +1,12 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** What a database that was put back to an earlier moment has to make good, before it is served again. */
+/** What must be put right in a restored database before it is used again. */
 
-/** Who noticed that it was put back: one of the staff; the copy itself, as it was loaded; the migrations; a worker. */
+/** Who noticed the restore: one of the staff; the copy itself, when it was loaded; the migrations; a worker. */
 export const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
 
-/** One that is not finished closes the ledger: nothing is posted, in any process. (docs/operations.md, Backup and restore) */
+/** An unfinished restore closes the ledger: no process posts anything. (docs/operations.md, Backup and restore) */
 export const restores = defineTable('restores', {
   id: column.uuid,
   noticedBy: column.oneOf(RESTORE_NOTICERS),
@@ -15,11 +15,11 @@ export const restores = defineTable('restores', {
   /** Null until one of the staff has begun it. */
   beganBy: column.nullable(column.string),
   beganById: column.nullable(column.uuid),
-  /** What was committed later is lost; null until it is begun, and where nothing is lost. */
+  /** Everything committed later is lost; null until the restore has begun, and if nothing is lost. */
   restoredTo: column.nullable(column.time),
-  /** Until then the lost part went on; null as above. */
+  /** When the lost part ended; null as above. */
   lostUntil: column.nullable(column.time),
-  /** How many sequences no tenant can have used since then; null as above. */
+  /** More sequences than any tenant can have used in the lost part; null as above. */
   skip: column.nullable(column.bigint),
   /** When each step was done; null: not yet. */
   movedAt: column.nullable(column.time),
@@ -29,23 +29,23 @@ export const restores = defineTable('restores', {
   finishedAt: column.nullable(column.time),
   finishedBy: column.nullable(column.string),
   finishedById: column.nullable(column.uuid),
-  /** When a worker had told every running workflow to look again. */
+  /** When a worker finished telling every running workflow to look again. */
   toldAt: column.nullable(column.time),
 });
 export type Restore = RowOf<typeof restores>;
 
-/** The sequences that a restore has left out of a tenant's log: receivers may have seen them in what was lost. */
+/** The sequences that a restore skips in a tenant's log, because receivers may have seen them in the lost part. */
 export const eventGaps = defineTable(
   'event_gaps',
   {
     tenantId: column.uuid,
     /** The last event before the gap; 0: none. */
     afterSequence: column.bigint,
-    /** The last sequence that is left out: the next event follows it. */
+    /** The last sequence skipped: the next event follows it. */
     throughSequence: column.bigint,
     restoreId: column.uuid,
     restoredTo: column.time,
-    /** No event before the gap is dated later, and none behind it earlier. */
+    /** No event before the gap is dated later, and none after it earlier. */
     announcedAt: column.time,
   },
   ['tenantId', 'afterSequence'],
@@ -53,9 +53,9 @@ export const eventGaps = defineTable(
 export type EventGap = RowOf<typeof eventGaps>;
 
 /**
- * How a payout here differs from what its rail says after a restore. `unknown_here`: we have no such payout; `approval_lost`: it waits
- * for approval here, and the rail has it; `amount`: another amount; `not_paid_there`: the rail never heard of what it had taken;
- * `goes_on`: no contradiction, its workflow takes the rail's word.
+ * How a payout differs from what its rail says after a restore. `unknown_here`: we have no such payout;
+ * `approval_lost`: it waits for approval here, but the rail has it; `amount`: the amounts differ; `not_paid_there`: the
+ * rail does not know a payout that it had accepted; `goes_on`: no contradiction, its workflow follows the rail.
  */
 export const RESTORE_FINDINGS = ['unknown_here', 'approval_lost', 'amount', 'not_paid_there', 'goes_on'] as const;
 

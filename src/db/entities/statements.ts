@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** What an account's owner takes home of its movements: an asset's, of a period. */
+/** Statements of accounts: the movements of one asset in a period. */
 
 export const STATEMENT_STATUSES = ['preparing', 'ready', 'expired'] as const;
 
@@ -13,19 +13,19 @@ export const statements = defineTable('statements', {
   /** Both inclusive. */
   fromAt: column.time,
   toAt: column.time,
-  /** The account's total of the asset before the first movement of the period, and after the last. */
+  /** The account's total in the asset before the first movement of the period, and after the last. */
   openingRaw: column.bigint,
   closingRaw: column.bigint,
-  /** The account's entries in the period, of every asset: the files have no more lines than these and two. */
+  /** The account's entries in the period, in all assets: the files have at most two lines more. */
   entryCount: column.integer,
   status: column.oneOf(STATEMENT_STATUSES),
   createdBy: column.uuid,
   createdAt: column.time,
-  /** Which making of its files may write: a later one shuts the earlier ones out. */
+  /** The attempt at making its files that may write: each attempt shuts out earlier ones. */
   filesRun: column.integer,
-  /** Until then the last making is believed to go on. */
+  /** Until then the last attempt is assumed to be running. */
   leaseUntil: column.nullable(column.time),
-  /** Null, as all that follow, before its files are there; the bytes also once they are removed. */
+  /** Null, like the columns below, until its files exist; the byte counts also once they are removed. */
   madeAt: column.nullable(column.time),
   movementCount: column.nullable(column.integer),
   csvBytes: column.nullable(column.integer),
@@ -38,7 +38,7 @@ export const statementFiles = defineTable(
   {
     statementId: column.uuid,
     format: column.oneOf(['csv', 'xlsx']),
-    /** From 0; every one but the last is full. */
+    /** From 0; each but the last is full. */
     number: column.integer,
     content: column.bytes,
   },

@@ -3,7 +3,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import type { EventType } from './events.js';
 
-/** Who is told of events, what is on its way to them, and what was tried. */
+/** Webhook endpoints, deliveries and attempts. */
 
 /** What may be subscribed to. (docs/contract.md, Events) */
 export const SUBSCRIBABLE_TYPES = [
@@ -17,13 +17,16 @@ export const SUBSCRIBABLE_TYPES = [
 ] as const satisfies readonly EventType[];
 export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
 
-/** A deleted one stays as the resource that its idempotency key made. */
+/** A deleted endpoint remains as the resource that its idempotency key created. */
 export const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
 /** Who or what disabled an endpoint. */
 export const DISABLED_REASONS = ['by_tenant', 'by_operator', 'answered_410', 'failing_for_5_days'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** The row is the lock of all that belongs to the endpoint. Every run that sends to it has a number of its own, the `fence`. */
+/**
+ * The row is the lock on everything that belongs to the endpoint. Each run that sends to it has its own number, the
+ * `fence`.
+ */
 export const webhookEndpoints = defineTable('webhook_endpoints', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -32,40 +35,42 @@ export const webhookEndpoints = defineTable('webhook_endpoints', {
   disabledReason: column.nullable(column.oneOf(DISABLED_REASONS)),
   disabledAt: column.nullable(column.time),
   apiVersion: column.oneOf(API_VERSIONS),
-  /** Sealed: never in clear at rest. */
+  /** Sealed: never in clear text at rest. */
   secret: column.bytes,
   secretKeyId: column.string,
-  /** The one before the last rotation; it signs too until `previousUntil`. */
+  /** The secret before the last rotation; it also signs until `previousUntil`. */
   previousSecret: column.nullable(column.bytes),
   previousSecretKeyId: column.nullable(column.string),
   previousUntil: column.nullable(column.time),
-  /** Every event up to it has been looked at. */
+  /** Every event up to here has been handled. */
   cursorSequence: column.bigint,
-  /** What is to be looked at again: the events after the first, up to and with the second. Null: nothing. */
+  /** The events to go through again: after the first, up to and including the second. Null: none. */
   recoverAfter: column.nullable(column.bigint),
   recoverUntil: column.nullable(column.bigint),
-  /** Whether that goes back behind the moment at which a type was subscribed to. */
+  /** Whether that includes events from before their type was subscribed to. */
   recoverAll: column.boolean,
-  /** The events that retention removed before they were looked at; first and last. */
+  /** The first and last event that retention removed before they were handled. */
   lostFrom: column.nullable(column.bigint),
   lostTo: column.nullable(column.bigint),
   /** Set by operators: nothing is sent until it is null again. */
   pausedAt: column.nullable(column.time),
   pausedBy: column.nullable(column.string),
-  /** The number of the last run. Only that one may write. */
+  /** The number of the last run, the only one that may write. */
   fence: column.bigint,
-  /** Until when that run counts as alive; null: it has ended. */
+  /** Until when that run is considered alive; null: it has ended. */
   leaseUntil: column.nullable(column.time),
-  /** When a sender looks at it, new events aside; null: nothing waits. What its workflow waits for is left to that a little longer. */
+  /**
+   * When a sender looks at it, apart from new events; null: nothing waits. Slightly later than its workflow's own time.
+   */
   nextDueAt: column.nullable(column.time),
-  /** Until when its workflow waits, as far as that has been told; null: it waits for nothing. */
+  /** Until when its workflow waits, as far as it has been told; null: it waits for nothing. */
   waitsUntil: column.nullable(column.time),
   /** When its workflow last looked at it; null: never. */
   attendedAt: column.nullable(column.time),
   /** Failures since the last 2xx. */
   failuresInRow: column.integer,
   failingSince: column.nullable(column.time),
-  /** How often it was probed in vain. */
+  /** How many probes have failed. */
   probes: column.integer,
   /** When the next probe is due; null: it is not being probed. */
   probeAt: column.nullable(column.time),
@@ -76,7 +81,7 @@ export const webhookEndpoints = defineTable('webhook_endpoints', {
 });
 export type WebhookEndpoint = RowOf<typeof webhookEndpoints>;
 
-/** A type that an endpoint is told of, from which event on. */
+/** A type that an endpoint subscribes to, and the event from which on. */
 export const webhookSubscriptions = defineTable(
   'webhook_subscriptions',
   {
@@ -91,7 +96,9 @@ export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
 export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as const;
 
-/** `pending` was never tried, `retrying` failed and has steps left; the others are over (`ended`: nobody wants it any more). */
+/**
+ * `pending` was never tried, `retrying` failed and has steps left; the others are final (`ended`: no longer wanted).
+ */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'ended'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
@@ -104,15 +111,15 @@ export const webhookDeliveries = defineTable(
     id: column.uuid,
     eventId: column.uuid,
     eventType: column.string,
-    /** Null for a test, which is no event. */
+    /** Null for a test, which is not an event. */
     sequence: column.nullable(column.bigint),
     cause: column.oneOf(DELIVERY_CAUSES),
-    /** The how manieth of this cause for the event. */
+    /** Counts the event's deliveries with this cause. */
     round: column.integer,
     state: column.oneOf(DELIVERY_STATES),
-    /** How many steps of the schedule its attempts have used up. */
+    /** How many steps of the schedule its attempts have used. */
     steps: column.integer,
-    /** Null when it is over. */
+    /** Null once it is final. */
     nextAttemptAt: column.nullable(column.time),
     createdAt: column.time,
     finishedAt: column.nullable(column.time),
@@ -129,9 +136,9 @@ export const webhookAttempts = defineTable(
     deliveryId: column.uuid,
     id: column.uuid,
     at: column.time,
-    /** Null when no answer came. */
+    /** Null if no answer came. */
     status: column.nullable(column.integer),
-    /** Why none came, in a word. */
+    /** Why none came, in one word. */
     failure: column.nullable(column.string),
     message: column.nullable(column.string),
     durationMs: column.integer,

@@ -7,7 +7,7 @@ import { errorsPage, type Made, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
 import { readPart, writtenPage } from './written.js';
 
-/** The whole site as files, for the service that serves it and for the script that writes it down. */
+/** The whole site as files, for the service and for the script that exports it. */
 
 export interface SiteDeps {
   readonly routes: readonly Route[];
@@ -23,11 +23,11 @@ export interface SiteFile {
 }
 
 export interface AssembledSite {
-  /** By the path of the page. */
+  /** By path of the page. */
   readonly pages: ReadonlyMap<string, SiteFile>;
   /** By name. */
   readonly assets: ReadonlyMap<string, SiteFile>;
-  /** What stands in place of a page that there is not. */
+  /** Shown in place of a missing page. */
   readonly missing: SiteFile;
 }
 
@@ -77,7 +77,7 @@ export function fileOf(type: string, content: string | Buffer): SiteFile {
   return { type, content: Buffer.from(content) };
 }
 
-/** Each part of each page that is found by itself. site.js reads it when somebody begins to search. */
+/** Every searchable part of every page. site.js loads it when somebody begins to search. */
 function searchIndex(places: Places, pages: readonly SitePage[]): string {
   const entries = pages.flatMap(({ path, title, about, sections }) =>
     sections.map((section) => ({

@@ -1,12 +1,12 @@
-/** What the site for tenants holds, in the order in which it is read. A new page is a line here. */
+/** The pages of the site for tenants, in reading order. A new page is a line here. */
 
-/** The pages that are made from the code. */
+/** The pages generated from the code. */
 export type MadePage = 'reference' | 'errors' | 'permissions';
 
 export interface Listed {
-  /** Under the docs' own path; '' is the first page. Published: errors and bookmarks lead there. */
+  /** Below the docs' own path; '' is the first page. Published: errors and bookmarks lead there. */
   readonly path: string;
-  /** A file of the repository, which begins with its title; or what the code makes, with its title. */
+  /** A file of the repository, which begins with its title; or a generated page with its title. */
   readonly from: string | { readonly made: MadePage; readonly title: string };
   /** What the page is for, in half a sentence. */
   readonly about: string;

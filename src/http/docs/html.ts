@@ -1,11 +1,11 @@
-/** HTML that is already safe. Made by `html`, and of the written pages. */
+/** HTML that is already safe: made by `html`, or from the written pages. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = Html | string | number | readonly Html[];
 
-/** HTML from a template: what is put in is escaped, unless it is Html itself. */
+/** HTML from a template: values are escaped, unless they are Html. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`));
 }
@@ -24,12 +24,12 @@ export function prose(text: string): Html {
   return html`${parts}`;
 }
 
-/** The parts with this between each two. */
+/** The parts, with this between each two. */
 export function joined(parts: readonly Html[], between: string): Html {
   return new Html(parts.map(({ text }) => text).join(between));
 }
 
-/** Lines to be copied. They scroll by themselves, by the keyboard too. */
+/** Lines to copy. They scroll separately, also by keyboard. */
 export function codeBlock(text: string): Html {
   return html`<pre tabindex="0"><code>${text}</code></pre>`;
 }

@@ -1,24 +1,24 @@
 import { html, type Html, NOTHING } from './html.js';
 
-/** A part of a page that can be linked to and found. */
+/** A part of a page that can be linked to and found by the search. */
 export interface Section {
   /** '' is the beginning of the page. */
   readonly anchor: string;
   readonly title: string;
-  /** Of the heading: 2 and more. */
+  /** Level of the heading: 2 or more. */
   readonly level: number;
-  /** What is searched, without marks. */
+  /** The text to search, without markup. */
   readonly text: string;
 }
 
 export interface SitePage {
-  /** Under the docs' own path. */
+  /** Below the docs' own path. */
   readonly path: string;
   readonly title: string;
   readonly about: string;
   readonly content: Html;
   readonly sections: readonly Section[];
-  /** The listed page under which it stands in the menu, where it is not listed itself. */
+  /** The listed page that it belongs to in the menu, if it is not listed itself. */
   readonly under?: string;
 }
 
@@ -39,7 +39,7 @@ export interface MenuChapter {
 
 const NAME = 'Money Movement Service';
 
-/** The whole page with menu, search and the way to its neighbours. */
+/** The whole page, with menu, search and links to its neighbours. */
 export function framed(places: Places, menu: readonly MenuChapter[], page: SitePage): string {
   const title = page.title === NAME ? NAME : `${page.title} · ${NAME}`;
   return html`<!doctype html>
@@ -78,7 +78,7 @@ function chapterList(places: Places, { title, pages }: MenuChapter, current: Sit
     </ul>`;
 }
 
-/** Of the page that is open its sections too. */
+/** Includes the sections if the page is open. */
 function entry(places: Places, page: SitePage, current: SitePage): Html {
   const isCurrent = page.path === current.path;
   const isOpen = isCurrent || page.path === current.under;

@@ -4,14 +4,14 @@ import type { Route } from '../route.js';
 import { codeBlock, html, type Html, NOTHING, prose } from './html.js';
 import type { Places, Section } from './layout.js';
 
-/** The pages that are made from what the code decides by. */
+/** The pages generated from the code's own tables. */
 
 export interface Made {
   readonly content: Html;
   readonly sections: readonly Section[];
 }
 
-/** One anchor for each code: where every `doc_url` leads. */
+/** An anchor for each code, where every `doc_url` leads. */
 export function errorsPage(places: Places): Made {
   const content = html`
     <p>
@@ -78,7 +78,7 @@ function permissionCells(operation: Operation, routes: readonly Route[], callLin
   ];
 }
 
-/** On a phone each cell stands by itself, below its head. */
+/** On a phone each cell is shown below its heading. */
 function table(heads: readonly string[], rows: readonly (readonly Html[])[]): Html {
   const cell = (content: Html, index: number): Html => html`<td data-label="${heads[index] ?? ''}">${content}</td>`;
   return html`<div class="scroll" tabindex="0">

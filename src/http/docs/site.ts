@@ -21,16 +21,16 @@ export interface DocsDeps {
   readonly docsUrl: string;
 }
 
-/** By their paths, and what stands where there is none. */
+/** Pages by path, and the one for missing pages. */
 interface Served {
   readonly files: ReadonlyMap<string, ServedFile>;
   readonly missing: ServedFile;
 }
 
-/** What is served without a token: the docs pages, their assets and /openapi.json, all made once and kept in memory. */
+/** Everything served without a token: the docs pages, their assets and /openapi.json, made once and kept in memory. */
 export class DocsSite {
   private served: Served | null = null;
-  /** Before the path of each page; empty where they are at the root, where what has no page is the API's to answer. */
+  /** The prefix of each page's path; empty if they are at the root, where the API answers for missing pages. */
   private readonly base: string;
   private readonly secure = securityHeaders();
 
@@ -38,7 +38,7 @@ export class DocsSite {
     this.base = new URL(deps.docsUrl).pathname.replace(/\/+$/, '');
   }
 
-  /** Makes it all, which takes a tenth of a second. Until then the first who asks waits for it, and everybody else with them. */
+  /** Makes everything, which takes a tenth of a second. The first request waits for it, and everybody else with it. */
   assemble(): Served {
     return (this.served ??= this.make());
   }
@@ -61,21 +61,21 @@ export class DocsSite {
     return { files: new Map(files.map(([path, file]) => [path, withEtag(file)])), missing: withEtag(missing) };
   }
 
-  /** Serves the pages. What lies elsewhere is somebody else's. */
+  /** Serves the pages, and passes on requests for anything else. */
   async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
     const { exchange } = context.state;
     const { path } = exchange;
     const file = this.mayHave(path) ? this.assemble().files.get(path) : undefined;
     if (file !== undefined) this.send(context, path, file);
     else if (path === '/' && isRead(exchange.method) && context.accepts('json', 'html') === 'html')
-      // Whoever opens the service's address in a browser looks for something to read. Programs get the API's 404.
+      // A person who opens the service's address in a browser wants something to read. Programs get the API's 404.
       this.lead(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
     else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1))) this.lead(context, path.slice(0, -1));
     else this.send(context, this.base, this.assemble().missing);
   }
 
-  /** What lies elsewhere is not looked for: nothing is made for the requests of programs. */
+  /** Other paths are not looked up, so programs' requests never cause the pages to be made. */
   private mayHave(path: string): boolean {
     return path === OPENAPI || path === this.base || path.startsWith(`${this.base}/`);
   }
@@ -126,16 +126,16 @@ function securityHeaders(): ReturnType<typeof helmet> {
         'script-src': ["'self'"],
         'style-src': ["'self'"],
         'img-src': ["'self'"],
-        // The index of the search.
+        // The search index.
         'connect-src': ["'self'"],
         'base-uri': ["'none'"],
         'form-action': ["'none'"],
         'frame-ancestors': ["'none'"],
       },
     },
-    // Whether the service is reached by https alone is decided before it, where TLS ends.
+    // Decided where TLS ends, in front of the service.
     strictTransportSecurity: false,
-    // Kept away from http addresses, where browsers ignore it with a warning.
+    // Over http, browsers ignore it with a warning.
     crossOriginOpenerPolicy: false,
     originAgentCluster: false,
   });

@@ -5,20 +5,20 @@ import { CONTENTS, type Listed } from './contents.js';
 import { Html } from './html.js';
 import type { Places, Section, SitePage } from './layout.js';
 
-/** The pages that are written by hand: Markdown under docs, as it is read in the repository too. */
+/** The handwritten pages: Markdown under docs, which is also read in the repository. */
 
 const ROOT = new URL('../../../../', import.meta.url);
-/** Where the pages reach the API and the site: at that of `npm start`. */
+/** The address of API and site in the pages: that of `npm start`. */
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
 const WRITTEN_ASSETS = `${WRITTEN_DOCS}/assets/`;
 
-/** A file of the repository. Throws where it is missing. */
+/** A file of the repository. Throws if it is missing. */
 export function readPart(file: string): Buffer {
   return readFileSync(new URL(file, ROOT));
 }
 
-/** Leaves HTML in the text as text. */
+/** Treats HTML in the text as text. */
 const markdown = markdownIt();
 const { rules } = markdown.renderer;
 rules.table_open = () => '<div class="scroll" tabindex="0"><table>';
@@ -31,14 +31,14 @@ rules.heading_close = (tokens, index) => `</a></${tokens[index]?.tag}>\n`;
 const { fence } = rules;
 rules.fence = (...given) => (fence?.(...given) ?? '').replace('<pre>', '<pre tabindex="0">');
 
-/** Sentences that stand in the code as Markdown: descriptions of operations. */
+/** Markdown from the code: descriptions of operations. */
 export function renderMarkdown(text: string): Html {
   return new Html(markdown.render(text));
 }
 
 /**
- * The page of a listed file. Throws where the file is missing, does not begin with a title, has two headings of one name, or
- * links to a file of the repository that is not on the site.
+ * The page of a listed file. Throws if the file is missing, does not begin with a title, has two headings of the same
+ * name, or links to a file of the repository that is not on the site.
  */
 export function writtenPage({ path, about }: Listed, file: string, places: Places, baseUrl: string): SitePage {
   const tokens = markdown.parse(readPart(file).toString('utf8'), {});
@@ -59,7 +59,7 @@ interface Here {
   readonly baseUrl: string;
 }
 
-/** Leads what it names to this service and this site. */
+/** Points links at this service and this site. */
 function address(token: Token, here: Here): void {
   const href = token.attrGet('href');
   if (href !== null) token.attrSet('href', target(String(href), here));
@@ -82,7 +82,7 @@ function target(href: string, { file, places, baseUrl }: Here): string {
   return places.page(listed.path) + suffix;
 }
 
-/** Each cell says of which column it is: on a phone a row is read downward. */
+/** Labels each cell with its column: on a phone a row is read downward. */
 function labelCells(tokens: readonly Token[]): void {
   let [heads, column]: [string[], number] = [[], 0];
   tokens.forEach((token, index) => {
@@ -94,7 +94,7 @@ function labelCells(tokens: readonly Token[]): void {
   });
 }
 
-/** Gives the headings their anchors, and answers what stands under each. */
+/** Gives the headings their anchors, and returns the section under each. */
 function sectionsOf(tokens: readonly Token[], file: string): Section[] {
   const sections = [{ anchor: '', title: '', level: 1, text: '' }];
   tokens.forEach((token, index) => {
@@ -114,12 +114,12 @@ function sectionsOf(tokens: readonly Token[], file: string): Section[] {
 
 function plainText(token: Token | undefined): string {
   if (token === undefined) return '';
-  // A line that is broken in the source is a space.
+  // A line break in the source is a space.
   if (token.type === 'softbreak') return ' ';
   return token.children === null ? token.content : token.children.map(plainText).join('');
 }
 
-/** As GitHub makes it, so that a link leads to the same heading there and here. */
+/** As on GitHub, so that a link leads to the same heading there and here. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

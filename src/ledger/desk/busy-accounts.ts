@@ -1,11 +1,11 @@
 import type { Uuid } from '../../core/ids.js';
 
-/** How long an account counts as busy after it was last found so. */
+/** How long an account is considered busy after it was last found so. */
 const BUSY_MS = 2_000;
 
 /**
- * Accounts whose row somebody has kept locked for longer than a posting may wait (an administrator's session, a stopped
- * process). Commands that touch them wait apart, so that they hold up nobody else.
+ * Accounts whose row has been locked for longer than a posting may wait (by an administrator's session, a frozen
+ * process). Commands that touch them wait separately, so that they delay nobody else.
  */
 export class BusyAccounts {
   private readonly until = new Map<Uuid, number>();

@@ -23,33 +23,33 @@ import { type Waiting, waitingFor } from './waiting.js';
 export interface DeskOptions extends PumpOptions {
   /** Commands waiting beyond this are answered 503 at once. */
   readonly maxQueue: number;
-  /** What a command may take in all, queueing included. */
+  /** How long a command may take in all, including queueing. */
   readonly commandTimeoutMs: number;
 }
 
 const RETRY_PAUSE_MS = 5;
 const LOOK_AGAIN_MS = 100;
 const PARKED_PAUSE_MS = 50;
-/** A broken connection says nothing about the next one, but a server that is away is soon told apart. */
+/** A broken connection says nothing about the next one; a second failure means that the server is away. */
 const UNAVAILABLE_TRIES = 2;
 
 /*
- * The way of a command:
+ * The path of a command:
  *
- *   submit ─ queue ─ run      what gathered becomes a group of pending commands (pending-commands.ts)
- *     answerFromKeys          keys that are bound already are answered (keys.ts, group.ts)
+ *   submit ─ queue ─ run      what has queued up becomes a group of pending commands (pending-commands.ts)
+ *     answerFromKeys          keys that are already bound are answered (keys.ts, group.ts)
  *     nameAccounts            kind.accounts: which accounts the others touch
  *     postGroup               one transaction (group.ts):
- *       lockAndLoad             the accounts' rows, sorted; behind these locks the keys again, and what kind.needs asks for
+ *       lockAndLoad             the accounts' rows, sorted; under these locks the keys again, and what kind.needs asks for
  *                               (loading.ts, loaded-table.ts)
  *       decideAll               kind.decide, one after the other, each applied to the state (state.ts)
  *       writeGroup              rows, then events under their counters' locks (writer.ts, ../event-log.ts)
- *     settle                  only after COMMIT is anybody answered
+ *     settle                  nobody is answered before COMMIT
  */
 
 /**
- * The posting desk: the one way in which money is written. Concurrent commands share a transaction (group commit): what
- * gathered while earlier groups were in flight is the next group, and nothing is answered before its commit.
+ * The posting desk: the only way money is written. Concurrent commands share a transaction (group commit): those that
+ * queued up while earlier groups were in flight form the next group, and nothing is answered before its commit.
  */
 export class PostingDesk {
   private readonly pace = new Pace();
@@ -71,8 +71,8 @@ export class PostingDesk {
   }
 
   /**
-   * Decides the command, or answers what its key did before. Never throws: what cannot be known within the command's
-   * time is the refusal `ledger_unavailable`.
+   * Decides the command, or returns its key's earlier result. Never throws: a result that cannot be known within the
+   * command's time is the refusal `ledger_unavailable`.
    */
   submit<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
@@ -82,8 +82,8 @@ export class PostingDesk {
   }
 
   /**
-   * The same for several commands that are decided in this order, in one transaction. Only a command that an account's
-   * busy row or a fault sets apart may come later than the others.
+   * The same for several commands, decided in this order in one transaction. Only a command separated by a busy account
+   * or a fault may be decided later than the others.
    */
   submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
@@ -108,7 +108,7 @@ export class PostingDesk {
     });
   }
 
-  /** Resolves when everything that was submitted has been answered. */
+  /** Resolves once everything submitted has been answered. */
   async idle(): Promise<void> {
     if (this.isIdle()) return;
     await new Promise<void>((resolve) => this.whenIdle.push(resolve));
@@ -138,9 +138,10 @@ export class PostingDesk {
         named,
       );
     } catch (fault) {
-      // Whoever names a row that only a newer process can read fails alone.
+      // A command that names a row that only a newer process can read fails alone.
       if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
-      // Whatever failed, no answer was given: the result is unknown to the client, who asks again with its key.
+      // Whatever failed, nobody was answered: the result is unknown to the client, who repeats the request with its
+      // key.
       if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('group', fault);
       giveUp(group);
     }
@@ -152,7 +153,7 @@ export class PostingDesk {
     for (const pending of group) if (!pending.answered && !pending.parked) await this.run([pending]);
   }
 
-  /** Posts the group, and again while its time lasts and the failure says that nothing happened. */
+  /** Posts the group, and retries while time remains and the failure means that nothing happened. */
   private async post(group: readonly Waiting[], firstNamed?: NamedAccounts): Promise<void> {
     let unavailable = 0;
     let named = firstNamed;
@@ -197,7 +198,7 @@ export class PostingDesk {
     giveUp(open);
   }
 
-  /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */
+  /** Finds which accounts were waited for, and lets their commands wait apart from the others. */
   private async setAsideBusy(group: readonly Waiting[], named: NamedAccounts): Promise<void> {
     this.observer.groupRetried('lock_wait');
     this.pace.forget();
@@ -210,7 +211,7 @@ export class PostingDesk {
     if (!this.parking.isEmpty && !this.parkedRuns) void this.runParked();
   }
 
-  /** Tries the parked commands beside the groups in flight, as soon as their accounts are free, until their time is over. */
+  /** Tries parked commands alongside the groups in flight once their accounts are free, until their time is up. */
   private async runParked(): Promise<void> {
     this.parkedRuns = true;
     while (!this.parking.isEmpty) {
@@ -231,7 +232,7 @@ export class PostingDesk {
     try {
       return await this.parking.takeFree(this.options.maxGroup);
     } catch (fault) {
-      // Until their time is over MySQL may be there again.
+      // MySQL may be back before their time is up.
       if (!isUnavailable(fault)) {
         this.deps.onFault('parked group', fault);
         giveUp(this.parking.takeAll());
@@ -247,7 +248,7 @@ export class PostingDesk {
     }
   }
 
-  /** A statement failed for what one of the commands holds: each is tried alone, so that it fails alone. */
+  /** A statement failed because of one command's content: each is tried alone, so that only that one fails. */
   private async postOneByOne(group: readonly Waiting[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
     const known = await answerFromKeys(this.deps.database.lookup, group);
@@ -261,7 +262,9 @@ export class PostingDesk {
       });
   }
 
-  /** Asks a fresh connection for the keys until their time is over. A key that is not there may still be committing. */
+  /**
+   * Looks the keys up on a fresh connection until their time is up. A key that is not found may still be committing.
+   */
   private async resolveUnknown(group: readonly Waiting[], unknown: GroupUnknown): Promise<void> {
     this.observer.commitUnknown();
     for (let open = group; open.length > 0; open = open.filter((pending) => !pending.answered)) {

@@ -1,22 +1,22 @@
 import type { PostingDesk } from './desk.js';
 
 /**
- * The desks of a process. Each has a queue and groups of its own, so that what waits at one holds up nothing at another; the
- * locks that decide are MySQL's, for desks of one process as for those of several.
+ * The desks of a process. Each has its own queue and groups, so that what waits at one delays nothing at another.
+ * MySQL's locks coordinate the desks of one process just as those of several.
  */
 export class Desks {
   private readonly desks: PostingDesk[] = [];
 
   constructor(private readonly make: (name: string) => PostingDesk) {}
 
-  /** One more; metrics name it so. */
+  /** Adds a desk with this name in metrics. */
   add(name: string): PostingDesk {
     const desk = this.make(name);
     this.desks.push(desk);
     return desk;
   }
 
-  /** Resolves when everything that was submitted to any of them has been answered. */
+  /** Resolves once everything submitted to any of them has been answered. */
   async idle(): Promise<void> {
     await Promise.all(this.desks.map((desk) => desk.idle()));
   }

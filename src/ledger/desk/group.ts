@@ -16,7 +16,7 @@ import type { Answers, AnyRow, GroupDeps, NamedAccounts, PendingCommand } from '
 import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
 import { withWholeEvents, writeGroup } from './writer.js';
 
-/** Answers those of the group whose key is bound already. Throws DatabaseUnavailable. */
+/** Answers the commands whose key is already bound. Throws DatabaseUnavailable. */
 export async function answerFromKeys(reader: Reader, group: readonly PendingCommand[]): Promise<Answers> {
   const commands = group.map((pending) => pending.command);
   return replay(reader, group, await findKeys(reader, commands));
@@ -46,7 +46,7 @@ async function replay(reader: Reader, group: readonly PendingCommand[], keys: Bo
   return answers;
 }
 
-/** The answer to the group's COMMIT did not come. If it happened, these are the answers. */
+/** The answer to the group's COMMIT never came. If it happened, these are the answers. */
 export class GroupUnknown extends Error {
   override name = 'GroupUnknown';
 
@@ -60,9 +60,10 @@ export class GroupUnknown extends Error {
 }
 
 /**
- * What can be told of a group whose commit was unknown. One key that its own transaction bound says that all of it happened,
- * what bound no key too; to the clients that asked first it is no replay. A key without that mark was bound by somebody else,
- * and the answers of this transaction are told to nobody: not even of the same resource, which an approval would be.
+ * What is known about a group whose commit was unknown. One key bound by its own transaction proves that all of it
+ * happened, including commands that bound no key; for the clients that asked first it is not a replay. A key without
+ * that mark was bound by another transaction, and then nobody gets this transaction's answers, not even for the same
+ * resource, as with an approval.
  */
 export async function answersAfter(
   { answers, commitId }: GroupUnknown,
@@ -78,8 +79,8 @@ export async function answersAfter(
 }
 
 /**
- * Decides the group in one transaction and commits it. When it returns, every answer is durable.
- * Throws AccountNotLocked, ClockStrayed, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
+ * Decides the group in one transaction and commits it. Once it returns, every answer is durable. Throws
+ * AccountNotLocked, ClockStrayed, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or a statement's failure.
  */
 export async function postGroup(
   deps: GroupDeps,
@@ -137,7 +138,7 @@ async function decideGroup(
   return new Map([...replayed, ...decided]);
 }
 
-/** Nothing may be dated by this process's clock as it is: it is compared with the database's before anything else. */
+/** This process's clock may not date anything until it has been compared with the database's. */
 export class ClockStrayed extends Error {
   override name = 'ClockStrayed';
 }
@@ -160,8 +161,9 @@ export async function nameAccounts(reader: Reader, group: readonly PendingComman
 }
 
 /**
- * In order, each seeing what the earlier ones did; a key given twice in the group is decided once. An account that is dated
- * further ahead than any clock may be would date every other that it meets: its commands are refused, and only they.
+ * In order, each seeing what the earlier ones did; a key given twice in the group is decided once. An account dated
+ * further ahead than any clock may be would date every other that it meets, so its commands, and only they, are
+ * refused.
  */
 function decideAll(
   deps: GroupDeps,
@@ -189,7 +191,7 @@ function decideAll(
       decided.set(pending, UNKNOWN);
       continue;
     }
-    // Not before the last one of any of its accounts.
+    // Not before the last instant of any of its accounts.
     const at = latest === undefined ? now : maxInstant(now, latest.lastPostedAt);
     const decision = decideOne(deps, state, pending, accountIds, at);
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
@@ -204,7 +206,7 @@ function decideAll(
   return { decided, bound };
 }
 
-/** Null when deciding failed by a fault of ours: that command alone goes without an answer. */
+/** Null if deciding failed through our own fault: only that command stays without an answer. */
 function decideOne(
   deps: GroupDeps,
   state: GroupState,
@@ -223,7 +225,7 @@ function decideOne(
   }
 }
 
-/** What is found again elsewhere, with the trace that it goes on with there. */
+/** Adds the trace to events and outbox entries, whose processing continues it elsewhere. */
 function traced(writes: Writes, traceparent: Traceparent): Writes {
   const { events = [], rows = [] } = writes;
   return {
@@ -233,7 +235,7 @@ function traced(writes: Writes, traceparent: Traceparent): Writes {
   };
 }
 
-/** What is bound once the transaction that will do it is known. */
+/** A key to bind, before the transaction's mark is known. */
 type DecidedKey = Omit<IdempotencyKey, 'commitId'>;
 
 function keyRow({ kind, command }: PendingCommand, { outcome }: Decision<AnyRow>, at: Instant): DecidedKey {

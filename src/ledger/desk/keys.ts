@@ -14,7 +14,7 @@ export function keyName(command: NamedKey): string {
   return `${command.tenantId}|${command.key}`;
 }
 
-/** The keys of these commands that are already bound. */
+/** Those of the commands' keys that are already bound. */
 export async function findKeys(reader: Reader, commands: readonly NamedKey[]): Promise<BoundKeys> {
   return parseKeys(await reader.query(selectKeysSql(commands)));
 }
@@ -50,14 +50,14 @@ function refused(refusal: Refusal): Answer<never> {
   return { outcome: { done: false, refusal }, replayed: false };
 }
 
-/** Nobody here can tell what came of it. */
+/** The result cannot be known here. */
 export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
-/** The key is bound under a fingerprint key that this process does not have: another process can tell. */
+/** The key is bound under a fingerprint key that this process lacks: another process can answer. */
 export const UNKNOWN_KEY = refused(LEDGER_UNAVAILABLE);
 
 /**
- * What a bound key answers to a request by itself: the request is another one, or cannot be compared here, or the key bound
- * a refusal. Null: it made something for this very request, which is to be shown.
+ * The answer that follows from a bound key alone: the request is a different one, or cannot be compared here, or the
+ * key bound a refusal. Null: the key created something for this very request, which is to be shown.
  */
 export function answerOfKey(fingerprint: Fingerprint, row: BoundKey): Answer<never> | null {
   switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
@@ -66,7 +66,7 @@ export function answerOfKey(fingerprint: Fingerprint, row: BoundKey): Answer<nev
     case 'other':
       return refused(KEY_REUSED);
     case 'same': {
-      // Exactly as it was first answered.
+      // Exactly as first answered.
       const refusal = row.refusal === null ? null : (JSON.parse(row.refusal) as Refusal);
       return refusal === null ? null : { outcome: { done: false, refusal }, replayed: true };
     }
@@ -77,12 +77,12 @@ type BoundKey = Pick<IdempotencyKey, 'fingerprint' | 'fingerprintKeyId' | 'refus
 
 const COMMIT_ID_BYTES = 8;
 
-/** Marks the keys that one transaction binds; of one key no two transactions have the same. */
+/** Marks the keys that one transaction binds. No two transactions have the same mark. */
 export function newCommitId(): Buffer {
   return randomBytes(COMMIT_ID_BYTES);
 }
 
-/** Whether that transaction bound the key. */
+/** Whether the transaction with this mark bound the key. */
 export function isBoundBy(commitId: Buffer, row: IdempotencyKey): boolean {
   return row.commitId?.equals(commitId) === true;
 }

@@ -3,7 +3,7 @@ import type { Need } from './types.js';
 type StoredRow = Readonly<Record<string, unknown>>;
 type Properties = readonly string[];
 
-/** The rows of one table that equal keys which name the same properties, by these. */
+/** The rows of one table, by keys that name the same properties. */
 export class AlikeRows {
   private readonly byKey = new Map<string, StoredRow[]>();
   /** Each key once. */
@@ -11,7 +11,7 @@ export class AlikeRows {
 
   constructor(readonly properties: Properties) {}
 
-  /** Whether the key names these properties and no others. Runs for every look of every command: no list is made for it. */
+  /** Whether the key names exactly these properties. Runs for every look-up of every command, so it builds no list. */
   fits(key: object): boolean {
     for (const property of this.properties) if (!(property in key)) return false;
     let count = 0;
@@ -30,7 +30,7 @@ export class AlikeRows {
     this.byKey.get(nameOf(this.properties, row))?.push(row);
   }
 
-  /** Undefined for a key that nobody has asked for. */
+  /** Undefined for a key that was not requested. */
   get(key: StoredRow): readonly StoredRow[] | undefined {
     return this.byKey.get(nameOf(this.properties, key));
   }
@@ -45,8 +45,8 @@ export class AlikeRows {
 }
 
 /**
- * The rows read for the group from one table, by the properties that its needs name. Commands of a group may name different
- * ones: each shape of key has rows of its own, and a key is looked up among those of its shape alone.
+ * The rows read for the group from one table, by the properties that its needs name. A group's commands may name
+ * different ones: each shape of key has its own rows, and a key is looked up only among those of its shape.
  */
 export class LoadedTable {
   readonly shapes: AlikeRows[] = [];
@@ -57,12 +57,12 @@ export class LoadedTable {
     alike.ask(key);
   }
 
-  /** Undefined when nobody asked: that a row was not read must never look like "there is none". */
+  /** Undefined if it was not requested: an unread row must never look like a missing one. */
   get(key: object): readonly StoredRow[] | undefined {
     return this.shapes.find((shape) => shape.fits(key))?.get(key as StoredRow);
   }
 
-  /** Takes a new or changed row, for those of the group who come later and asked for it. `identity` tells rows apart. */
+  /** Stores a new or changed row, for later commands of the group that requested it. `identity` identifies the row. */
   put(row: StoredRow, identity: Properties): void {
     for (const shape of this.shapes) shape.put(row, identity);
   }

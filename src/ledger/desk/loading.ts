@@ -15,15 +15,19 @@ import { GroupState, type LoadedTables } from './state.js';
 import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import { type Need, NO_OWNERS } from './types.js';
 
-/** The database was put back to an earlier moment, and nobody has made that good yet. (docs/operations.md, Backup and restore) */
+/**
+ * The database was restored to an earlier moment, and the restore is not finished. (docs/operations.md, Backup and
+ * restore)
+ */
 export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
 }
 
 /**
- * One text, one round trip: a sorted statement locks every account of the group, and its balances behind it, before anything else is
- * locked; then the keys are looked up again and all is read that the decisions need, one SELECT for each table and shape of key.
- * Each of them sees what was committed until it began, so nothing is older than the locks. Throws LedgerClosed.
+ * One text, one round trip: a sorted statement locks every account of the group, with its balances, before anything
+ * else is locked; then the keys are looked up again and everything that the decisions need is read, with one SELECT for
+ * each table and shape of key. Each sees what was committed before it began, so nothing is older than the locks. Throws
+ * LedgerClosed.
  */
 export async function lockAndLoad(
   deps: GroupDeps,
@@ -61,11 +65,11 @@ function lockSql(ids: ReadonlySet<Uuid>): string {
 
 function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupState {
   return new GroupState(
-    // The account stands beside each of its balances.
+    // The account is repeated with each of its balances.
     [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
       .flatMap((own) => own.slice(0, 1))
       .map((row) => parseRow(accounts, row)),
-    // A newer process may know an asset that this one does not: nothing of it is decided here.
+    // A newer process may know an asset that this one does not: nothing in it is decided here.
     stored.filter((row) => isAsset(String(row.asset))).map((row) => parseRow(balances, row)),
     tables,
   );
@@ -84,7 +88,7 @@ function askedBy(deps: GroupDeps, group: readonly PendingCommand[], named: Named
   return tables;
 }
 
-/** A kind that fails here asks for nothing; its decision then finds nothing that it may read, and fails alone. */
+/** A kind that fails here requests nothing; its decision then finds nothing to read, and fails alone. */
 function needsOf(
   deps: GroupDeps,
   { kind, command }: PendingCommand,
@@ -100,8 +104,8 @@ function needsOf(
 }
 
 /**
- * One SELECT for all keys of a table that name the same properties. Several properties are asked as pairs: a list for each
- * would ask their product.
+ * One SELECT for all keys of a table that name the same properties. Several properties are requested as tuples:
+ * separate lists would match their product.
  */
 function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): string {
   const [property, ...others] = properties;
@@ -113,7 +117,7 @@ function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): stri
   return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
 }
 
-/** Which of these accounts somebody else has locked at this moment. */
+/** Which of these accounts are currently locked by others. */
 export async function lockedByOthers(database: Database, ids: readonly Uuid[]): Promise<Set<Uuid>> {
   const list = `id IN (${literals(accounts, 'id', ids)})`;
   const [there = [], free = []] = await database.withTransaction((transaction) =>

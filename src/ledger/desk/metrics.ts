@@ -6,7 +6,7 @@ import type { DeskObserver } from './observer.js';
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 const SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 
-/** What operators see of the posting desks, by their names: how many commands wait at each, and the rest of all together. */
+/** Metrics of the posting desks: the number of commands waiting at each by name, everything else for all together. */
 export function deskMetrics(registry: Registry): (desk: string) => DeskObserver {
   const registers = [registry];
   const size = new Histogram({
@@ -67,7 +67,7 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
   });
 }
 
-/** What operators see of time. `strayed` and `ahead` get what belongs into the log. */
+/** Metrics of time. `strayed` and `ahead` get what belongs in the log. */
 export function clockMetrics(
   registry: Registry,
   log: { readonly strayed: ClockObserver['strayed']; readonly ahead: (accountId: Uuid, aheadMs: number) => void },

@@ -7,7 +7,7 @@ import type { NamedAccounts, PendingCommand } from './pending-commands.js';
 /** A command that may be set aside. */
 export interface Parkable extends PendingCommand {
   readonly answered: boolean;
-  /** Set aside, because an account that it touches is kept locked by somebody else. */
+  /** Set aside, because an account that it touches is locked by somebody else. */
   parked: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Place<T> {
   readonly accounts: readonly Uuid[];
 }
 
-/** Where commands wait apart for accounts that somebody else keeps locked: each for its own, and none for another's. */
+/** Where commands wait for accounts that somebody else keeps locked: each only for its own. */
 export class Parking<T extends Parkable> {
   private readonly busy = new BusyAccounts();
   private places: Place<T>[] = [];
@@ -27,12 +27,12 @@ export class Parking<T extends Parkable> {
     return this.places.length === 0;
   }
 
-  /** Finds which of these accounts are kept locked. Throws as a transaction does. */
+  /** Finds which of these accounts are locked. Throws what a transaction throws. */
   async look(ids: readonly Uuid[]): Promise<void> {
     this.busy.mark(await lockedByOthers(this.database, ids));
   }
 
-  /** Sets aside those of the commands that touch an account which is known to be kept locked. */
+  /** Sets aside those commands that touch an account known to be locked. */
   park(group: readonly T[], named: NamedAccounts): void {
     for (const pending of group) {
       const accounts = named.ids.get(pending) ?? [];
@@ -42,7 +42,10 @@ export class Parking<T extends Parkable> {
     }
   }
 
-  /** Takes those whose accounts are all free by now, at most so many. Nothing is waited for. Throws as a transaction does. */
+  /**
+   * Takes commands whose accounts are all free by now, at most `most`, without waiting. Throws what a transaction
+   * throws.
+   */
   async takeFree(most: number): Promise<readonly T[]> {
     this.places = this.places.filter(({ pending }) => !pending.answered);
     const ids = [...new Set(this.places.flatMap(({ accounts }) => accounts))];

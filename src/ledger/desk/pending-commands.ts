@@ -9,12 +9,14 @@ import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
 
-/** A command with its kind, its time and the place for its answer. The kind's types meet the command's in `PostingDesk.submit`. */
+/**
+ * A command with its kind, its deadline and its answer. `PostingDesk.submit` matches the kind's types to the command's.
+ */
 export interface PendingCommand {
   readonly kind: CommandKind<Command, AnyRow>;
   readonly command: Command;
   readonly deadline: Deadline;
-  /** Its span in the trace that gave the command, from the queue to the answer; null outside one. */
+  /** Its span in the request's trace, from the queue to the answer; null outside one. */
   readonly span: OpenSpan | null;
   readonly answer: (answer: Answer<AnyRow>) => void;
 }
@@ -28,7 +30,7 @@ export interface GroupDeps {
   readonly hasShortEvents: boolean;
   /** A fault of ours while one command was decided. */
   readonly onFault: (kind: string, fault: unknown) => void;
-  /** Commands were refused, for the last instant of an account of theirs lies further ahead than any clock may be. */
+  /** Commands were refused, because one of their accounts has a last instant further ahead than any clock may be. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 
@@ -36,7 +38,7 @@ export type Answers = Map<PendingCommand, Answer<AnyRow>>;
 
 /** Read before the locks. */
 export interface NamedAccounts {
-  /** For each pending command the accounts that it will touch. */
+  /** For each pending command, the accounts that it will touch. */
   readonly ids: ReadonlyMap<PendingCommand, readonly Uuid[]>;
   readonly owners: ReadonlyMap<PendingCommand['kind'], OwnerFinder>;
 }

@@ -1,6 +1,6 @@
 import type { Waiting } from './waiting.js';
 
-/** Commands that wait for a group, in their order. */
+/** Commands waiting for a group, in order. */
 export class CommandQueue {
   private readonly waiting: Waiting[] = [];
 
@@ -12,7 +12,10 @@ export class CommandQueue {
     this.waiting.push(command);
   }
 
-  /** What was submitted together is not divided, though the group becomes larger by it. What was answered meanwhile is left out. */
+  /**
+   * Commands submitted together are not split, even if that makes the group larger. Those answered meanwhile are
+   * dropped.
+   */
   takeGroup(maxGroup: number): readonly Waiting[] {
     const group = this.waiting.splice(0, maxGroup);
     const last = group.at(-1)?.submission;

@@ -18,12 +18,12 @@ import type { EventDraft } from '../event-log.js';
 import type { LoadedTable } from './loaded-table.js';
 import type { HoldChange, LockedState, Posting, RowWrite, Writes } from './types.js';
 
-/** An account was needed that is not locked: the group begins again, and asks anew which accounts to lock. */
+/** A needed account is not locked: the group starts over and asks again which accounts to lock. */
 export class AccountNotLocked extends Error {
   override name = 'AccountNotLocked';
 }
 
-/** A decision that would break the ledger. A fault of ours, never the client's. */
+/** A decision that would break the ledger: our own fault, never the client's. */
 export class UnsoundDecision extends Error {
   override name = 'UnsoundDecision';
 }
@@ -34,12 +34,12 @@ interface AccountState {
   readonly balances: Record<Asset, Balance>;
 }
 
-/** Of a draft: its account is a copy that nobody else has, and is changed in place. */
+/** In a draft: its account is a private copy, which is changed in place. */
 interface DraftState extends AccountState {
   readonly account: Account & { seq: bigint };
 }
 
-/** What was read for the needs of the group. */
+/** What was read for the group's needs. */
 export type LoadedTables = ReadonlyMap<Table<unknown>, LoadedTable>;
 
 /** Everything that the group will write, in the shape of its rows. */
@@ -56,7 +56,7 @@ export interface GroupWrites {
 
 /**
  * The locked accounts and loaded rows of one group. Each decision is applied here before the next command is decided,
- * so that the group reads its own writes; what has gathered at the end is written by `writer.ts`.
+ * so that the group reads its own writes; `writer.ts` writes the result.
  */
 export class GroupState {
   readonly writes: GroupWrites = {
@@ -88,7 +88,7 @@ export class GroupState {
     }
   }
 
-  /** Of these accounts the one that was posted to last; undefined when none of them is locked. */
+  /** The one of these accounts that was posted to last; undefined if none of them is locked. */
   latest(accountIds: readonly Uuid[]): Account | undefined {
     let latest: Account | undefined;
     for (const id of accountIds) {
@@ -150,7 +150,7 @@ export class GroupState {
       const key = { accountId, asset, month };
       const name = `${accountId}|${asset}|${month}`;
       const loaded = this.loaded.get(monthTotals)?.get(key);
-      // The total is written, not added to: one that was not read would begin anew.
+      // The total is written, not incremented: one that was not read would start from zero.
       if (loaded === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
       const known = changed.get(name) ?? (loaded[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;

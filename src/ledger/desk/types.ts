@@ -12,35 +12,36 @@ import type { EventDraft } from '../event-log.js';
 /** What every command to the desk has: plain data that names what it touches. */
 export interface Command {
   readonly tenantId: Uuid;
-  /** Binds the result: asked again, the same key gives the same result and moves nothing. */
+  /** Binds the result: repeated, the same key gives the same result and moves nothing. */
   readonly key: string;
   readonly fingerprint: Fingerprint;
 }
 
 /**
- * One kind of command, given to the desk by the feature that it belongs to, so that the ledger knows no feature.
- * `Row` is the resource that the command makes or changes.
+ * One kind of command, passed to the desk by its feature, so that the ledger knows no feature. `Row` is the resource
+ * that the command creates or changes.
  */
 export interface CommandKind<C extends Command, Row extends { readonly id: Uuid }> {
   readonly name: string;
   readonly resourceType: ResourceType;
-  /** Where the resource is read from when its key is asked again. */
+  /** Where the resource is read from when its key is repeated. */
   readonly table: Table<Row>;
   /**
-   * For each command the accounts it will touch: every one that it posts to, or whose state it decides by. Runs before the
-   * lock. What is no business of the command's tenant is left out, so that nobody waits for a stranger's lock.
+   * For each command, the accounts it will touch: every one that it posts to, or whose state its decision depends on.
+   * Runs before the lock. Accounts outside the reach of the command's tenant are omitted, so that nobody waits for a
+   * lock on them.
    */
   accounts(commands: readonly C[], reader: Reader): Promise<Naming>;
   /**
-   * What `decide` will ask the locked state for, at about this instant. One SELECT for each table and shape of key reads it for the whole
-   * group, behind the locks and in one text with them.
+   * What `decide` will request from the locked state, at about this instant. One SELECT for each table and shape of key
+   * reads it for the whole group, after the locks and in the same text.
    */
   needs(command: C, at: Instant, ownerOf: OwnerFinder): readonly Need[];
-  /** Pure. May throw only for a fault of ours, which then fails this command alone. */
+  /** Pure. May throw only through our own fault, which then fails only this command. */
   decide(command: C, state: LockedState): Decision<Row>;
 }
 
-/** Whose account it is, which never changes. */
+/** The owner of an account, which never changes. */
 export type OwnerFinder = (accountId: Uuid) => Uuid | undefined;
 
 export const NO_OWNERS: OwnerFinder = () => undefined;
@@ -52,12 +53,12 @@ export interface Naming {
   readonly ownerOf?: OwnerFinder;
 }
 
-/** For kinds whose commands say themselves which accounts they touch. */
+/** For kinds whose commands themselves name the accounts that they touch. */
 export function naming<C>(idsOf: (command: C) => readonly Uuid[]): (commands: readonly C[]) => Promise<Naming> {
   return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 
-/** Rows that equal `key`. The locked state finds them by the same properties alone. Made by `need`. */
+/** Rows that equal `key`. The locked state finds them only by the same properties. Made by `need`. */
 export interface Need {
   readonly table: Table<unknown>;
   readonly key: Readonly<Record<string, unknown>>;
@@ -78,13 +79,15 @@ export interface LockedAccount {
   readonly balances: Readonly<Record<Asset, AssetBalance>>;
 }
 
-/** What a decision may know: the locked accounts and the rows it needs, as earlier commands of the group left them. */
+/** What a decision may read: the locked accounts and the rows it needs, as left by earlier commands of the group. */
 export interface LockedState {
   /** The instant of this command; its resource's and entries' `created_at`. */
   readonly at: Instant;
-  /** Undefined when there is no such account. Asking for one that `accounts` did not name makes the group lock again. */
+  /**
+   * Undefined if the account does not exist. Requesting one that `accounts` did not name makes the group lock again.
+   */
   account(id: Uuid): LockedAccount | undefined;
-  /** The same for an account that `accounts` may have left out: undefined then. */
+  /** The same for an account that `accounts` may have omitted, which is then undefined. */
   named(id: Uuid): LockedAccount | undefined;
   rows<Row>(table: Table<Row>, key: Partial<Row>): readonly Row[];
   row<Row>(table: Table<Row>, key: Partial<Row>): Row | undefined;
@@ -93,13 +96,13 @@ export interface LockedState {
 export interface EntryDraft {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** Signed: what the account gains. */
+  /** Signed; positive if the account gains. */
   readonly raw: bigint;
   readonly kind: EntryKind;
   readonly counterpartyAccountId: Uuid | null;
 }
 
-/** A ledger transaction to be: its entries sum to zero for each asset. */
+/** A ledger transaction to post: its entries sum to zero for each asset. */
 export interface Posting {
   readonly relatedType: ResourceType;
   readonly relatedId: Uuid;
@@ -115,21 +118,21 @@ export type HoldChange =
       readonly accountId: Uuid;
       readonly asset: Asset;
       readonly raw: bigint;
-      /** By when something has to be decided about it; left out: by nothing that is found by its hold. */
+      /** When it expires; absent unless expiries are found by their holds. */
       readonly expiresAt?: Instant | null;
     }
-  /** Gives back a part or all. What is spent is released and posted in one decision. */
+  /** Releases part or all. Spending is a release and a posting in one decision. */
   | { readonly change: 'release'; readonly resourceId: Uuid; readonly raw: bigint };
 
 export interface MonthChange {
   readonly accountId: Uuid;
   readonly asset: Asset;
   readonly month: string;
-  /** Signed: negative gives back. */
+  /** Signed; negative restores allowance. */
   readonly raw: bigint;
 }
 
-/** A resource row to insert, or the whole of a changed one. Made by `insertRow` and `changeRow`. */
+/** A resource row to insert, or a whole changed one. Made by `insertRow` and `changeRow`. */
 export interface RowWrite {
   readonly table: Table<unknown>;
   readonly row: Readonly<Record<string, unknown>> & { readonly id: Uuid };
@@ -157,19 +160,19 @@ export type Outcome<Row> =
 
 export interface Decision<Row> {
   readonly outcome: Outcome<Row>;
-  /** May accompany any outcome: a refusal can settle something too. */
+  /** May accompany any outcome: a refusal can also settle something. */
   readonly writes: Writes;
-  /** Whether the key gives this outcome for ever. */
+  /** Whether the key is bound to this outcome forever. */
   readonly bindsKey: boolean;
 }
 
 export interface Answer<Row> {
   readonly outcome: Outcome<Row>;
-  /** True when the key had been used before: nothing happened now. */
+  /** True if the key had been used before: nothing happened now. */
   readonly replayed: boolean;
 }
 
-/** Nothing is written and the key stays free, unless the refusal is a rule's (422), which binds. */
+/** Writes nothing and leaves the key free, unless the refusal is a rule's (422), which binds. */
 export function refuse(refusal: Refusal, bindsKey: boolean): Decision<never> {
   return { outcome: { done: false, refusal }, writes: {}, bindsKey };
 }

@@ -7,12 +7,12 @@ import type { Answer, Command, CommandKind } from './types.js';
 
 /** A command from its submission to its answer. */
 export interface Waiting extends Parkable {
-  /** Those that were submitted together have the same one. */
+  /** Shared by commands submitted together. */
   readonly submission: symbol;
   answered: boolean;
 }
 
-/** The command as it waits; it is answered once, and with "unknown" when its time is over. */
+/** The waiting command; it is answered once, and with "unknown" when its time is up. */
 export function waitingFor<C extends Command, Row extends { readonly id: Uuid }>(
   kind: CommandKind<C, Row>,
   command: C,
@@ -21,7 +21,7 @@ export function waitingFor<C extends Command, Row extends { readonly id: Uuid }>
 ): Waiting {
   const timer = setTimeout(() => waiting.answer(UNKNOWN), timeoutMs);
   const waiting: Waiting = {
-    // The queue holds commands of every kind; each meets only its own kind again.
+    // The queue holds commands of every kind; each only gets back its own kind.
     kind: kind,
     command,
     submission,

@@ -20,9 +20,10 @@ import type { GroupWrites } from './state.js';
 import type { RowWrite } from './types.js';
 
 /**
- * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources, event
- * counters, audit chains. All of them go with COMMIT in one text, so that neither the network nor this process is waited for under
- * the locks; only acts, whose hashes are made here, need a round trip of their own. (docs/decisions/0045-written-in-the-text-that-commits.md)
+ * Writes a group as multi-row statements, in lock order: keys, what the accounts' rows guard, resources, event
+ * counters, audit chains. All go with COMMIT in one text, so that nothing waits for the network or this process under
+ * the locks; only acts, whose hashes are made here, need another round trip.
+ * (docs/decisions/0045-written-in-the-text-that-commits.md)
  */
 export async function writeGroup(
   transaction: Transaction,
@@ -45,7 +46,7 @@ export function withWholeEvents(writes: GroupWrites): GroupWrites {
 
 /** In the order in which they were decided. */
 function actsOf(tables: GroupWrites['rows']): AuditRow[] {
-  // What was written for a table is of its rows.
+  // A table's writes have its rows' type.
   return Array.from(tables.get(auditLog)?.values() ?? [], ({ row }) => row as unknown as AuditRow);
 }
 

@@ -46,7 +46,7 @@ export function addAccountCommands(program: Command): void {
   addClockReset(own);
 }
 
-/** By id alone, as the alarm names it: system accounts have no other name. */
+/** By id only, as in the alarm: system accounts have no other name. */
 function addClockReset(own: Command): void {
   addCommand(own, {
     usage: 'reset-clock <account-id>',
@@ -141,9 +141,9 @@ function addReading(own: Command): void {
 interface ChangeSpec {
   readonly usage: `${string} <account>`;
   readonly summary: string;
-  /** What is said when nothing had to change. */
+  /** The message if nothing had to change. */
   readonly done: string;
-  /** Asked, with the account's name behind it, before what cannot be undone. */
+  /** Asked, followed by the account's name, before an act that cannot be undone. */
   readonly question?: string;
   readonly change: (ops: Ops, id: Uuid, decided: Decided) => Promise<Changed>;
 }

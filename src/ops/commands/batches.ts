@@ -68,7 +68,7 @@ interface Control {
   readonly action: BatchAct['action'];
   readonly summary: string;
   readonly explanation?: string;
-  /** What is asked before it is done; nothing where it can be undone. */
+  /** The question asked first; absent if the act can be undone. */
   readonly question?: (batch: BonusBatch) => string;
 }
 

@@ -29,7 +29,7 @@ const input = z.object({
 });
 type Input = z.infer<typeof input>;
 
-/** What a wrong fee schedule has taken goes back. */
+/** Refunds what a wrong fee schedule overcharged. */
 export function addFeeRefund(own: Command): void {
   addCommand(own, {
     usage: 'refund',

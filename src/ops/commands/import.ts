@@ -11,7 +11,7 @@ import { ReportFile } from '../import/report.js';
 import { optionalText, TENANT, text } from '../inputs.js';
 import type { Output } from '../output.js';
 
-/** How many bad lines are shown; the report file has all. */
+/** How many bad lines are shown; the report file contains all. */
 const MAX_SHOWN = 20;
 
 const EXPLANATION = `
@@ -68,7 +68,7 @@ export function addImport(own: Command): void {
   });
 }
 
-/** To the end before the first account is opened: a file that cannot be read opens none. */
+/** Reads the whole file before the first account is opened, so that an unreadable file opens none. */
 async function countLines(file: string): Promise<number> {
   let count = 0;
   for await (const _ of readCsv(file, COLUMNS)) count += 1;

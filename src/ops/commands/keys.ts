@@ -11,7 +11,7 @@ import { WEBHOOK_SECRETS } from '../../webhooks/secrets.js';
 import { addCommand, addQuery, group } from '../command.js';
 import type { Output } from '../output.js';
 
-/** All that rests under ENCRYPTION_KEYS, by the column of `keys list`. */
+/** Everything sealed under ENCRYPTION_KEYS, by column of `keys list`. */
 const SEALED: Readonly<Record<string, AnySecrets>> = {
   documents: DOCUMENT_NUMBERS,
   webhook_secrets: WEBHOOK_SECRETS,
@@ -53,7 +53,7 @@ export function addKeyCommands(program: Command): void {
       const { fingerprints, sealed } = await countUses(database.reader, output);
       const counts: Record<KeyringName, readonly Counts[] | null> = {
         FINGERPRINT_KEYS: [fingerprints],
-        // Cursors are with those who were given them.
+        // Cursors are held by clients.
         CURSOR_KEYS: null,
         ENCRYPTION_KEYS: [...sealed.values()],
       };
@@ -88,7 +88,7 @@ function addRotation(own: Command): void {
       const onProgress = (done: number, total: number): void => output.progress('Sealing', done, total);
       const deps = { database, clock, encryptionKeys, onProgress };
       const all = Object.values(SEALED);
-      // Before the first is sealed anew: all, or none.
+      // Checked before anything is resealed: all or none.
       for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
       const done: [string, number][] = [];
       for (const secrets of all) done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
@@ -109,7 +109,7 @@ type Counts = ReadonlyMap<string, number>;
 
 interface Uses {
   readonly fingerprints: Counts;
-  /** By the column of `keys list`. */
+  /** By column of `keys list`. */
   readonly sealed: ReadonlyMap<string, Counts>;
 }
 

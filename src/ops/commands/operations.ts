@@ -14,7 +14,7 @@ import { limit, LIMIT, optionalText, statusInput, statusOption, TENANT, text } f
 import type { Fields } from '../output.js';
 import { PROGRAM } from '../program-name.js';
 
-/** What the command line says and does alike about transfers and payouts. */
+/** What the command line does alike for transfers and payouts. */
 export interface OperationCommands<Row extends Transfer | Payout> {
   readonly noun: Row extends Payout ? 'payout' : 'transfer';
   readonly list: OperationList<Row>;
@@ -22,9 +22,9 @@ export interface OperationCommands<Row extends Transfer | Payout> {
   readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
   readonly find: (ops: Ops, id: string) => Promise<Row>;
   readonly show: (ops: Ops, row: Row) => Promise<void>;
-  /** What is asked before the action; null: nothing. */
+  /** The question asked before the action; null: none. */
   readonly question: (ops: Ops, action: ApprovalAction, row: Row) => Promise<string | null>;
-  /** The worker's sweeper tells the workflow, within seconds: this process has no way to Temporal. */
+  /** The worker's sweeper tells the workflow within seconds: this process is not connected to Temporal. */
   readonly approvals: (ops: Ops) => Approvals<Row>;
 }
 
@@ -53,7 +53,7 @@ export function addOperationList<Row extends Transfer | Payout>(own: Command, ki
   });
 }
 
-/** What support does to one that waits. */
+/** An act of support on one that waits. */
 export function addApprovalAct<Row extends Transfer | Payout>(
   own: Command,
   { noun, find, show, question, approvals }: OperationCommands<Row>,
@@ -77,7 +77,7 @@ export function addApprovalAct<Row extends Transfer | Payout>(
       if (!outcome.done) throw failureOf(outcome.refusal, `${noun}s show ${id}`);
       await show(ops, outcome.resource);
       const { status, rejectionReason } = outcome.resource;
-      // An approval may be the last, and then be stopped by a rule.
+      // The last approval may then be stopped by a rule.
       if (action === 'approve' && status === 'rejected')
         ops.output.say(`Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`);
     },

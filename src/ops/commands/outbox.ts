@@ -130,7 +130,7 @@ async function filterOf(
   return { tenantId, resourceId };
 }
 
-/** After the deed, unlike what moves money: entries may be tried again by anybody, at any time, without harm. */
+/** Recorded afterwards, unlike acts that move money: anybody may retry entries at any time without harm. */
 async function record(
   { database, clock, actor }: ActingOps,
   action: string,

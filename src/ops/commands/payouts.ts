@@ -114,7 +114,7 @@ ended is asked about, and never handed over again.`,
         subjectId: payout.id,
         details: { status },
       };
-      // Before the deed: whatever the rail then gets, it is written who wanted it.
+      // Recorded beforehand: whatever the rail then gets, it is known who wanted it.
       await transact(ops.database, (transaction) => recordAct(transaction, ops.actor(), ops.clock(), act));
       const after = await askNow(ops, payout);
       const entry = { tenantId: payout.tenantId, resourceType: 'payout', resourceId: payout.id } as const;

@@ -75,7 +75,7 @@ export function addReconcile(own: Command): void {
   });
 }
 
-/** A statement that cannot be read is not taken: half of it would look like differences. */
+/** A statement that cannot be fully read is not imported: half of it would look like differences. */
 function readLine({ number, values, isWhole }: CsvLine): GivenLine {
   const payoutKey = parseUuid(values.key ?? '');
   const status = LINE_STATUSES.find((one) => one === values.status);

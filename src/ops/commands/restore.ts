@@ -134,7 +134,7 @@ function addFinish(own: Command): void {
         await openLedger(ops, restore, by, {
           contradictions,
           accepted_findings: acceptFindings,
-          // Those that were asked before are not left out now.
+          // Rails that were asked before are not left out now.
           left_out: restore.askedAt === null ? (leaveOut ?? '') : '',
         });
       } else await askAll(ops, asking);
@@ -178,7 +178,7 @@ async function makeGood(ops: ActingOps, asking: Asking, accepted: number): Promi
   );
 }
 
-/** While a rail is left out the step is not done: whoever repeats the command without that asks it. */
+/** While a rail is left out the step is not done: repeating the command without that option asks it. */
 async function askAll(ops: Ops, { restore, rails, isWhole }: Asking): Promise<void> {
   if (isWhole) await stepOf(ops, restore, 'askedAt', () => ask(ops, restore, rails));
   else if (restore.askedAt === null) await ask(ops, restore, rails);

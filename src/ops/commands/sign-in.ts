@@ -52,7 +52,7 @@ export function addSignInCommands(program: Command): void {
 async function login(ops: Ops, { name, code: given }: { name: string; code?: string | undefined }): Promise<void> {
   const { database, clock, output, sessions } = ops;
   const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
-  // A session that could not be kept would cost a code.
+  // A session that could not be stored would waste a code.
   sessions.assertUsable();
   const code = given ?? (await askForCode(ops, name));
   const answer = await signIn(deps, { name, code, door: 'ops', place: hostname() });
@@ -73,7 +73,7 @@ function ownOf({ id, staffId }: StaffSession, everywhere: boolean): { staffId: U
   return everywhere ? { staffId } : { id };
 }
 
-/** What is over already, or unknown to the database, goes from the file all the same. */
+/** Sessions that are over or unknown to the database are removed from the file nonetheless. */
 async function logout(ops: Ops, { as, everywhere }: { as?: string | undefined; everywhere: boolean }): Promise<void> {
   const stored = ops.sessions.find(as);
   if (stored === undefined)

@@ -92,7 +92,7 @@ function addRevoke(own: Command): void {
   });
 }
 
-/** One of them has leaked: all end at once, and new ones are issued when the member's programs are safe again. */
+/** One of them has leaked: all end at once, and new ones are issued once the member's programs are safe again. */
 async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: string, name: string): Promise<void> {
   const { id } = await findTenant(database.reader, tenant);
   const member = await findMember(database.reader, id, name);

@@ -68,7 +68,7 @@ export function addVerification(own: Command): void {
 
 const HOW = '--document-number or --document-number-stdin is required where nobody can be asked';
 
-/** From exactly one place. Never repeated in a message: it is a secret of the account's holder. */
+/** Read from exactly one place. Never repeated in a message: it is the account holder's secret. */
 async function readDocumentNumber({ output }: Ops, given: string | undefined, fromStdin: boolean): Promise<string> {
   if (given !== undefined && fromStdin)
     throw new UsageError('give either --document-number or --document-number-stdin');

@@ -6,7 +6,7 @@ import type { Member } from '../../db/entities/parties.js';
 import { grants } from '../inputs.js';
 import type { CsvColumns, CsvLine } from './csv-lines.js';
 
-/** What the lines of an import of accounts say, and what is wrong with them. */
+/** Parses the lines of an import of accounts, and finds what is wrong with them. */
 
 export const COLUMNS: CsvColumns = { required: ['type', 'name'], optional: ['alias', 'phone', 'grant'] };
 
@@ -26,7 +26,7 @@ export interface WantedLine {
 
 export type ReadLine = WantedLine | { readonly problems: readonly LineProblem[] };
 
-/** Reads the lines of one file in their order: what an earlier line names, no later one may name too. */
+/** Reads the lines of one file in order: no line may name what an earlier one names. */
 export class AccountLines {
   private readonly members: ReadonlyMap<string, Uuid>;
   /** An alias or a phone, and the line that names it. */
@@ -58,7 +58,7 @@ export class AccountLines {
     return { line, wanted: { ...wanted, alias: alias === '' ? null : alias, phone: phone === '' ? null : phone } };
   }
 
-  /** `stored` is the value in its one form, or null where there is none or it is malformed: opening says that. */
+  /** `stored` is the canonical value, or null if absent or malformed, which opening reports. */
   private nameOnce(
     { number }: CsvLine,
     column: 'alias' | 'phone',
@@ -89,7 +89,7 @@ export class AccountLines {
   }
 }
 
-/** Why the account of a line was refused, a problem for each column concerned. */
+/** Why a line's account was refused, as a problem for each column concerned. */
 export function problemsOf(line: CsvLine, { code, message, details }: Refusal): readonly LineProblem[] {
   const fields = (details?.errors ?? [{ code, field: 'alias', reason: message }]) as readonly FieldProblem[];
   return fields.map(({ code: own, field, reason }) => {

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { feed, withPlainBreaks } from '../../spreadsheets/csv/feeding.js';
 import { OpsError } from '../failures.js';
 
-/** A line of a CSV file with a header, its values by the header's names, without the spaces around them. */
+/** A line of a CSV file with a header: trimmed values by the header's names. */
 export interface CsvLine {
-  /** As an editor shows it: the header is 1. */
+  /** As an editor numbers it: the header is 1. */
   readonly number: number;
   readonly values: Readonly<Record<string, string>>;
-  /** False where it has more or fewer values than the header. */
+  /** False if it has more or fewer values than the header. */
   readonly isWhole: boolean;
 }
 
@@ -19,13 +19,13 @@ export interface CsvColumns {
 }
 
 const record = z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) });
-/** No line that is meant to be one is longer: a quotation mark is open. */
+/** A longer line is a mistake: a quotation mark was left open. */
 const MAX_LINE_BYTES = 65_536;
 const READ_BYTES = 256 * 1024;
 
 /**
- * The lines of a UTF-8 CSV file (`,` or `;`, with or without BOM), as they are read. Throws OpsError for a file that cannot be
- * read, is not UTF-8 or not CSV, or whose header is not what is wanted.
+ * The lines of a UTF-8 CSV file (`,` or `;`, with or without BOM), as they are read. Throws OpsError for a file that
+ * cannot be read, is not UTF-8 or not CSV, or has the wrong header.
  */
 export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerator<CsvLine> {
   const text = withPlainBreaks(decoded(path));
@@ -58,7 +58,7 @@ export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerato
   }
 }
 
-/** The file's text. A byte that is no UTF-8 ends it: a name with a spoilt letter would be stored for ever. */
+/** The file's text. Invalid UTF-8 ends it: otherwise a corrupted name would be stored forever. */
 async function* decoded(path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;
@@ -102,7 +102,7 @@ function line(header: readonly string[], values: readonly string[], number: numb
   return { number, values: named, isWhole: values.length === header.length };
 }
 
-/** A value in quotation marks may hold line breaks; the parser counts the line where it ends. */
+/** A quoted value may contain line breaks; the parser counts the line where it ends. */
 function breaksIn(values: readonly string[]): number {
   return values.reduce((sum, value) => sum + (value.split('\n').length - 1), 0);
 }

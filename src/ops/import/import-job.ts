@@ -10,7 +10,7 @@ export interface ImportWatchers {
   readonly onProgress: (done: number) => void;
 }
 
-/** Opens the accounts of good lines group by group, and tells of bad ones in the order of the file. */
+/** Opens the accounts of valid lines in groups, and reports bad lines in file order. */
 export class ImportJob {
   readonly counts = { lines: 0, opened: 0, known: 0, bad: 0 };
   private waiting: ReadLine[] = [];
@@ -26,7 +26,7 @@ export class ImportJob {
     if (this.waiting.length >= GROUP) await this.finish();
   }
 
-  /** Opens what waits. */
+  /** Opens what is still waiting. */
   async finish(): Promise<void> {
     const group = this.waiting;
     this.waiting = [];

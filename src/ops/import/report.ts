@@ -5,11 +5,14 @@ import type { LineProblem } from './account-lines.js';
 
 const HEADER = 'line,column,code,value,message\n';
 
-/** Where the bad lines of an import are written as CSV, as they are found. */
+/** The file to which an import's bad lines are written as CSV, as they are found. */
 export class ReportFile {
   private constructor(private readonly file: FileHandle) {}
 
-  /** What was in the file is lost. It has what the import's own file has of people, so only its owner may read it. Throws OpsError. */
+  /**
+   * Overwrites an existing file. It contains personal data from the import, so only its owner may read it. Throws
+   * OpsError.
+   */
   static async create(path: string): Promise<ReportFile> {
     try {
       const file = await open(path, 'w', 0o600);

@@ -7,11 +7,11 @@ import { accounts, SYSTEM_ROLES, type Tenant, tenants } from '../../db/entities/
 import { literal } from '../../db/statements.js';
 import { totalsAt } from '../../accounts/past-balances.js';
 
-/** What accounts are added up in: those of a tenant's members, and each of its system accounts. */
+/** The groups of a tenant's accounts: its ordinary ones, and each system account. */
 export const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** What the accounts of a tenant have in all, by asset and group. */
+/** The totals of a tenant's accounts, by asset and group. */
 export class LedgerTotals {
   private readonly sums = new Map<string, bigint>();
 
@@ -28,7 +28,7 @@ export class LedgerTotals {
 const role = nullable(oneOf(SYSTEM_ROLES));
 const MAX_SNAPSHOT_MS = 600_000;
 
-/** Of this moment, from the balances: one statement, so nothing is seen by halves. */
+/** The current totals, from the balances: one statement, so they are consistent. */
 export async function readTotalsNow(database: Database): Promise<LedgerTotals> {
   const rows = await database.withSnapshot(
     (reader) =>
@@ -51,7 +51,7 @@ export async function readTotalsNow(database: Database): Promise<LedgerTotals> {
 
 const ACCOUNTS_A_SLICE = 200;
 
-/** Of a past moment at which nothing is posted any more, from the entries. */
+/** The totals at a settled past moment, from the entries. */
 export async function readTotalsAt({ reader }: Pick<Database, 'reader'>, at: Instant): Promise<LedgerTotals> {
   const totals = new LedgerTotals();
   for (let after: Uuid | null = null; ;) {

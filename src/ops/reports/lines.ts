@@ -2,18 +2,18 @@ import { type Asset, ASSETS } from '../../core/amount.js';
 import type { Tenant } from '../../db/entities/parties.js';
 import { type Group, GROUPS, type LedgerTotals } from './ledger-totals.js';
 
-/** A line of a report: amounts are raw, in the asset's smallest unit. */
+/** A line of a report. Amounts are raw, in the asset's smallest unit. */
 export interface ReportLine {
-  /** Null: of all tenants together. */
+  /** Null: all tenants together. */
   readonly tenant: Tenant | null;
   readonly asset: Asset;
-  /** `all`: the tenant's groups together, which is what it has of or owes to others of its network. */
+  /** `all`: the tenant's groups together: its position towards other tenants of its network. */
   readonly group: Group | 'all';
-  /** One for each of the totals that were asked for, in their order. */
+  /** One for each of the requested totals, in order. */
   readonly totals: readonly bigint[];
 }
 
-/** The totals of each tenant by asset and group, then of all tenants. Groups without anything are left out. */
+/** The totals of each tenant by asset and group, then of all tenants. Empty groups are omitted. */
 export function reportLines(tenants: readonly Tenant[], all: readonly LedgerTotals[]): ReportLine[] {
   const own = tenants.flatMap((tenant) =>
     ASSETS.flatMap((asset): ReportLine[] => {
@@ -38,7 +38,7 @@ function added(lines: readonly Pick<ReportLine, 'totals'>[], count: number): big
   );
 }
 
-/** True of every double-entry ledger: what one account has another has given. */
+/** Whether the totals sum to zero, as in any double-entry ledger. */
 export function addsUp(lines: readonly ReportLine[]): boolean {
   return lines.every(({ tenant, totals }) => tenant !== null || totals.every((total) => total === 0n));
 }

@@ -16,29 +16,29 @@ import { needsCode, type Need, refusedAction, rightOf } from './needs.js';
 import type { SessionFile, StoredSession } from './session-file.js';
 import { PROGRAM } from '../program-name.js';
 
-/** Who acts on the command line, and whether they may. */
+/** Determines who acts on the command line, and whether they may. */
 
 export interface ActingDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly sessions: SessionFile;
-  /** Of a service: OPS_KEY. */
+  /** A service's key: OPS_KEY. */
   readonly key: string | undefined;
-  /** Whose session: --as. Else of who signed in last. */
+  /** Whose session to use: --as. Otherwise that of the person who signed in last. */
   readonly as: string | undefined;
-  /** The code of this moment, where an act asks for one. Null: nobody can be asked. */
+  /** The current code, if an act requires one. Null: nobody can be asked. */
   readonly code: (name: string) => Promise<string | null>;
-  /** Throws ConfigError where they are not configured. */
+  /** Throws ConfigError if they are not configured. */
   readonly encryptionKeys: () => Keyring;
 }
 
-/** Who is signed in; `session` of a person alone. */
+/** Who is signed in; only people have a `session`. */
 export interface SignedIn {
   readonly identity: StaffIdentity;
   readonly session: StaffSession | null;
 }
 
-/** A command that somebody wants to run: for the record where they may not. */
+/** A command that somebody wants to run, for the record of a refusal. */
 export interface Wanted {
   readonly command: string;
   /** What it is about, as they named it. */
@@ -47,7 +47,7 @@ export interface Wanted {
 
 const MAX_SUBJECT = 120;
 
-/** Throws OpsError where nobody is signed in, or no longer. */
+/** Throws OpsError if nobody is signed in, or no longer. */
 export async function findActor(deps: ActingDeps): Promise<SignedIn> {
   const found = await lookFor(deps);
   if ('identity' in found) return found;
@@ -55,8 +55,8 @@ export async function findActor(deps: ActingDeps): Promise<SignedIn> {
 }
 
 /**
- * Who acts, where they have the right; what two people do asks for a code as well. Throws OpsError where not, with what to do
- * next; it is recorded under the name that was given, and nothing else is changed.
+ * The actor, if they have the right; acts that take two people also require a code. Otherwise throws OpsError, with
+ * what to do next; the refusal is recorded under the given name, and nothing else changes.
  */
 export async function authorise(deps: ActingDeps, need: Need, wanted: Wanted): Promise<StaffIdentity> {
   const found = await lookFor(deps);
@@ -75,7 +75,7 @@ export async function authorise(deps: ActingDeps, need: Need, wanted: Wanted): P
   throw adviceOn(refused, identity, right);
 }
 
-/** Throws OpsError where the session is over, or the right gone, since they were authorised. */
+/** Throws OpsError if the session has ended, or the right is gone, since they were authorised. */
 export async function assertStillActs(deps: ActingDeps, need: Need, { id }: StaffIdentity): Promise<void> {
   const { identity } = await findActor(deps);
   if (identity.id !== id) throw new OpsError('somebody else is signed in here by now: nothing was done');
@@ -146,7 +146,7 @@ async function record({ database, clock }: ActingDeps, { channel, name }: Actor,
   await transact(database, (transaction) => recordAct(transaction, { channel, name }, clock(), act));
 }
 
-/** `lacking`: the right that is lacking; null where the code was no good. */
+/** `lacking`: the missing right; null if the code was wrong. */
 function adviceOn({ message }: Refusal, { kind, name, rights }: StaffIdentity, lacking: StaffRight | null): OpsError {
   if (lacking === null)
     return new OpsError(

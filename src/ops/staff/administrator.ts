@@ -7,22 +7,28 @@ import { hasNoManager } from '../../staff/people.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError } from '../failures.js';
 
-/** Whoever may change the schema makes the first who manages the staff, and nobody after. (docs/operations.md, The first of the staff) */
+/**
+ * Whoever may change the schema creates the first manager of the staff, but none after that. (docs/operations.md, The
+ * first of the staff)
+ */
 
 export interface Administrator {
-  /** Connected as the administrator: what is done by them goes where they have the right. */
+  /** Connected as the administrator, so that their acts are on the database where they have the right. */
   readonly deps: OpsDeps;
   readonly actor: Actor;
 }
 
-/** Null where no such address is given, or somebody may manage already. Throws OpsError where it is no administrator's. */
+/**
+ * Null if no such address is given, or somebody may already manage the staff. Throws OpsError if it is not an
+ * administrator's.
+ */
 export async function findAdministrator(config: OpsConfig, deps: OpsDeps): Promise<Administrator | null> {
   if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader))) return null;
   const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);
   const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
   try {
     const actor = { channel: 'ops', name: await provenName(own.database) } as const;
-    // On the database that they can change, which need not be the one that MYSQL_URL names.
+    // Checked on the database that they can change, which may differ from the one in MYSQL_URL.
     if (!(await hasNoManager(own.database.reader))) throw new OpsError('somebody may manage the staff there already');
     return { deps: own, actor };
   } catch (failure) {
@@ -33,7 +39,7 @@ export async function findAdministrator(config: OpsConfig, deps: OpsDeps): Promi
 
 async function provenName(database: Database): Promise<string> {
   try {
-    // Changes nothing, and asks for the right to change the table.
+    // Changes nothing, but requires the right to change the table.
     await database.withTransaction((transaction) => transaction.execute('ALTER TABLE staff'));
     const [row] = await database.reader.query('SELECT CURRENT_USER() AS name');
     return `mysql ${String(row?.name)}`;

@@ -2,25 +2,25 @@ import type { Command } from 'commander';
 import { STAFF_RIGHTS, type StaffRight } from '../../db/entities/staff.js';
 import { asksForCode, STAFF_ACTS, type StaffActName } from '../../staff/rules.js';
 
-/** What commands ask of whoever runs them. (docs/operations.md, Who acts) */
+/** What commands require of the person who runs them. (docs/operations.md, Who acts) */
 
-/** A right alone, or one of the acts that the staff decide about, which says the right. */
+/** A right, or an act of the staff, which implies one. */
 export type Need = StaffRight | StaffActName;
 
-/** Where the input says what is needed. Null: with this input nothing is changed. */
+/** For commands whose input determines the need. Null: this input changes nothing. */
 export interface Choice<Input> {
   readonly among: readonly [Need, ...Need[]];
   readonly of: (input: Input) => Need | null;
 }
 
-/** `own proof`: signing in and out, which needs no right beyond being oneself. */
+/** `own proof`: signing in and out, which only requires proving who one is. */
 export type Needs<Input> = Need | Choice<Input> | 'own proof';
 
 export type DeclaredNeeds = 'nothing' | 'own proof' | readonly Need[];
 
 const declared = new WeakMap<Command, DeclaredNeeds>();
 
-/** What a command of the program asks for: `nothing` where it only reads. Undefined of what is no command. */
+/** What a command of the program requires: `nothing` if it only reads. Undefined for a group. */
 export function needsOf(command: Command): DeclaredNeeds | undefined {
   return declared.get(command);
 }
@@ -46,12 +46,12 @@ export function rightOf(need: Need): StaffRight {
   return isRight(need) ? need : STAFF_ACTS[need].right;
 }
 
-/** Whether whoever does it proves anew who they are: as one of two people. */
+/** Whether they must prove again who they are, as one of two people. */
 export function needsCode(need: Need): boolean {
   return !isRight(need) && asksForCode(need, 'ops');
 }
 
-/** As the audit log has its refusal. */
+/** The name of its refusal in the audit log. */
 export function refusedAction(need: Need): string {
   return isRight(need) ? 'ops.refused' : `${need}_refused`;
 }

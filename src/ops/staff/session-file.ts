@@ -18,10 +18,10 @@ import { foldedName } from '../../staff/name.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../program-name.js';
 
-/** Who is signed in from this machine, kept where their owner alone can read it. (docs/operations.md, Who acts) */
+/** Who is signed in on this machine, stored where only the owner can read it. (docs/operations.md, Who acts) */
 
 const session = z.object({ name: z.string(), token: z.string(), expires_at: z.string() });
-/** By database: host:port/name. The last of a list signed in last. */
+/** By database: host:port/name. The last in a list signed in last. */
 const content = z.object({ databases: z.record(z.string(), z.array(session)) });
 
 export type StoredSession = z.infer<typeof session>;
@@ -31,14 +31,14 @@ export interface SessionFileNames {
   readonly XDG_CONFIG_HOME?: string | undefined;
 }
 
-/** Where sessions are kept: OPS_SESSIONS, or under XDG_CONFIG_HOME, or under ~/.config. */
+/** Where sessions are stored: OPS_SESSIONS, or below XDG_CONFIG_HOME or ~/.config. */
 export function sessionFilePath({ OPS_SESSIONS: named, XDG_CONFIG_HOME: home }: SessionFileNames): string {
   if (named !== undefined) return named;
   const base = home !== undefined && isAbsolute(home) ? home : join(homedir(), '.config');
   return join(base, 'money-movement', 'sessions.json');
 }
 
-/** The database as the file knows it: without user and password. */
+/** The database's key in the file: without user and password. */
 export function databaseKey(mysqlUrl: string): string {
   const { servers, database } = mysqlAddress(mysqlUrl);
   return `${servers.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`;
@@ -48,24 +48,24 @@ const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
-/** The sessions of one database. All methods throw OpsError where the file is not safe, or cannot be read or written. */
+/** The sessions of one database. All methods throw OpsError if the file is not safe, or cannot be read or written. */
 export class SessionFile {
   constructor(
     private readonly path: string,
     private readonly database: string,
   ) {}
 
-  /** Who signed in last is the last. */
+  /** In order of signing in. */
   list(): readonly StoredSession[] {
     return this.read()[this.database] ?? [];
   }
 
-  /** The session of this name, or of who signed in last. */
+  /** The session of this name, or of the person who signed in last. */
   find(name?: string): StoredSession | undefined {
     return this.list().findLast((one) => name === undefined || foldedName(one.name) === foldedName(name));
   }
 
-  /** It is the current one from now on; what is over goes. */
+  /** Makes it the current session, and removes expired ones. */
   keep(kept: StoredSession, now: Instant): void {
     this.change((sessions) => [...without(sessions, kept.name).filter((one) => one.expires_at > toRfc3339(now)), kept]);
   }
@@ -74,7 +74,7 @@ export class SessionFile {
     this.change((sessions) => without(sessions, name));
   }
 
-  /** Before a code is used up for a session that could not be kept. */
+  /** Called before a code is used up for a session that could not be stored. */
   assertUsable(): void {
     this.change((sessions) => sessions);
   }
@@ -124,7 +124,7 @@ export class SessionFile {
     }
   }
 
-  /** Others who may write there could put a file of theirs in its place. */
+  /** Others with write access could replace the file with their own. */
   private assertOwnFolder(): void {
     const folder = dirname(this.path);
     const { mode } = statSync(folder);

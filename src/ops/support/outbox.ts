@@ -6,10 +6,10 @@ import { outbox, type WaitingType } from '../../db/entities/outbox.js';
 import type { Outbox } from '../../temporal/outbox.js';
 import type { WaitingSource } from '../../temporal/waiting.js';
 
-/** What operators ask about the outbox beyond what the relay needs. */
+/** Operators' questions about the outbox, beyond what the relay needs. */
 
 export interface OutboxState {
-  /** That wait to be relayed; dead letters are none. */
+  /** Entries waiting to be relayed, not counting dead letters. */
   readonly entries: number;
   readonly oldestAt: Instant | null;
   readonly byType: Readonly<Record<string, number>>;
@@ -17,7 +17,7 @@ export interface OutboxState {
   readonly refused: number;
   /** Entries that failed too often, and wait for an operator. */
   readonly deadLetters: number;
-  /** The most frequent reasons of the last attempts, each with how many entries have it. */
+  /** The most frequent failures of last attempts, with the number of entries. */
   readonly lastErrors: readonly { readonly message: string; readonly entries: number }[];
 }
 
@@ -50,7 +50,7 @@ const SLICE = 500;
 
 type Found = Awaited<ReturnType<WaitingSource['longWaiting']>>;
 
-/** Everything of a kind that waits, slice by slice. */
+/** Everything of a kind that waits, in slices. */
 async function* waitingSlices(reader: Reader, source: WaitingSource, madeBefore: Instant): AsyncGenerator<Found> {
   let after: Uuid | null = null;
   do {
@@ -63,7 +63,7 @@ async function* waitingSlices(reader: Reader, source: WaitingSource, madeBefore:
 export interface Rebuilt {
   readonly resourceType: WaitingType;
   readonly waiting: number;
-  /** How many had no entry, and got one. */
+  /** How many had no entry and got one. */
   readonly written: number;
 }
 
@@ -74,7 +74,7 @@ export interface RebuildDeps {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Writes an entry for whatever waits and has none. An entry too many does no harm: it is told what it knows. */
+/** Writes an entry for everything that waits without one. A superfluous entry does no harm: it tells nothing new. */
 export async function rebuildOutbox(
   { database: { reader }, outbox: entries, clock, onProgress }: RebuildDeps,
   sources: readonly WaitingSource[],
@@ -95,7 +95,7 @@ export async function rebuildOutbox(
       await entries.add(lost.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })));
       counts.waiting += slice.length;
       counts.written += lost.length;
-      // What ended since it was counted is missing here.
+      // Resources that ended since the count are absent here.
       done = Math.min(total, done + slice.length);
       onProgress(done, total);
     }

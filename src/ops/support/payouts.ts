@@ -10,7 +10,7 @@ import type { Fields } from '../output.js';
 import { eventLine, payoutWaitsFor, resolutionLine, stuckText } from '../../support/reading/payouts.js';
 import { readNames } from '../../support/reading/transfers.js';
 
-/** The operators' view of payouts: any tenant's, without roles; of the account number its end alone. */
+/** The operators' view of payouts: any tenant's, regardless of roles, with only the end of the account number. */
 
 export function payoutFields(payout: Payout): Fields {
   return {
@@ -26,7 +26,7 @@ export function payoutFields(payout: Payout): Fields {
 
 const MAX_CONTRADICTIONS = 5;
 
-/** A stuck payout with why, since when, and the last that was heard. */
+/** A stuck payout: why, since when, and the last report. */
 export async function stuckFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {
   const said = await reader.select(payoutRailEvents, { payoutId: payout.id }, { orderBy: ['id'] });
   const last = said.at(-1);
@@ -47,7 +47,7 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
   };
 }
 
-/** More would hide what matters: the newest say most. */
+/** More would hide what matters: the newest are the most telling. */
 const MAX_EVENTS = 20;
 
 export async function payoutDetailFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {

@@ -2,7 +2,7 @@ import { toRfc3339 } from '../../core/instant.js';
 import type { Restore, RestoreFinding } from '../../db/entities/restores.js';
 import type { Fields } from '../output.js';
 
-/** What operators see of restores. */
+/** How operators see restores. */
 
 export function restoreFields(restore: Restore): Fields {
   return {

@@ -6,7 +6,7 @@ import type { StaffIdentity } from '../../staff/rules.js';
 import type { Fields, Output } from '../output.js';
 import { rowFields } from '../row-fields.js';
 
-/** What operators see of the staff. A secret only where it was made this moment. */
+/** How operators see the staff. A secret only at the moment when it is made. */
 
 export function staffFields(one: Staff): Fields {
   const { name, kind, rights, active, factorSecret } = one;
@@ -33,7 +33,7 @@ export function resetFields({ name }: Staff, { status, reason, createdAt }: Staf
   return { name, status, reason, proposed_at: toRfc3339(createdAt) };
 }
 
-/** Shows somebody with the authenticator that was made for them, this once. */
+/** Shows a person with their new authenticator, this once. */
 export function showWithFactor(output: Output, person: Staff, factor: NewFactor | null): void {
   if (factor === null) return output.one(staffFields(person));
   output.one({ ...staffFields(person), otpauth_url: factor.url, secret: factor.secret });

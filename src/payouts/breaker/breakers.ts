@@ -16,20 +16,20 @@ export interface BreakerObserver {
 
 const UNOBSERVED: BreakerObserver = { opened: () => undefined, closed: () => undefined };
 
-/** As every cache of the service. */
+/** Like every cache of the service. */
 const KNOWN_MS = 500;
-/** Whoever tries a rail, or tells what waited for it, has so long before another worker does. */
+/** How long a worker that probes a rail, or wakes its payouts, has before another one takes over. */
 const LEASE_MS = 30_000;
 
-/** One worker tells what waited for a rail, until then. */
+/** The right of one worker to wake a rail's payouts, until that time. */
 export interface Lease {
   readonly rail: string;
   readonly until: Instant;
 }
 
 /**
- * One circuit breaker for each rail, shared by all workers through MySQL: what one worker has found out, the others need not
- * find out again by calls that hang. (docs/decisions/0038-rails-apart.md)
+ * One circuit breaker for each rail, shared by all workers through MySQL, so that not every worker has to find out by
+ * hanging calls. (docs/decisions/0038-rails-apart.md)
  */
 export class RailBreakers {
   private known: { readonly rows: Promise<ReadonlyMap<string, RailBreaker>>; readonly readAt: number } | null = null;
@@ -41,12 +41,14 @@ export class RailBreakers {
     private readonly observer: BreakerObserver = UNOBSERVED,
   ) {}
 
-  /** True of a rail that answers, or was never asked. At most half a second old. Throws DatabaseUnavailable. */
+  /**
+   * True for a rail that answers, or was never asked. At most half a second out of date. Throws DatabaseUnavailable.
+   */
   async isClosed(rail: string): Promise<boolean> {
     return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
   }
 
-  /** A call had an answer. Never throws: what cannot be written now is written with the next answer. */
+  /** A call was answered. Never throws: what cannot be written now is written with the next answer. */
   async answered(rail: string): Promise<void> {
     await this.attempt(async () => {
       const known = (await this.read()).get(rail);
@@ -56,7 +58,7 @@ export class RailBreakers {
     });
   }
 
-  /** A call had no answer. Never throws. `reason` is a line for operators, without personal data. */
+  /** A call was not answered. Never throws. `reason` is a line for operators, without personal data. */
   async silent(rail: string, payoutId: Uuid, reason: string): Promise<void> {
     await this.attempt(async () => {
       const told = { payoutId, reason };
@@ -65,7 +67,7 @@ export class RailBreakers {
     });
   }
 
-  /** Answers whether it is due to be tried, and by the caller alone. Throws DatabaseUnavailable. */
+  /** Returns whether a probe is due; if so, only the caller may make it. Throws DatabaseUnavailable. */
   async claimProbe(rail: string): Promise<boolean> {
     const at = await this.due(rail, ({ state, probeAt }) => (state === 'closed' ? null : probeAt));
     if (at === null) return false;
@@ -73,18 +75,21 @@ export class RailBreakers {
     return this.write(rail, set, `state<>'closed' AND probe_at=${time.literal(at)}`);
   }
 
-  /** Of a rail that answers again and where nobody tells what waited for it; else null. Throws DatabaseUnavailable. */
+  /**
+   * The lease for a rail that answers again, if nobody is waking its payouts; otherwise null. Throws
+   * DatabaseUnavailable.
+   */
   async claimWake(rail: string): Promise<Lease | null> {
     const at = await this.due(rail, ({ state, wakeAt }) => (state === 'closed' ? wakeAt : null));
     return at === null ? null : this.moveWake(rail, at, this.leaseEnd());
   }
 
-  /** The same lease for longer; null where it was lost, or the rail does not answer after all. Throws DatabaseUnavailable. */
+  /** Extends the lease; null if it was lost, or the rail is silent again. Throws DatabaseUnavailable. */
   keepWaking({ rail, until }: Lease): Promise<Lease | null> {
     return this.moveWake(rail, until, this.leaseEnd());
   }
 
-  /** Everything that waited was told. Throws DatabaseUnavailable. */
+  /** Records that all waiting payouts were told. Throws DatabaseUnavailable. */
   async woken({ rail, until }: Lease): Promise<void> {
     await this.moveWake(rail, until, null);
   }
@@ -144,7 +149,7 @@ export class RailBreakers {
     return rows;
   }
 
-  /** What MySQL cannot take now must not cost the rail's answer. */
+  /** A failure of MySQL must not lose the rail's answer. */
   private async attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();

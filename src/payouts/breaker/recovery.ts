@@ -16,23 +16,26 @@ export interface RecoveryDeps {
   readonly outbox: Pick<Outbox, 'add'>;
 }
 
-/** What waited is told at this pace, so that a rail which has just come back is not asked everything at once. */
+/** Waiting payouts are woken at this pace, so that a rail that has just come back does not get everything at once. */
 const WOKEN_AT_ONCE = 50;
 const WAKE_PAUSE_MS = 500;
-/** Not always the same one, about which alone the rail may have nothing to say. */
+/** Varies the payout, since the rail may never answer about a particular one. */
 const TRIED_AMONG = 5;
 
-/** Finds out whether rails that gave no answers do again, and then brings back what waited for them. */
+/** Finds out whether silent rails answer again, and then wakes the payouts that waited for them. */
 export class RailRecovery {
   constructor(private readonly deps: RecoveryDeps) {}
 
-  /** Tries the rail with one payout if that is due; what came of it the breaker has learned. Throws DatabaseUnavailable. */
+  /** Probes the rail with one payout if that is due; the breaker learns the result. Throws DatabaseUnavailable. */
   async probeDue(rail: string): Promise<false> {
     if (await this.deps.breakers.claimProbe(rail)) await this.probe(rail);
     return false;
   }
 
-  /** Tells the workflows of what waited, oldest first, until all know or the rail is silent again. Throws DatabaseUnavailable. */
+  /**
+   * Tells the workflows of waiting payouts, oldest first, until all know or the rail is silent again. Throws
+   * DatabaseUnavailable.
+   */
   async wakeDue(rail: string, signal: AbortSignal): Promise<false> {
     const lease = await this.deps.breakers.claimWake(rail);
     if (lease !== null) await this.wake(lease, signal);
@@ -40,8 +43,9 @@ export class RailRecovery {
   }
 
   /**
-   * Best asked is about a payout of which the rail has spoken before: that it says nothing of another may be the other's fault.
-   * Where there is none, one that waits is handed over; else the rail is asked about one that it may never have got.
+   * Preferably asks about a payout that the rail has answered for before: silence about another may be that payout's
+   * fault. If there is none, hands over a waiting one; failing that, asks about one that the rail may never have
+   * received.
    */
   private async probe(rail: string): Promise<void> {
     const { conversation, submissions } = this.deps;
@@ -76,7 +80,7 @@ export class RailRecovery {
     }
   }
 
-  /** Approved, or handed over without a word: those that the rail has spoken of it tells about by itself, or is asked as usual. */
+  /** Approved, or handed over without any answer. For the others the rail reports by itself, or is asked as usual. */
   private async waiting(rail: string, after: Uuid | null): Promise<Waiting[]> {
     const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
     const rows = await this.deps.conversation.deps.database.reader.query(
@@ -87,7 +91,7 @@ export class RailRecovery {
     return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
   }
 
-  /** One of the first. */
+  /** One of the first few. */
   private async first(rail: string, index: string, condition: string): Promise<Payout | undefined> {
     const rows = await this.deps.conversation.deps.database.reader.query(
       `SELECT ${columnList(payouts)} FROM payouts ${index}

@@ -2,18 +2,18 @@ import type { Uuid } from '../../core/ids.js';
 import { instant, type Instant } from '../../core/instant.js';
 import type { RailBreaker } from '../../db/entities/rail-breakers.js';
 
-/** When a rail counts as one that does not answer, and when it is tried again. Pure. (docs/contract.md, Rails) */
+/** When a rail is considered silent, and when it is probed. Pure. (docs/contract.md, Rails) */
 
 export interface BreakerOptions {
-  /** This many calls in a row without an answer, about different payouts, open it. */
+  /** This many consecutive unanswered calls, about different payouts, open it. */
   readonly opensAfter: number;
-  /** From opening to the first try; each later pause is twice the last, up to six times this. */
+  /** From opening to the first probe; each later pause is twice the last, up to six times this. */
   readonly probeAfterMs: number;
 }
 
 export const USUAL_BREAKER: BreakerOptions = { opensAfter: 5, probeAfterMs: 10_000 };
 
-/** Of a rail of which nothing was written yet. */
+/** For a rail without a row. */
 export function newBreaker(rail: string, now: Instant): RailBreaker {
   const unheard = { lastPayoutId: null, lastFailure: null, lastFailureAt: null } as const;
   return { rail, state: 'closed', since: now, failures: 0, ...unheard, probes: 0, probeAt: null, wakeAt: null };
@@ -28,8 +28,8 @@ export interface Silence {
 const MAX_REASON = 200;
 
 /**
- * After a call that had no answer. A single payout that the rail never answers about, however often it is asked, says nothing
- * about the others: only a failure for a different payout counts.
+ * After an unanswered call. A single payout that the rail never answers about says nothing about the others, however
+ * often it is asked: only a failure for a different payout counts.
  */
 export function afterSilence(
   before: RailBreaker,
@@ -49,7 +49,7 @@ export function afterSilence(
     case 'half_open':
       return { ...told, state: 'open', probeAt: instant(now + pauseAfter(before.probes, probeAfterMs)) };
     case 'open':
-      // A call of before it was opened ends only now.
+      // A call from before the breaker opened ends only now.
       return told;
   }
 }
@@ -60,10 +60,10 @@ function pauseAfter(probes: number, probeAfterMs: number): number {
   return probeAfterMs * Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(probes, 10));
 }
 
-/** By then every worker knows that the rail answers, so nothing more is held that nobody would tell. */
+/** By then every worker knows that the rail answers, so no payout can still become held without being woken. */
 export const WAKES_AFTER_MS = 2_000;
 
-/** After an answer, whoever got it: a rail that answers one answers others. */
+/** After an answer to any caller: a rail that answers one answers others. */
 export function afterAnswer(before: RailBreaker, now: Instant): RailBreaker {
   if (before.state === 'closed') return { ...before, failures: 0, lastPayoutId: null };
   const wakeAt = instant(now + WAKES_AFTER_MS);

@@ -16,14 +16,14 @@ const NOTHING = Buffer.alloc(0);
 export const PAYOUTS_PATH = '/payouts';
 export const VOID = '/void';
 
-/** The path of a page of what came since then, behind a key; what is asked is a part of it, and signed with it. */
+/** The path of a page of the orders since then, after a key; the query is part of the path, and signed with it. */
 export function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
 }
 
 /**
- * A gateway that speaks docs/payout-rail.md. Only a 2xx with a statement about the very key is an answer; whatever else comes,
- * or does not come, leaves the outcome unknown.
+ * A gateway that speaks docs/payout-rail.md. Only a 2xx with a statement about this very key is an answer; anything
+ * else, or nothing, leaves the outcome unknown.
  */
 export class HttpRail implements ListingRail {
   private readonly url: string;
@@ -93,14 +93,14 @@ export class HttpRail implements ListingRail {
       });
       return { status: response.status, text: await limitedText(response, maxBytes) };
     } catch (failure) {
-      // Its message may hold the address, and nothing of what was sent.
+      // Its message may contain the address, but nothing that was sent.
       const why = failure instanceof Error ? failure.name : 'failure';
       throw new RailSilent(`${this.name} gave no answer: ${why}`, { cause: failure });
     }
   }
 }
 
-/** The answer, of which more than that is none. */
+/** The answer's text; a longer one does not count as an answer. */
 export async function limitedText(response: Response, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -7,7 +7,7 @@ import { HttpRail } from './http.js';
 import { httpRail, type RailRoute, SIMULATED } from './rules.js';
 import type { ListingRail, Rail, Rails } from './types.js';
 
-/** Where the operator's gateways are, and the keys shared with each. */
+/** The gateways' addresses, and the keys shared with each. */
 export interface Gateways {
   readonly urls: ReadonlyMap<string, string>;
   readonly keys: ReadonlyMap<string, Keyring>;

@@ -1,6 +1,6 @@
-/** What rails can say went wrong, and which rail a payout takes. Pure. */
+/** The failures that rails can report, and the choice of a payout's rail. Pure. */
 
-/** Why a bank or rail did not pay, or gave the money back, with what the tenant reads. */
+/** Why a bank or rail did not pay, or returned the money, with the text for the tenant. */
 export const FAILURES = {
   account_unknown: 'the bank does not know the account',
   account_closed: 'the account is closed',
@@ -13,12 +13,12 @@ export const FAILURES = {
 } as const;
 export type FailureCode = keyof typeof FAILURES;
 
-/** What a rail names that we do not know is still a failure. */
+/** An unknown name from a rail is still a failure. */
 export function failureCode(named: string): FailureCode {
   return Object.hasOwn(FAILURES, named) ? (named as FailureCode) : 'rejected_by_bank';
 }
 
-/** `*` stands for every tenant, or every country. */
+/** `*` means every tenant, or every country. */
 export interface RailRoute {
   /** Name or id of the tenant. */
   readonly tenant: string;
@@ -35,12 +35,14 @@ export function httpRail(gateway: string): string {
   return HTTP + gateway;
 }
 
-/** The name of the rail's gateway; null for a rail of another kind. */
+/** The name of the rail's gateway; null for other kinds of rail. */
 export function gatewayOf(rail: string): string | null {
   return rail.startsWith(HTTP) ? rail.slice(HTTP.length) : null;
 }
 
-/** The rail of a tenant's payouts to a country: of the routes that fit the one that says most, a tenant before a country. */
+/**
+ * The rail for a tenant's payouts to a country: the most specific matching route, where a tenant outweighs a country.
+ */
 export function chooseRail(
   routes: readonly RailRoute[],
   tenant: { readonly id: string; readonly name: string },

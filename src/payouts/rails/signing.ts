@@ -1,26 +1,26 @@
 import { hmac, type Keyring, sameBytes, type SecretKey } from '../../core/fingerprint.js';
 import type { Instant } from '../../core/instant.js';
 
-/** How we and a gateway know each other's messages: an HMAC over what is sent. (docs/payout-rail.md) */
+/** How we and a gateway authenticate each other's messages: by an HMAC over what is sent. (docs/payout-rail.md) */
 
 export const KEY_ID_HEADER = 'rail-key-id';
 export const TIMESTAMP_HEADER = 'rail-timestamp';
 export const SIGNATURE_HEADER = 'rail-signature';
 
-/** How far a message's timestamp may be from our clock, in either direction. */
+/** How far a message's timestamp may differ from our clock, in either direction. */
 export const WINDOW_S = 300;
 
 export interface SignedMessage {
   readonly method: 'GET' | 'POST';
-  /** As the protocol names it, whatever a proxy puts before it. */
+  /** As in the protocol, without any prefix of a proxy. */
   readonly path: string;
-  /** The bytes as they travel. */
+  /** The bytes as sent. */
   readonly body: Buffer;
 }
 
 export type RailHeaders = Readonly<Record<string, string>>;
 
-/** The headers of a message that is sent now. */
+/** The headers of a message sent now. */
 export function signed(key: SecretKey, message: SignedMessage, now: Instant): RailHeaders {
   const timestamp = Math.floor(now / 1_000).toString();
   return {
@@ -30,7 +30,7 @@ export function signed(key: SecretKey, message: SignedMessage, now: Instant): Ra
   };
 }
 
-/** `late`: it is genuine, but not of now: it was kept back, or is sent again. */
+/** `late`: genuine, but not recent: it was delayed, or is a replay. */
 export type Verdict = 'genuine' | 'forged' | 'late';
 
 /** Compares in constant time. Headers by their lower-case names. */
@@ -50,6 +50,6 @@ export function verify(
 }
 
 function signature(key: SecretKey, { method, path, body }: SignedMessage, timestamp: string): Buffer {
-  // Neither of the three holds a line break, so the parts cannot run into one another.
+  // None of the three contains a line break, so the parts cannot run together.
   return hmac(key, Buffer.concat([Buffer.from(`${timestamp}\n${method}\n${path}\n`), body]));
 }

@@ -4,9 +4,9 @@ import type { Instant } from '../../core/instant.js';
 import type { PayoutDestination, RailStatement } from '../rules.js';
 import type { ClearSecrets } from '../secrets.js';
 
-/** What a rail is given. Whoever gives it again under the same key asks for nothing new. */
+/** What a rail is given. Giving it again under the same key requests nothing new. */
 export interface RailOrder {
-  /** The payout's id: a rail acts on it once, however often it comes. */
+  /** The payout's id: a rail acts on it once, however often it arrives. */
   readonly key: Uuid;
   readonly amount: Amount;
   readonly destination: Omit<PayoutDestination, 'accountEnd'> & ClearSecrets;
@@ -14,36 +14,39 @@ export interface RailOrder {
 }
 
 /**
- * A way by which money reaches bank accounts. Every operation may be repeated without harm, and throws RailSilent where it
- * does not learn what the rail did.
+ * A route by which money reaches bank accounts. Every operation may be repeated without harm, and throws RailSilent if
+ * it does not learn what the rail did.
  */
 export interface Rail {
   submit(order: RailOrder): Promise<RailStatement>;
-  /** What became of it; null where the rail says that it never heard of the key. */
+  /** The outcome; null if the rail says that it never heard of the key. */
   status(key: Uuid): Promise<RailStatement | null>;
   /**
-   * Asks the rail never to pay the key, whether it heard of it or not. `voided` is for ever, for submissions that are still
-   * on their way, too; any other statement is what became of it instead. Null where the rail says that it cannot void.
+   * Asks the rail never to pay the key, whether it has heard of it or not. `voided` is forever, even for submissions
+   * still on their way; any other statement is the outcome instead. Null if the rail says that it cannot void.
    */
   void(key: Uuid): Promise<RailStatement | null>;
 }
 
-/** What a rail has of one order, as it lists it. */
+/** One order in a rail's list. */
 export interface ListedPayment extends RailStatement {
   readonly key: Uuid;
   readonly amount: Amount;
 }
 
-/** A page of that, by key. */
+/** A page of the list, by key. */
 export interface RailPage {
   readonly items: readonly ListedPayment[];
-  /** The key behind which the next page begins; null on the last. */
+  /** The key after which the next page begins; null on the last. */
   readonly next: Uuid | null;
 }
 
-/** A rail that says what it was given, whoever remembers it here. */
+/** A rail that can list what it was given, even if we have lost it. */
 export interface ListingRail extends Rail {
-  /** The orders that first came at `since` or later, behind the key `after`. Null where the rail says that it cannot list. */
+  /**
+   * The orders that first arrived at `since` or later, after the key `after`. Null if the rail says that it cannot
+   * list.
+   */
   list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
 }
 
@@ -51,10 +54,10 @@ export function canList(rail: Rail): rail is ListingRail {
   return 'list' in rail;
 }
 
-/** No answer, or none that tells: what the rail did is not known. The message is for operators and holds no personal data. */
+/** No conclusive answer: what the rail did is unknown. The message is for operators and contains no personal data. */
 export class RailSilent extends Error {
   override name = 'RailSilent';
 }
 
-/** The rails of this installation, by the names that payouts have. */
+/** The rails of this installation, by their names in payouts. */
 export type Rails = ReadonlyMap<string, Rail>;

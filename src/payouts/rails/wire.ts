@@ -5,7 +5,7 @@ import type { RailStatement } from '../rules.js';
 import { failureCode } from './rules.js';
 import type { ListedPayment, RailOrder, RailPage } from './types.js';
 
-/** What travels between us and a gateway, as JSON. (docs/payout-rail.md) */
+/** The messages between us and a gateway, as JSON. (docs/payout-rail.md) */
 
 /** Names a payment. */
 export const key = z.string().transform((text, context): Uuid => {
@@ -25,7 +25,7 @@ const statement = z
     reference: z.string().regex(RAIL_REFERENCE).nullish(),
     failure: z.object({ code: z.string() }).nullish(),
   })
-  // What was voided before the gateway heard of it has no name there.
+  // A payout that was voided before the gateway heard of it has no name there.
   .refine(({ status, reference }) => status === 'voided' || typeof reference === 'string');
 const keyWith = (status: string) => z.object({ key, status: z.literal(status) });
 const callback = z.intersection(statement, z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }));
@@ -36,9 +36,9 @@ export interface KeyedStatement extends RailStatement {
   readonly key: Uuid;
 }
 
-/** The same as the gateway says it by itself. */
+/** The same, sent unasked by the gateway. */
 export interface RailCallback extends KeyedStatement {
-  /** The callback's own; the same when it is sent again. */
+  /** The callback's own id; the same when it is sent again. */
   readonly callbackId: string;
 }
 
@@ -48,28 +48,28 @@ function statementOf(given: z.output<typeof statement>): KeyedStatement {
   return { key: given.key, status: given.status, reference: given.reference ?? null, failureCode: code };
 }
 
-/** Null when it is no statement. */
+/** Null if it is not a statement. */
 export function readStatement(text: string): KeyedStatement | null {
   const read = statement.safeParse(parsed(text));
   return read.success ? statementOf(read.data) : null;
 }
 
-/** True when it says, in the protocol's own words, that this key was never heard of: another 404 proves nothing. */
+/** True if it says, in the protocol's words, that this key is unknown: any other 404 proves nothing. */
 export function saysUnknown(text: string, wanted: Uuid): boolean {
   return saysOf(wanted, 'unknown', text);
 }
 
-/** True when it says in the same way that the gateway cannot void. */
+/** True if it says likewise that the gateway cannot void. */
 export function saysCannotVoid(text: string, wanted: Uuid): boolean {
   return saysOf(wanted, 'cannot_void', text);
 }
 
-/** True when it says that the gateway cannot list. */
+/** True if it says that the gateway cannot list. */
 export function saysCannotList(text: string): boolean {
   return z.object({ status: z.literal('cannot_list') }).safeParse(parsed(text)).success;
 }
 
-/** Null when it is no page of a list. */
+/** Null if it is not a page of a list. */
 export function readPage(text: string): RailPage | null {
   const read = page.safeParse(parsed(text));
   if (!read.success) return null;
@@ -85,7 +85,7 @@ function saysOf(wanted: Uuid, status: string, text: string): boolean {
   return read.success && read.data.key === wanted;
 }
 
-/** Null when it is no callback. */
+/** Null if it is not a callback. */
 export function readCallback(text: string): RailCallback | null {
   const read = callback.safeParse(parsed(text));
   return read.success ? { ...statementOf(read.data), callbackId: read.data.id } : null;

@@ -4,7 +4,7 @@ import type { Payout } from '../../db/entities/payouts.js';
 import type { PayoutStatementLine } from '../../db/entities/rail-statements.js';
 import { DAY_MS, type DatedLine, shownDay } from './store.js';
 
-/** What the lines of a statement and our payouts differ in. Pure. (docs/payouts.md) */
+/** The differences between a statement's lines and our payouts. Pure. (docs/payouts.md) */
 
 export const DIFFERENCES = {
   missing_here: 'the rail names what we do not have, or have on another rail',
@@ -19,23 +19,23 @@ export const DIFFERENCES = {
 
 export interface Difference {
   readonly difference: keyof typeof DIFFERENCES;
-  /** Null where it is about a whole day. */
+  /** Null if it concerns a whole day. */
   readonly payoutId: Uuid | null;
-  /** Of the statement, or the one that is missing. */
+  /** The day of the statement, or the one that is missing. */
   readonly day: Instant;
-  /** Of the file; null where it has none. */
+  /** The line of the file; null if there is none. */
   readonly line: number | null;
   readonly there: string;
   readonly here: string;
 }
 
-/** What is said of the same payment elsewhere: further up in the statement, and on other days. */
+/** Other lines about the same payment: further up in the statement, and on other days. */
 export interface Beside {
   readonly above: readonly DatedLine[];
   readonly elsewhere: readonly DatedLine[];
 }
 
-/** Everything that a line and the payout differ in. */
+/** Everything in which a line and the payout differ. */
 export function compared(
   line: DatedLine,
   payout: Payout | undefined,
@@ -57,7 +57,7 @@ function isSameLine(one: PayoutStatementLine, other: PayoutStatementLine): boole
   return one.status === other.status && one.reference === other.reference && one.at === other.at;
 }
 
-/** What was returned since was completed on its day, and what was paid after all had failed before. */
+/** A payout that was later returned was completed on its day, and one that was paid after all had failed before. */
 function agrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
   if (status === 'failed' && payout.failedAt !== null) return true;
   return payout.status === status || (payout.status === 'returned' && status === 'completed');
@@ -67,7 +67,7 @@ function isOtherReference({ reference }: PayoutStatementLine, { railReference }:
   return reference !== null && railReference !== null && reference !== railReference;
 }
 
-/** What a line says, and where else the like is said. */
+/** What a line says, and where else it is said. */
 export function shownThere(line: DatedLine, { above, elsewhere }: Beside): string {
   const others = [...above, ...elsewhere]
     .filter(({ status }) => status === line.status)
@@ -84,7 +84,7 @@ export function shownHere({ status, raw, asset, railReference, endedAt }: Payout
   return `${status} ${raw} ${asset}${reference}${endedAt === null ? '' : ` at ${toRfc3339(endedAt)}`}`;
 }
 
-/** Something that happened to a payout here, of which a statement has to have a line. */
+/** Something that happened to a payout here, for which a statement must have a line. */
 export interface OwnOutcome {
   readonly payout: Payout;
   readonly status: PayoutStatementLine['status'];
@@ -98,7 +98,7 @@ export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
   return returnedAt === null ? [ended] : [ended, { payout, status: 'returned', at: returnedAt }];
 }
 
-/** What the statements tell of: for each day that they tell of, up to which moment. */
+/** What the statements cover: for each day, up to which moment. */
 export class Told {
   /** `delayMs`: how long after an outcome its line may be dated. */
   constructor(
@@ -106,7 +106,7 @@ export class Told {
     private readonly delayMs: number,
   ) {}
 
-  /** Whether every statement that may have a line of what happened then was taken. */
+  /** Whether every statement that may have a line for this moment has been imported. */
   isWhole(at: Instant): boolean {
     const to = at + this.delayMs;
     for (let day = dayOf(at); day <= to; day = instant(day + DAY_MS))
@@ -119,7 +119,7 @@ export class Told {
     return at < day + DAY_MS && at + this.delayMs >= day;
   }
 
-  /** The days before that one, from the first of all on, that no statement tells the whole of. */
+  /** The days before that one, from the first statement on, that are not fully covered. */
   gapsBefore(last: Instant): readonly Instant[] {
     const gaps: Instant[] = [];
     const first = Math.min(...this.days.keys());
@@ -128,7 +128,7 @@ export class Told {
     return gaps;
   }
 
-  /** Whether what is not told of that day may have a line of it. */
+  /** Whether its line may be in the part of that day that is not covered. */
   mayBeMissedOn(day: Instant, at: Instant): boolean {
     return this.mayBeOn(day, at) && at + this.delayMs > this.until(day);
   }

@@ -17,16 +17,15 @@ import type { Difference } from './compare.js';
 import { type DatedLine, shownDay } from './store.js';
 
 /**
- * How the word of a statement reaches the payout that it contradicts. Nothing is settled by it: a file comes through one
- * person's hands, and money is released or taken by the word of the rail itself, or by two people.
- * (docs/contract.md, Rails)
+ * Raises a payout that a statement contradicts. This settles nothing: a file passes through one person's hands, and
+ * only the rail's own word, or two people, release or take money. (docs/contract.md, Rails)
  */
 
 const CONTRADICTIONS: readonly Difference['difference'][] = ['amount', 'state', 'paid_twice', 'reference'];
 
 interface NoteLine extends PayoutCommand {
   readonly line: DatedLine;
-  /** It says what became of the payout, and contradicts nothing else. */
+  /** It reports the payout's outcome and contradicts nothing else. */
   readonly tellsOutcome: boolean;
 }
 
@@ -39,7 +38,7 @@ const notingLine: CommandKind<NoteLine, Payout> = {
 function decideNote(command: NoteLine, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
-  // It has changed since the line was compared: the next comparison tells.
+  // It has changed since the line was compared: the next comparison will tell.
   const { status, railReference } = command.facts;
   if (payout.status !== status || payout.railReference !== railReference) return unchanged(payout);
   const { status: said, reference } = command.line;
@@ -53,8 +52,8 @@ function decideNote(command: NoteLine, state: LockedState): Decision<Payout> {
 }
 
 /**
- * Where the differences are contradictions: writes the line down as the rail's word about the payout and raises it, once for
- * each line and each state of the payout. Answers whether it was news. Throws ApiError ledger_unavailable.
+ * If the differences are contradictions: records the line as the rail's word about the payout and raises it, once for
+ * each line and each state of the payout. Returns whether it was new. Throws ApiError ledger_unavailable.
  */
 export async function noteLine(
   desk: PostingDesk,

@@ -32,9 +32,9 @@ import {
   toldDays,
 } from './store.js';
 
-/** What a rail's statement of a day and our payouts differ in. (docs/payouts.md) */
+/** Reconciles a rail's daily statement with our payouts. (docs/payouts.md) */
 
-/** Where nothing else is said for a rail. */
+/** The default for a rail. */
 export const USUAL_DELAY_MS = 3_600_000;
 
 export interface ReconcileDeps {
@@ -45,15 +45,15 @@ export interface ReconcileDeps {
 }
 
 export interface Reconciled extends TakenStatement {
-  /** In the order of the statement, then what it lacks. */
+  /** In the order of the statement, then what is missing from it. */
   readonly differences: readonly Difference[];
-  /** How many of its lines were news that raised their payout. */
+  /** How many of its lines were new and raised their payout. */
   readonly raised: number;
 }
 
 /**
- * Takes the statement, compares it with the payouts and with every other that was taken, and raises what it contradicts. The
- * same statement again changes nothing and answers what differs now. Throws as takeStatement does, and ApiError
+ * Imports the statement, compares it with the payouts and with all other imported ones, and raises what it contradicts.
+ * Repeating it changes nothing and returns the current differences. Throws like takeStatement, and ApiError
  * ledger_unavailable.
  */
 export async function reconcile(
@@ -98,7 +98,7 @@ async function differences(
   });
 }
 
-/** What ended lately otherwise than a statement of another day had said, when it was taken. */
+/** Payouts that recently ended differently from what another day's statement had said. */
 async function endedOtherwise(
   reader: Reader,
   { rail, day }: PayoutStatement,
@@ -128,8 +128,8 @@ async function payoutsOf(reader: Reader, rail: string, keys: Iterable<Uuid>): Pr
 }
 
 /**
- * What was settled here and no statement of any day has, though all were taken that may have it; and the days that are missing
- * where something waits for them. Of what the rail may still tell with the next statement nothing is said.
+ * Outcomes here that are in no statement, although all that may contain them have been imported; and missing days that
+ * something waits for. Omits what the rail may still report in the next statement.
  */
 async function missingThere(
   reader: Reader,
@@ -166,7 +166,7 @@ async function missingThere(
   return missing;
 }
 
-/** What ended or came back where its line may be on this day. */
+/** Payouts that ended or were returned at a time whose line may be on this day. */
 async function endedAround(reader: Reader, rail: string, day: Instant, delayMs: number): Promise<readonly Payout[]> {
   const [from, to] = [instant(day - delayMs), instant(day + DAY_MS)];
   const within = (column: string): string => `${column}>=${time.literal(from)} AND ${column}<${time.literal(to)}`;
@@ -179,7 +179,7 @@ async function endedAround(reader: Reader, rail: string, day: Instant, delayMs: 
   return [...new Map(rows.map((row) => parseRow(payouts, row)).map((payout) => [payout.id, payout])).values()];
 }
 
-/** Those of which no statement of any day has a line, though one of them should. */
+/** Those that are in no statement although one should have them. */
 async function unmatched(
   reader: Reader,
   rail: string,
@@ -199,7 +199,10 @@ async function unmatched(
   return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
 }
 
-/** Of these payouts those that the rail itself said to have failed: it has nothing to tell of what it voided or never had. */
+/**
+ * Those of these payouts that the rail itself reported as failed: statements do not mention those that it voided or
+ * never had.
+ */
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))

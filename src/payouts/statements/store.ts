@@ -15,14 +15,14 @@ import { DUPLICATE_KEY, errnoOf } from '../../db/failures.js';
 import { columnList, insertSql, literal, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
-/** The statements of rails, kept. (docs/payouts.md) */
+/** Stores rails' statements. (docs/payouts.md) */
 
 export const DAY_MS = 86_400_000;
 const AT_ONCE = 900;
-/** A day of a large rail is some hundred thousand lines. */
+/** A large rail has some hundred thousand lines a day. */
 const TAKING_MS = 120_000;
 
-/** A line as a file has it. */
+/** A line of a file. */
 export type GivenLine = Omit<PayoutStatementLine, 'statementId' | 'rail'>;
 
 export interface GivenStatement {
@@ -31,15 +31,16 @@ export interface GivenStatement {
   readonly lines: readonly GivenLine[];
 }
 
-/** `again`: the same lines had been taken before. */
+/** `again`: the same lines had been imported before. */
 export interface TakenStatement {
   readonly statement: PayoutStatement;
   readonly again: boolean;
 }
 
 /**
- * Takes a statement: the first of its day, the same again, or a corrected one, which is a version more and counts from now on.
- * Throws TransactionRetryable where somebody else takes the same day for long, DatabaseUnavailable, CommitUnknown.
+ * Imports a statement: the first of its day, the same again, or a corrected one, which becomes a new version that
+ * applies from now on. Throws TransactionRetryable if somebody else is importing the same day for too long,
+ * DatabaseUnavailable, CommitUnknown.
  */
 export async function takeStatement(
   database: Database,
@@ -52,7 +53,7 @@ export async function takeStatement(
     return await database.withTransaction(work, Deadline.afterMs(TAKING_MS));
   } catch (failure) {
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
-    // Somebody took the same day at the same moment: it is there now.
+    // Somebody imported the same day at the same moment: it exists now.
     return database.withTransaction(work, Deadline.afterMs(TAKING_MS));
   }
 }
@@ -99,7 +100,7 @@ export interface DatedLine extends PayoutStatementLine {
   readonly day: Instant;
 }
 
-/** What the statements of every day say now of these payments of a rail. */
+/** What all current statements say about these payments of a rail. */
 export async function linesOf(reader: Reader, rail: string, keys: Iterable<Uuid>): Promise<readonly DatedLine[]> {
   const found: DatedLine[] = [];
   for (const slice of slices([...new Set(keys)])) {
@@ -115,7 +116,7 @@ export async function linesOf(reader: Reader, rail: string, keys: Iterable<Uuid>
   return found;
 }
 
-/** The payments of which an earlier version of the statement had a line. */
+/** The payments for which an earlier version of the statement had a line. */
 export async function onceNamed(reader: Reader, { rail, day, version }: PayoutStatement): Promise<readonly Uuid[]> {
   const rows = await reader.query(
     `SELECT DISTINCT l.payout_key AS payout_key
@@ -126,7 +127,7 @@ export async function onceNamed(reader: Reader, { rail, day, version }: PayoutSt
   return rows.map((row) => uuid.parse(row.payout_key));
 }
 
-/** For each day of which there is a statement, up to which moment it tells. */
+/** For each day with a statement, the moment up to which it covers the day. */
 export async function toldDays(reader: Reader, rail: string): Promise<ReadonlyMap<Instant, Instant>> {
   const rows = await reader.query(
     `SELECT day, MAX(seen_at) AS seen_at FROM payout_statements

@@ -1,23 +1,23 @@
 import type { Cell, SheetProblemCode, SheetRow } from '../sheet.js';
 
-/** What the thread that reads files and whoever asks it tell one another. */
+/** The messages between the thread that reads files and its caller. */
 
-/** A file to read. `isShort`: only as far as a short one goes, and all of it in one message. */
+/** A file to read. `isShort`: read only within the limits of a short file, and return everything in one message. */
 export interface ReadFile {
   readonly bytes: Uint8Array;
   readonly isShort: boolean;
 }
 
-/** More rows are wanted. */
+/** Requests more rows. */
 export const MORE = 'more';
 
-/** `rows` as `packRows` makes them. What ends the reading comes with the last ones. */
+/** `rows` as packed by `packRows`. The last message also says how reading ended. */
 export interface Told {
   readonly rows: string;
   readonly end: ReadingEnd | null;
 }
 
-/** `failed` is a fault of ours. */
+/** `failed` is our own fault. */
 export type ReadingEnd =
   | { readonly how: 'whole' | 'not_short' }
   | { readonly how: 'problem'; readonly code: SheetProblemCode; readonly message: string }
@@ -26,8 +26,8 @@ export type ReadingEnd =
 const KINDS = ['text', 'number', 'date', 'boolean', 'error', 'formula'] as const;
 
 /**
- * Rows as one text, each a flat list: its number, then kind and text of each cell, or null. The service's thread unpacks a
- * large file in a third of the time that it takes for a clone of the rows.
+ * Rows as one text, each a flat list: its number, then kind and text of each cell, or null. Unpacking a large file
+ * takes the service's thread a third of the time that cloning the rows would.
  */
 export function packRows(rows: readonly SheetRow[]): string {
   return JSON.stringify(

@@ -3,15 +3,15 @@ import { type SheetRow, SheetProblem, unreadable } from '../sheet.js';
 import { MORE, type ReadFile, type ReadingEnd, type Told, unpackRows } from './messages.js';
 
 const THREAD = new URL('./thread.js', import.meta.url);
-/** No file takes a tenth of this (effort.ts); what does has found a way around our bounds. */
+/** No file takes a tenth of this (effort.ts); one that does has found a way around our bounds. */
 const MAX_SILENCE_MS = 60_000;
 
-/** The thread of a file was ended before the file's end: by its own memory limit, or by us. */
+/** The thread ended before the file did: by its memory limit, or by us. */
 class ThreadEnded extends Error {
   override name = 'ThreadEnded';
 }
 
-/** A thread that reads files, one at a time, with a memory limit of its own. It does not keep the process alive. */
+/** A thread that reads files, one at a time, with its own memory limit. It does not keep the process alive. */
 export class ReadingThread {
   private readonly worker: Worker;
   private told: Told[] = [];
@@ -19,7 +19,7 @@ export class ReadingThread {
   private fault: Error | null = null;
 
   constructor(resourceLimits: ResourceLimits) {
-    // Neither the service's settings nor its secrets are any business of what reads strangers' files.
+    // Code that reads strangers' files gets neither the service's settings nor its secrets.
     this.worker = new Worker(THREAD, { resourceLimits, env: {}, execArgv: [] });
     this.worker.unref();
     this.worker.on('message', (told: Told) => {
@@ -35,9 +35,9 @@ export class ReadingThread {
   }
 
   /**
-   * The rows of the file in pieces, and how it ended. Throws SheetProblem where the file needs more memory than the thread has, or
-   * more time than any file; and the signal's reason. After a throw, or when nobody wants more rows, the thread is of no
-   * more use.
+   * The rows of the file in pieces, and how it ended. Throws SheetProblem if the file needs more memory than the thread
+   * has, or more time than any file should; and the signal's reason. After a throw, or when no more rows are wanted,
+   * the thread cannot be reused.
    */
   async *read(file: ReadFile, signal: AbortSignal): AsyncGenerator<readonly SheetRow[], ReadingEnd> {
     signal.throwIfAborted();

@@ -4,24 +4,24 @@ import { SheetProblem, type SheetRow } from '../sheet.js';
 import type { ReadingEnd } from './messages.js';
 import { ReadingThread } from './reading-thread.js';
 
-/** A file of a few thousand rows is smaller, unless it is full of something else. */
+/** A file of a few thousand rows is smaller, unless it is full of other things. */
 const SHORT_FILE_BYTES = 512 * 1024;
 
-/** Of V8's heap. Texts lie outside of it and are bounded by themselves (texts.ts). */
+/** V8's heap. Texts are outside it, with their own bound (texts.ts). */
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** Whose file it is, and who says that it is no longer wanted. */
+/** The file's tenant, and the signal that it is no longer wanted. */
 export interface ReadingFor {
   readonly tenantId: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the files of a process in threads of their own, so that no file takes the service's thread or its memory. What all
- * readings hold together is bounded by how many there are: one short file at a time, in a thread that is kept (a new one
- * takes 150 ms), and one that is not short, in a thread that is ended with it and leaves nothing behind. They wait for their
- * turn, one for each tenant, and a short one never waits for a long one.
+ * Reads the files of a process in separate threads, so that no file takes the service's thread or memory. Total memory
+ * is bounded by their number: one short file at a time, in a thread that is kept (a new one takes 150 ms), and one long
+ * one, in a thread that ends with it and leaves nothing behind. Files take turns, one for each tenant, and a short one
+ * never waits for a long one.
  */
 export class SheetReaders {
   private readonly short = new FairQueue(1);
@@ -29,7 +29,7 @@ export class SheetReaders {
   private readonly stopping = new AbortController();
   private kept: ReadingThread | null = null;
 
-  /** As openSheet. Throws the signal's reason too. */
+  /** Like openSheet. Also throws the signal's reason. */
   async *rows(source: ByteSource, { tenantId, signal }: ReadingFor): AsyncGenerator<SheetRow> {
     const until = AbortSignal.any([signal, this.stopping.signal]);
     const short = source.size > SHORT_FILE_BYTES ? null : await this.readShort(source, tenantId, until);
@@ -41,13 +41,13 @@ export class SheetReaders {
     assertWhole(short.end);
   }
 
-  /** Ends what is read. */
+  /** Ends all reading. */
   async close(): Promise<void> {
     this.stopping.abort(new Error('the readers of files are stopped'));
     await this.kept?.end();
   }
 
-  /** The whole file, or null where it is not short after all. */
+  /** The whole file, or null if it is not short after all. */
   private async readShort(
     source: ByteSource,
     tenantId: string,
@@ -64,7 +64,7 @@ export class SheetReaders {
       return next.value.how === 'not_short' ? null : { rows, end: next.value };
     } catch (failure) {
       await this.kept?.end();
-      // Too large for this thread; the other has more room, and more time.
+      // Too large for this thread; the other has more memory and time.
       if (failure instanceof SheetProblem) return null;
       throw failure;
     } finally {
@@ -91,7 +91,7 @@ export class SheetReaders {
   }
 }
 
-/** Throws what the reading ended with, but for its end. */
+/** Throws unless the file was read to its end. */
 function assertWhole(end: ReadingEnd): void {
   if (end.how === 'problem') throw new SheetProblem(end.code, end.message);
   if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
@@ -99,7 +99,7 @@ function assertWhole(end: ReadingEnd): void {
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** In memory of its own, which can go over to a thread. */
+/** In a separate buffer, which can be transferred to a thread. */
 async function bytesOfAll(source: ByteSource): Promise<Uint8Array> {
   const all = new Uint8Array(source.size);
   for (let at = 0; at < source.size; at += PIECE_BYTES)

@@ -4,7 +4,7 @@ import { TableFiles } from '../writing/table.js';
 import { giveWay } from '../../core/priority.js';
 import type { Told, WantedTable } from './table-writing.js';
 
-/** The thread that writes one table (table-writing.ts). What it rejects with ends it, and is heard there. */
+/** The thread that writes one table (table-writing.ts). A rejection ends it, and arrives there. */
 
 const PIECES_AHEAD = 2;
 

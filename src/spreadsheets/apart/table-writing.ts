@@ -3,22 +3,23 @@ import { Worker } from 'node:worker_threads';
 import type { Column, TableRow } from '../writing/columns.js';
 import type { TablePaths } from '../writing/table.js';
 
-/** What the thread begins with. Then it is sent pieces of rows as JSON, and null behind the last. */
+/** The thread's initial data. Then it gets pieces of rows as JSON, and null after the last. */
 export interface WantedTable {
   readonly columns: readonly Column[];
   readonly paths: TablePaths;
   readonly sheetName: string;
 }
-/** What it answers: a piece more is wanted; both files are written. */
+/** Its replies: send another piece; both files are written. */
 export type Told = 'more' | 'done';
 
 const THREAD = new URL('./table-thread.js', import.meta.url);
-/** Of V8's heap. A hundred thousand rows take a third of it. */
+/** V8's heap. A hundred thousand rows take a third of it. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
 /**
- * Writes a large table as TableFiles does, in a thread of its own that ends with it: packing takes seconds, and the service's
- * thread has others to serve. Rejects with what fails there, what the rows throw, and the signal's reason.
+ * Writes a large table like TableFiles, in a separate thread that ends with it: packing takes seconds, and the
+ * service's thread has other requests. Rejects with the thread's failures, what the rows throw, and the signal's
+ * reason.
  */
 export async function writeApart(
   wanted: WantedTable,
@@ -26,7 +27,7 @@ export async function writeApart(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  // Neither the service's settings nor its secrets are any business of it.
+  // It gets neither the service's settings nor its secrets.
   const thread = new Worker(THREAD, { workerData: wanted, resourceLimits: MEMORY, env: {}, execArgv: [] });
   const told = on(thread, 'message', { signal, close: ['exit'] });
   const until = async (wanted: Told): Promise<void> => {

@@ -7,16 +7,16 @@ import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './mes
 import { giveWay } from '../../core/priority.js';
 
 /**
- * The thread that reads files, one after the other: rows go out in pieces, so many ahead of those that were asked for.
- * Nothing of the service is known here, and nothing comes in but bytes.
+ * The thread that reads files, one after the other. It sends rows in pieces, a few ahead of those requested. It knows
+ * nothing of the service, and its only input is bytes.
  */
 
 const ROWS_A_PIECE = 250;
-/** UTF-16 units of a piece's texts. */
+/** The length of a piece's texts, in UTF-16 units. */
 const LENGTH_A_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
-/** A short file: what an honest one of a few thousand rows has by far, and under a fifth of a second for any. */
+/** A short file: ample for an honest one of a few thousand rows, and less than a fifth of a second for any. */
 const SHORT: EffortLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
 const SHORT_ROWS = 4_000;
 const SHORT_LENGTH = 512 * 1024;
@@ -56,7 +56,7 @@ async function readWhole(bytes: Uint8Array): Promise<void> {
     }
     tell(piece, { how: 'whole' });
   } catch (failure) {
-    // The rows before it count: what is wrong with them is told too.
+    // The rows before the failure count: their problems are reported too.
     tell(piece, endOf(failure));
   }
 }

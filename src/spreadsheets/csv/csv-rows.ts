@@ -16,14 +16,13 @@ import {
 import { Turns } from '../turns.js';
 import { feed, withPlainBreaks } from './feeding.js';
 
-/** No row that is meant to be one is longer: a quotation mark is open. */
+/** A longer row is a mistake: a quotation mark was left open. */
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
 /**
- * The rows of CSV in UTF-8, with `,` or `;` as the header has it; quoted cells may hold line breaks. A cell is text, or
- * a formula where it begins with `=`.
- * Throws SheetProblem, and what the source throws.
+ * The rows of CSV in UTF-8, separated by `,` or `;` as in the header; quoted cells may contain line breaks. A cell is
+ * text, or a formula if it begins with `=`. Throws SheetProblem, and what the source throws.
  */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new Turns();
@@ -45,7 +44,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
     }
     await feeding;
   } catch (failure) {
-    // A parser that fails drops the records that nobody has taken yet.
+    // A failing parser drops the records that have not been taken yet.
     yield* numbered.rest();
     throw failure instanceof CsvError ? notCsv(failure) : failure;
   } finally {
@@ -54,12 +53,12 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   }
 }
 
-/** Numbers the records as they are parsed, and leaves out those without content before they take any room. */
+/** Numbers the records as they are parsed, and drops those without content before they take up memory. */
 class NumberedRows {
   private number = 0;
   private readonly rows: SheetRow[] = [];
 
-  /** The record, if it is worth telling; its row comes out of `next` when the record comes out of the parser. */
+  /** The record, unless it is empty; `next` returns its row when the parser emits the record. */
   keep(record: string[]): string[] | null {
     this.number += 1;
     if (this.number > LAST_ROW) throw tooManyRows();
@@ -86,7 +85,7 @@ async function* decoded(source: ByteSource): AsyncGenerator<string> {
   yield checked(decoder, null);
 }
 
-/** The text of the piece; null ends it. NUL is UTF-8, but no text: it is how UTF-16 and binary files look. */
+/** The text of the piece; null ends it. NUL is valid UTF-8 but not text: UTF-16 and binary files have it. */
 function checked(decoder: TextDecoder, piece: Buffer | null): string {
   let text: string;
   try {
@@ -98,7 +97,7 @@ function checked(decoder: TextDecoder, piece: Buffer | null): string {
   return text;
 }
 
-/** At least the first line that has something in it, and what came with it. */
+/** At least the first line with content, and whatever was read with it. */
 async function firstLine(text: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (headerOf(head).end === head.length && head.length < MAX_ROW) {
@@ -109,14 +108,17 @@ async function firstLine(text: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-/** Where the first line that is not empty begins and ends; it ends with the text where its break has not come. */
+/** Where the first non-empty line begins and ends; without a line break yet, it ends with the text. */
 function headerOf(head: string): { readonly start: number; readonly end: number } {
   const start = head.search(/\S/);
   const end = start < 0 ? -1 : head.indexOf('\n', start);
   return { start: Math.max(0, start), end: end < 0 ? head.length : end };
 }
 
-/** The one that the header line has more of, outside quotation marks. Throws too_many_columns for what no spreadsheet has. */
+/**
+ * The delimiter that is more frequent in the header line, outside quotation marks. Throws too_many_columns for more
+ * than any spreadsheet has.
+ */
 function delimiterOf(head: string): ',' | ';' {
   const { start, end } = headerOf(head);
   const bare = head.slice(start, end).replace(/"[^"]*"?/g, '');
@@ -130,13 +132,15 @@ function notUtf8(): SheetProblem {
   return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
 }
 
-/** A spreadsheet program would compute what begins with `=` (`="0012"` too): nobody can say which value was meant. */
+/**
+ * A spreadsheet program would compute anything that begins with `=` (even `="0012"`), so the intended value is unclear.
+ */
 function cellOf(text: string): Cell {
   if (text === '') return null;
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
 }
 
-/** The parser is ahead of the rows that were taken, so it says itself how many there were. */
+/** The parser is ahead of the rows taken, so the count comes from the parser. */
 function notCsv({ code, records }: CsvError): SheetProblem {
   const row = typeof records === 'number' ? records + 1 : '?';
   return code === 'CSV_MAX_RECORD_SIZE'

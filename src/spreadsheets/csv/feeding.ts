@@ -1,7 +1,7 @@
 import type { Parser } from 'csv-parse';
 import { Turns } from '../turns.js';
 
-/** Writes the text into the parser as fast as it takes it. A failure comes out of the parser. */
+/** Writes the text into the parser as fast as it accepts it. A failure comes out of the parser. */
 export async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
   const turns = new Turns();
   try {
@@ -17,7 +17,10 @@ export async function feed(parser: Parser, head: string, rest: AsyncGenerator<st
   }
 }
 
-/** Parsed to its end and its rows taken up, or over: what is still waiting when the parser fails would be lost. */
+/**
+ * Waits until the piece is parsed and its rows are taken, or the parser has ended: anything still buffered when it
+ * fails would be lost.
+ */
 function written(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
@@ -29,12 +32,12 @@ function written(parser: Parser, piece: string): Promise<void> {
   });
 }
 
-/** Every line break as one LF, so that lines are counted as an editor counts them. */
+/** Every line break as one LF, so that lines are counted as in an editor. */
 export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
   let held = '';
   for await (const piece of text) {
     const whole = held + piece;
-    // A CR at the end may be half of a break.
+    // A CR at the end may be half of a line break.
     held = whole.endsWith('\r') ? '\r' : '';
     yield whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
   }

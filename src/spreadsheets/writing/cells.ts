@@ -2,32 +2,33 @@ import { stringify } from 'csv-stringify/sync';
 import { withEscapes } from '../../core/text.js';
 
 /**
- * What may stand in a cell that a person opens. A cell of an XLSX says itself that it is text, so nothing in it runs. A cell of
- * a CSV is what the program that opens it takes it for, so where its text could be taken for a formula an apostrophe is put
- * before it. Of a text that can be seen the apostrophe is the only change: who reads the CSV by program takes it away, or takes
- * the XLSX.
+ * What may be in a cell that a person opens. An XLSX cell is marked as text, so nothing in it runs. A CSV cell is
+ * whatever the opening program takes it for, so a text that could be a formula gets an apostrophe in front. That is the
+ * only change to visible text: programs that read the CSV remove it, or use the XLSX.
  */
 
-/** `number`: digits of ours. `party`: a recipient, whose phone begins with `+`. `text`: anything. */
+/** `number`: our own digits. `party`: a recipient, whose phone begins with `+`. `text`: anything. */
 export type CellKind = 'number' | 'party' | 'text';
 
 const BREAKS = /[\t\n\r\u0085\u2028\u2029]+/gu;
-/** Control characters, lone surrogates, and what XML cannot hold. */
+/** Control characters, lone surrogates, and what XML cannot contain. */
 const UNSHOWN = /[\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/u;
 const PHONE = /^\+[0-9]{1,20}$/;
 /**
- * What a formula begins with, also in its full-width form, at the beginning or behind a `;`: a program that takes `;` for the
- * separator, as in Spanish, sees a cell begin there.
+ * What a formula begins with, including full-width forms, at the beginning or after a `;`: where `;` is the separator,
+ * as in Spanish, a cell begins there.
  */
 const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
-/** The text without control characters; line breaks and tabs are spaces, and what else cannot be seen is escaped. */
+/**
+ * The text without control characters; line breaks and tabs become spaces, and other invisible characters are escaped.
+ */
 export function shownText(text: string): string {
   const shown = UNSHOWN.test(text) ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '') : text;
   return withEscapes(shown);
 }
 
-/** Lines of a CSV, each cell quoted where it must be; a column that has no kind is text. */
+/** Lines of a CSV, with cells quoted where necessary; a column without a kind is text. */
 export function csvLines(
   rows: readonly (readonly (string | null)[])[],
   kinds: readonly CellKind[] = [],
@@ -37,7 +38,7 @@ export function csvLines(
   return stringify(safe, { record_delimiter: newline, quoted_match: QUOTED });
 }
 
-/** Quoted beside what must be: a `;` or an apostrophe, which some programs take for more than text, and outer spaces. */
+/** Also quoted: a `;` or an apostrophe, which some programs treat specially, and surrounding spaces. */
 const QUOTED = /[;']|^\s|\s$/;
 
 function csvText(text: string, kind: CellKind): string {

@@ -1,10 +1,10 @@
 import { type CellKind, csvLines } from './cells.js';
 import type { Column, TableRow } from './columns.js';
 
-/** Without it some programs take UTF-8 for the encoding of the country. */
+/** Without it some programs read UTF-8 as the local encoding. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** The table's CSV from its header on. */
+/** The table as CSV, including the header. */
 export function csvOf(columns: readonly Column[], rows: readonly TableRow[]): string {
   return BYTE_ORDER_MARK + csvLines([headerOf(columns)]) + csvLines(rows, kindsOf(columns));
 }

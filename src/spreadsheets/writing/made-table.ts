@@ -10,13 +10,13 @@ export interface Table {
   readonly columns: readonly Column[];
   readonly sheetName: string;
   readonly pieces: AsyncIterable<readonly TableRow[]>;
-  /** A long one has a thread of its own, which with its packages takes half a second to begin. */
+  /** A long table gets its own thread, which takes half a second to start, with its packages. */
   readonly isLong: boolean;
 }
 
 /**
- * Writes the table as CSV and XLSX into a temporary folder, and takes both away when `use` has ended. Rejects with what the rows and the
- * file system say, and the signal's reason.
+ * Writes the table as CSV and XLSX to a temporary folder, and deletes both when `use` has ended. Rejects with failures
+ * of the rows and the file system, and the signal's reason.
  */
 export async function withTableFiles<T>(
   table: Table,
@@ -36,7 +36,7 @@ export async function withTableFiles<T>(
 }
 
 async function writeHere({ columns, sheetName, pieces }: Table, paths: TablePaths, signal: AbortSignal): Promise<void> {
-  // With it comes exceljs, three hundred files: every process would read them at its start.
+  // It imports exceljs, three hundred files that every process would otherwise load at its start.
   const { TableFiles } = await import('./table.js');
   const files = new TableFiles(columns, paths, sheetName);
   const turns = new Turns();

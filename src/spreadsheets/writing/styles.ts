@@ -1,8 +1,8 @@
 import type ExcelJS from 'exceljs';
 
-/** Shared by all cells: exceljs takes twice the time where each has a style of its own. */
+/** Shared by all cells: exceljs takes twice as long if each has its own style. */
 export const TEXT = { numFmt: '@' };
-/** Of the cells that name the columns. */
+/** For the header cells. */
 export const HEADER: Partial<ExcelJS.Style> = {
   ...TEXT,
   font: { bold: true },

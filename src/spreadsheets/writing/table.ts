@@ -13,10 +13,10 @@ export interface TablePaths {
   readonly xlsx: string;
 }
 
-/** Level 3 takes a third of the time of the usual 6 and makes a tenth more. */
+/** Level 3 takes a third of the time of the usual 6, and its output is a tenth larger. */
 const LEVEL = 3;
 
-/** Writes a table as it comes into two files, as CSV and as XLSX. Rejects with what the file system says. */
+/** Writes a table into two files as it comes, as CSV and XLSX. Rejects with failures of the file system. */
 export class TableFiles {
   private readonly csv: WriteStream;
   private readonly xlsx: WriteStream;
@@ -33,7 +33,7 @@ export class TableFiles {
     this.csv = createWriteStream(paths.csv);
     this.xlsx = createWriteStream(paths.xlsx);
     this.written = Promise.all([finished(this.csv), finished(this.xlsx)]);
-    // Whoever adds or ends hears of it.
+    // The next call of add or end gets the failure.
     this.written.catch(() => undefined);
     const stream = { stream: this.xlsx, useStyles: true, useSharedStrings: false, zip: { zlib: { level: LEVEL } } };
     this.book = new ExcelJS.stream.xlsx.WorkbookWriter(stream);
@@ -44,7 +44,7 @@ export class TableFiles {
   }
 
   async add(rows: readonly TableRow[]): Promise<void> {
-    // A stream that has failed never drains.
+    // A failed stream never drains.
     if (this.csv.destroyed || this.xlsx.destroyed) await this.written;
     for (const row of rows) this.addToSheet(row, TEXT);
     if (!this.csv.write(csvLines(rows, kindsOf(this.columns)))) await once(this.csv, 'drain');
@@ -56,13 +56,13 @@ export class TableFiles {
     await Promise.all([this.written, this.book.commit()]);
   }
 
-  /** Gives up what was written so far. */
+  /** Abandons what was written so far. */
   destroy(): void {
     this.csv.destroy();
     this.xlsx.destroy();
   }
 
-  /** Row numbers are numbers; all other cells, amounts too, are text and stay as they are to the last digit. */
+  /** Row numbers are numbers; all other cells, including amounts, are text and keep every digit. */
   private addToSheet(cells: TableRow, style: Partial<ExcelJS.Style>): void {
     const isHeader = this.rows === 0;
     const row = this.sheet.getRow((this.rows += 1));

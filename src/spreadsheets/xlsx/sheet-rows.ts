@@ -15,7 +15,7 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Makes rows of what is told of a worksheet's part. Take them with `take` as it goes. */
+/** Makes rows from the events of a worksheet's part. Call `take` along the way to get them. */
 export class SheetRows implements PartReader {
   private rows: SheetRow[] = [];
   private isData = false;

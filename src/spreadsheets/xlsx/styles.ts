@@ -2,7 +2,9 @@ import { readWholePart } from './xml.js';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
-/** Formats that every program has built in and shows as a date or a time: the general ones and those of East Asia and Thailand. */
+/**
+ * Formats built into every program that show a date or a time: the general ones and those of East Asia and Thailand.
+ */
 const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
   [14, 22],
   [27, 36],
@@ -14,10 +16,10 @@ const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
 /** More than any spreadsheet program can make. */
 const MAX_STYLES = 100_000;
 
-/** Programs take no longer ones. */
+/** Programs accept none longer. */
 const MAX_FORMAT = 1_000;
 
-/** Which cell styles show a number as a date or a time, by the style's index. Throws SheetProblem unreadable_file. */
+/** Which cell styles show a number as a date or a time, by index. Throws SheetProblem unreadable_file. */
 export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<ReadonlySet<number>> {
   const own = new Map<string, boolean>();
   const formats: string[] = [];
@@ -27,7 +29,7 @@ export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effor
     open(name, attributes, depth) {
       if (depth === 2) section = name;
       if (depth !== 3) return;
-      // Tags, not formats: one id may be told again and again.
+      // Counts tags, not formats: one id may be repeated.
       tags += 1;
       if (tags > MAX_STYLES) throw unreadable('the workbook has too many cell styles');
       if (section === 'numFmts' && name === 'numFmt')
@@ -44,8 +46,8 @@ function isBuiltInDate(format: string): boolean {
 }
 
 /**
- * Whether a format code shows a date or a time: a letter of one stands outside quotes, escapes, colours and conditions, or
- * an elapsed time (`[h]`) inside brackets. What is opened and not closed goes on to the end.
+ * Whether a format code shows a date or a time: it has such a letter outside quotes, escapes, colours and conditions,
+ * or an elapsed time (`[h]`) in brackets. Anything not closed extends to the end.
  */
 export function isDateFormat(formatCode: string): boolean {
   const code = formatCode.slice(0, MAX_FORMAT);
@@ -62,10 +64,10 @@ export function isDateFormat(formatCode: string): boolean {
 const DATE_LETTER = /[ymdhs]/i;
 const ELAPSED = /^(?:h+|m+|s+)$/i;
 
-/** Where what counts by itself goes on after the character at `at`. */
+/** Where the significant characters continue after the one at `at`. */
 function nextOf(code: string, character: string, at: number): number {
   if (character === '"' || character === '[') return endOf(code, character === '[' ? ']' : '"', at) + 1;
-  // The next one is shown as it is, or its width is left free.
+  // The next character is shown literally, or its width is left blank.
   return character === '\\' || character === '_' || character === '*' ? at + 2 : at + 1;
 }
 

@@ -4,14 +4,14 @@ import { MAX_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The shared strings of a workbook as UTF-8 in large pieces: as strings of their own they would take several times as much,
- * and a hostile file could have hundreds of MiB of them. Each text takes 4 bytes more.
+ * The shared strings of a workbook as UTF-8 in large pieces: as separate strings they would take several times as much
+ * memory, and a hostile file could have hundreds of MiB of them. Each text takes 4 extra bytes.
  */
 export class Texts {
   private readonly pieces: Buffer[] = [];
   /** Where the last text of a piece ends, counted in the piece. */
   private readonly pieceEnds: number[] = [];
-  /** Where text n begins, counted over all pieces; it ends where the next one of its piece begins. */
+  /** Where text n begins, counted over all pieces; it ends where the next one in its piece begins. */
   private starts = new Uint32Array(1024);
   private count = 0;
   private used = PIECE_BYTES;
@@ -59,7 +59,7 @@ function tooLarge(): SheetProblem {
   return new SheetProblem('too_large_inflated', 'the texts of the workbook take more than 64 MiB');
 }
 
-/** Gathers the text of one element up to the length that a cell may have. */
+/** Collects the text of one element, up to the length allowed in a cell. */
 export class TextBuffer {
   private text = '';
 
@@ -67,7 +67,7 @@ export class TextBuffer {
     if (this.text.length < MAX_CELL_LENGTH) this.text += piece.slice(0, MAX_CELL_LENGTH - this.text.length);
   }
 
-  /** What was gathered; the buffer is empty after. */
+  /** Returns the text and empties the buffer. */
   take(): string {
     const { text } = this;
     this.text = '';

@@ -3,7 +3,7 @@ import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 import { readWholePart } from './xml.js';
 
-/** Where the parts are that a workbook's first sheet needs. */
+/** The parts that a workbook's first sheet needs. */
 export interface Workbook {
   readonly sheet: string;
   readonly sharedStrings: string | null;
@@ -12,7 +12,7 @@ export interface Workbook {
 
 const MAX_PARTS = 2_000;
 
-/** Relationship types end alike in usual and in strict files. */
+/** Relationship types have the same ending in ordinary and strict files. */
 const RELATIONSHIP_TYPE =
   /^http:\/\/(?:schemas\.openxmlformats\.org\/officeDocument\/2006|purl\.oclc\.org\/ooxml\/officeDocument)\/relationships\/(\w+)$/;
 
@@ -28,7 +28,7 @@ interface NamedSheet {
   readonly isHidden: boolean;
 }
 
-/** Follows the package's relationships: nothing is found by its file name. Throws SheetProblem unreadable_file. */
+/** Follows the package's relationships, not file names. Throws SheetProblem unreadable_file. */
 export async function readWorkbook(archive: Archive, effort: Effort): Promise<Workbook> {
   const root = await relationshipsOf(archive, '', effort);
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
@@ -39,7 +39,7 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
     const found = own.find(({ id, type }) => id === relationship && type === 'worksheet');
     return found === undefined ? [] : [{ name: found.target, isHidden }];
   });
-  // What a person who opens the file takes for the first sheet.
+  // The sheet that a person who opens the file considers the first.
   const first = worksheets.find(({ isHidden }) => !isHidden) ?? worksheets[0];
   if (first === undefined) throw unreadable('the workbook has no sheet');
   const related = (wanted: string): string | null => own.find(({ type }) => type === wanted)?.target ?? null;
@@ -55,7 +55,7 @@ async function sheetsOf(archive: Archive, part: string, effort: Effort): Promise
       if (depth === 2) isIn = name === 'sheets';
       if (depth !== 3 || !isIn || name !== 'sheet') return;
       if (sheets.length > MAX_PARTS) throw unreadable('the workbook has too many sheets');
-      // The prefix of the relationships' namespace is anything; the attribute's own name is id.
+      // The prefix of the relationships' namespace may be anything; the attribute's local name is id.
       const relationship = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
       sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
     },
@@ -78,7 +78,9 @@ async function relationshipsOf(archive: Archive, part: string, effort: Effort): 
   return found;
 }
 
-/** A target is relative to its part's folder, or begins at the root. It names an entry of the zip, never a file of ours. */
+/**
+ * A target is relative to its part's folder, or starts at the root. It names an entry of the zip, never a file of ours.
+ */
 function partName(folder: string, target: string): string {
   const steps: string[] = [];
   const path = target.startsWith('/') ? target : `${folder}${target}`;

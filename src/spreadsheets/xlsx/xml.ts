@@ -3,16 +3,16 @@ import { SaxesParser } from 'saxes';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
-/** A part of a workbook, as it is told to whoever wants something of it. */
+/** Receives the events of a workbook's part. */
 export interface PartReader {
-  /** Names are without the prefix; elements of other namespaces have the name ''. `depth` of the root is 1. */
+  /** Names have no prefix; elements of other namespaces are named ''. `depth` of the root is 1. */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
   close?(name: string, depth: number): void;
   /** Text may come in several pieces. */
   text?(text: string): void;
 }
 
-/** The main namespace, as usual files and as strict ones name it, and those of the package's own parts. */
+/** The main namespace, in ordinary and strict files, and those of the package's own parts. */
 const NAMESPACES: ReadonlySet<string> = new Set([
   'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
   'http://purl.oclc.org/ooxml/spreadsheetml/main',
@@ -20,19 +20,19 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 ]);
 
 const DEEPEST = 64;
-/** One text, tag or comment is no longer, or somebody wants to fill our memory. */
+/** A longer text, tag or comment is an attempt to fill our memory. */
 const MAX_TOKEN = 1024 * 1024;
 /**
- * Parsed at once; between two pieces others get their turn. The bytes are cut, not the text: V8 reads a slice of a text
- * several times slower than a text of its own.
+ * Parsed without a break; others get a turn between two pieces. The bytes are cut, not the text: V8 reads a slice of a
+ * string several times slower than a separate string.
  */
 const PIECE_BYTES = 32 * 1024;
 
 const NO_XML = 'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
 
 /**
- * Parses a part and yields now and then, so that the caller can take what its reader has gathered. No DTD, and so no entity,
- * is accepted. Throws SheetProblem unreadable_file, too_large_inflated; and what `bytes` throws.
+ * Parses a part and yields now and then, so that the caller can take what its reader has collected. No DTD, and so no
+ * entity, is accepted. Throws SheetProblem unreadable_file, too_large_inflated; and what `bytes` throws.
  */
 export async function* readPart(
   bytes: AsyncIterable<Buffer>,
@@ -49,7 +49,7 @@ export async function* readPart(
   yield;
 }
 
-/** Parses a small part as a whole. Throws as readPart. */
+/** Parses a small part as a whole. Throws like readPart. */
 export async function readWholePart(bytes: AsyncIterable<Buffer>, effort: Effort, reader: PartReader): Promise<void> {
   for await (const _ of readPart(bytes, effort, reader));
 }
@@ -58,7 +58,7 @@ class Document {
   private readonly parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
   private prefix: string | null = null;
   private depth = 0;
-  /** What the parser was given since it last told of anything. */
+  /** How much the parser has been given since its last event. */
   private untold = 0;
 
   constructor(
@@ -66,7 +66,8 @@ class Document {
     private readonly effort: Effort,
   ) {
     const { parser } = this;
-    // At most seven handlers: with an eighth V8 keeps the parser's fields in a dictionary, and parsing takes five times as long.
+    // At most seven handlers: with an eighth, V8 keeps the parser's fields in a dictionary, and parsing takes five
+    // times as long.
     parser.on('doctype', () => {
       throw unreadable('the workbook has a document type, which no spreadsheet program writes');
     });
@@ -97,7 +98,7 @@ class Document {
     try {
       step();
     } catch (failure) {
-      // What the parser itself finds wrong is a plain Error.
+      // The parser's own complaints are plain Errors.
       throw failure instanceof Error && failure.name === 'Error' ? unreadable(NO_XML) : failure;
     }
   }
@@ -128,7 +129,7 @@ class Document {
     this.effort.mark(1);
   }
 
-  /** The name without the prefix that the root has; '' for what has another. */
+  /** The name without the root's prefix; '' if it has another. */
   private own(name: string): string {
     const { prefix } = this;
     if (prefix === '') return name.includes(':') ? '' : name;
@@ -150,7 +151,7 @@ function occurrences(text: string, character: string): number {
   return count;
 }
 
-/** The text of a part: UTF-8, or UTF-16 as its first bytes show. */
+/** The text of a part: UTF-8, or UTF-16 according to its first bytes. */
 async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null;
   let head: Buffer = Buffer.alloc(0);

@@ -11,14 +11,17 @@ const STORED = 0;
 const DEFLATED = 8;
 const INFLATE_PIECE_BYTES = 64 * 1024;
 
-/** Another name for the entry, in an extra field: some readers go by it, others do not, and no program writes it into a workbook. */
+/**
+ * An alternative name for the entry, in an extra field: some readers use it, others do not, and no program writes it
+ * into a workbook.
+ */
 const UNICODE_PATH = 0x7075;
 
 const DAMAGED = 'the file is damaged or was not sent whole';
 
 /**
- * The entries of a zip, by what its central directory says. What it says is checked against the local headers, the sizes and
- * the checksums when an entry is read, so that no two readers can see different files in one.
+ * The entries of a zip, according to its central directory. When an entry is read, the directory is checked against the
+ * local header, sizes and checksum, so that no two readers can see different files in one zip.
  */
 export class Archive {
   private constructor(
@@ -26,7 +29,7 @@ export class Archive {
     private readonly entries: ReadonlyMap<string, Entry>,
   ) {}
 
-  /** Reads the directory alone. Throws SheetProblem unreadable_file, and what the source throws. */
+  /** Reads only the directory. Throws SheetProblem unreadable_file, and what the source throws. */
   static async open(bytes: ByteSource): Promise<Archive> {
     const source = readAhead(bytes);
     const reader = new SourceReader(source);
@@ -53,8 +56,8 @@ export class Archive {
   }
 
   /**
-   * The content of the entry, counted while it is inflated. Throws SheetProblem: unreadable_file (absent, encrypted, damaged,
-   * another size or checksum than the directory says), too_large_inflated; and what the source throws.
+   * The content of the entry, counted while it is inflated. Throws SheetProblem: unreadable_file (absent, encrypted,
+   * damaged, size or checksum different from the directory), too_large_inflated; and what the source throws.
    */
   async *read(name: string, effort: Effort): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
@@ -75,7 +78,7 @@ export class Archive {
     if (size !== entry.uncompressedSize || checksum !== entry.crc32) throw unreadable(DAMAGED);
   }
 
-  /** Where the entry's data begin. The local header must name the same entry. */
+  /** Where the entry's data begins. The local header must name the same entry. */
   private async dataStart(entry: Entry): Promise<number> {
     const at = entry.relativeOffsetOfLocalHeader;
     if (at + 30 + entry.fileNameLength > this.source.size) throw unreadable(DAMAGED);
@@ -107,7 +110,7 @@ export class Archive {
   }
 }
 
-/** Part names are compared without case: some programs write them otherwise than they refer to them. */
+/** Part names are compared without case: some programs refer to them in a different case. */
 function partKey(name: string): string {
   return name.toLowerCase();
 }
@@ -120,7 +123,7 @@ function isZlibFailure(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && String(failure.code).startsWith('Z_');
 }
 
-/** Gives the zip library our bytes. What the store throws is kept: it is no fault of the file. */
+/** Gives the zip library our bytes. Keeps what the store throws, since that is not the file's fault. */
 class SourceReader extends yauzl.RandomAccessReader {
   failure: Error | null = null;
 

@@ -6,38 +6,38 @@ import { DeskError } from '../failures.js';
 import { html, type Html } from '../html.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 
-/** What somebody asks of a resource by a form, once. */
+/** One act on a resource, requested by a form. */
 export interface Asked {
   readonly by: StaffIdentity;
   /** 1 to 140 characters. */
   readonly reason: string;
-  /** The form's own: sent twice, it acts once. */
+  /** From the form: sent twice, it acts once. */
   readonly actId: Uuid;
   readonly form: URLSearchParams;
 }
 
-/** What can be done on a resource's page. */
+/** An act available on a resource's page. */
 export interface DeskAct<Resource> {
   /** The last part of its path. */
   readonly verb: string;
   readonly name: StaffActName;
-  /** On its button. */
+  /** The button's text. */
   readonly label: string;
-  /** What it does, for whoever has not done it before. */
+  /** What it does, for people who have not used it before. */
   readonly explanation: string;
-  /** It ends something, or gives it up. */
+  /** It ends or abandons something. */
   readonly isStop?: true;
-  /** What the form asks for beside the reason. */
+  /** What the form asks for besides the reason. */
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;
-  /** Whether it makes sense now: its button is shown then. The service decides. */
+  /** Whether it makes sense now, and so has a button. The service decides. */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;
-  /** The service writes down itself what it refuses to the staff. */
+  /** The service itself records what it refuses to the staff. */
   readonly recordsRefusals?: true;
-  /** Throws ApiError for what is refused. */
+  /** Throws ApiError if it is refused. */
   readonly run: (deps: DeskDeps, resource: Resource, asked: Asked) => Promise<void>;
 }
 
-/** What the audit log and the acts need of any resource. */
+/** What the audit log and the acts need from any resource. */
 export interface ActSubject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
@@ -46,7 +46,7 @@ export interface ActSubject {
 
 const ACT_FIELD = 'act';
 
-/** A new act of this form: nobody makes one up, and none fits another form. */
+/** A new act for this form. It cannot be forged, nor used with another form. */
 export function actField({ secret }: SignedInPerson, verb: string, subject: string): Html {
   const id = newId();
   return html`<input type="hidden" name="${ACT_FIELD}" value="${id}.${mark(secret, verb, subject, id)}" />`;
@@ -62,7 +62,7 @@ export function actOf(form: URLSearchParams, { secret }: SignedInPerson, verb: s
   return id;
 }
 
-/** The same form once more, for an act of which it is not known what became. */
+/** The same form again, for an act whose result is unknown. */
 export function sameActField(form: URLSearchParams): Html {
   return html`<input type="hidden" name="${ACT_FIELD}" value="${form.get(ACT_FIELD) ?? ''}" />`;
 }
@@ -71,7 +71,7 @@ function mark(secret: string, verb: string, subject: string, id: string): string
   return createHmac('sha256', secret).update(`${verb}/${subject}/${id}`).digest('base64url');
 }
 
-/** Throws what was refused, as the services do that throw by themselves. */
+/** Throws a refusal, like the services that throw by themselves. */
 export function assertDone(
   outcome: { readonly done: true } | { readonly done: false; readonly refusal: Refusal },
 ): void {

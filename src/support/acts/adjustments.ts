@@ -33,7 +33,7 @@ export const ADJUSTMENT_ACTS: readonly DeskAct<Adjustment>[] = [
   },
 ];
 
-/** The key tells what was done before under it, whoever did it: another's deed is none of this person's. */
+/** A key returns what was done under it by anybody: another person's act must not pass for this person's. */
 function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
   if (adjustment.decidedById !== by.id) throw new ApiError(decidedRefusal(adjustment));
 }

@@ -3,7 +3,7 @@ import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import { assertDone, type DeskAct } from './act.js';
 
-/** What may be done with what waits for approval. */
+/** Acts on what waits for approval. */
 
 const LABELS: Readonly<Record<ApprovalAction, string>> = { approve: 'Approve', reject: 'Reject', cancel: 'Cancel' };
 

@@ -6,7 +6,7 @@ import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { pause, resume, retryNow } from '../../webhooks/operating.js';
 import type { DeskAct } from './act.js';
 
-/** What may be done with batches and webhook endpoints: hold them up, let them go on, end them. */
+/** Acts on batches and webhook endpoints: pause, resume, end. */
 
 type BatchAction = Parameters<typeof actOnBatch>[1]['action'];
 

@@ -13,18 +13,18 @@ import { verifyClaim } from '../../staff/verification.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 import { actOf, type ActSubject, type DeskAct } from './act.js';
 
-/** What a form came to. `unknown`: the database did not say, and only the same form again tells. */
+/** The result of a form. `unknown`: the database did not say, and only sending the same form again will tell. */
 export type Performed =
   | { readonly came: 'done' }
   | { readonly came: 'refused'; readonly refusal: Refusal }
   | { readonly came: 'unknown'; readonly fault: unknown };
 
-/** Those under way, so that of a double click the second learns what the first came to. */
+/** Acts under way, so that the second of a double click gets the first one's result. */
 const underWay = new Map<string, Promise<Performed>>();
 
 /**
- * Does what a form asks, once: the code is checked where the table asks for one, the service decides, and what is refused leaves
- * one line in the audit log. Throws DeskError for a form that is none of ours.
+ * Performs a form's act once: checks the code if the table requires one, lets the service decide, and records a refusal
+ * in the audit log. Throws DeskError for a form that is not ours.
  */
 export function perform<Resource>(
   deps: DeskDeps,
@@ -65,7 +65,7 @@ async function performOnce<Resource>(
     await act.run(deps, resource, { by: identity, reason: cleaned.clean, actId, form });
     return { came: 'done' };
   } catch (failure) {
-    // A fault of ours may have come before the deed or after it.
+    // Our own fault may have come before or after the act.
     if (!(failure instanceof ApiError)) return { came: 'unknown', fault: isAway(failure) ? null : failure };
     if (failure.refusal.code === 'ledger_unavailable') return { came: 'unknown', fault: null };
     if (act.recordsRefusals !== true) await recordRefusal(deps, act.name, subject, identity, failure.refusal, actId);
@@ -82,7 +82,7 @@ function isAway(failure: unknown): boolean {
   return isUnavailable(failure) || failure instanceof UnknownKey;
 }
 
-/** Null where no code is asked for, or it is right; used up for this act then. A refusal is recorded. */
+/** Null if no code is required, or it is correct and now used up for this act. A refusal is recorded. */
 async function codeRefusal(
   deps: DeskDeps,
   name: StaffActName,
@@ -107,7 +107,7 @@ async function codeRefusal(
   return null;
 }
 
-/** A code is given for what stands in the form: with anything else in it, it is another purpose. */
+/** A code is for the form's content: different content is a different purpose. */
 function contentOf(form: URLSearchParams): string {
   const fields = [...form].filter(([field]) => field !== 'code' && field !== 'form_token');
   return hash('sha256', JSON.stringify(fields.sort(([one], [other]) => compareText(one, other))), 'hex');
@@ -118,8 +118,8 @@ function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }
 }
 
 /**
- * The last that was done to it is the same, by the same person, since this form was shown: by this form, or one that lay beside
- * it. A proposal has a content of its own, so its service tells.
+ * Whether the resource's last act is the same one, by the same person, since this form was shown: by this form or
+ * another open copy. A proposal has its own content, so its service tells.
  */
 async function wasDone(
   { database }: DeskDeps,
@@ -134,7 +134,7 @@ async function wasDone(
   return last.channel === 'support' && last.actorClaimed === name && last.at >= timeOfId(actId);
 }
 
-/** Under the act's own id: once, however often the form is sent. */
+/** Under the act's own id, so once, however often the form is sent. */
 async function recordRefusal(
   { database, clock }: DeskDeps,
   name: StaffActName,

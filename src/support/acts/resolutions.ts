@@ -7,7 +7,7 @@ import { html, type Html } from '../html.js';
 import type { DeskAct } from './act.js';
 import { PAYOUT_APPROVAL_ACTS } from './approvals.js';
 
-/** A payout with the proposal that waits for a second person. */
+/** A payout, and the proposal that waits for a second person. */
 export interface ShownPayout {
   readonly payout: Payout;
   readonly open: PayoutResolution | undefined;
@@ -22,7 +22,7 @@ const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   unchanged: 'unchanged: it is right as it is, and need not be raised any more',
 };
 
-/** Settling what no rail settles: two people, each with a code. */
+/** Settling what no rail settles takes two people, each with a code. */
 const RESOLUTION_ACTS: readonly DeskAct<ShownPayout>[] = [
   {
     verb: 'propose',

@@ -5,12 +5,12 @@ import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
 import { ICON_PATH, STYLE_PATH } from '../style.js';
 
-/** What all pages are made of. */
+/** The parts of all pages. */
 
 export interface Page {
   readonly title: string;
   readonly content: Html;
-  /** 200 unless said. */
+  /** 200 by default. */
   readonly status?: number;
 }
 
@@ -49,7 +49,7 @@ export function tokenField(secret: string): Html {
 }
 
 export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
-  // What went wrong is read out at once.
+  // Screen readers announce a failure at once.
   return kind === 'good'
     ? html`<div class="notice good" role="status">${content}</div>`
     : html`<div class="notice ${kind}" role="alert">${content}</div>`;
@@ -57,7 +57,7 @@ export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
 
 export type Fact = readonly [label: string, value: Content];
 
-/** Without those that have no value. */
+/** Omits those without a value. */
 export function facts(all: readonly Fact[]): Html {
   const shown = all.filter(([, value]) => value !== null && value !== undefined && value !== '');
   return html`<dl>
@@ -93,7 +93,7 @@ const WAITING = new Set([
   'paused',
 ]);
 
-/** A status, in its own words: the colour says nothing that they do not. */
+/** A status in words: the colour adds nothing. */
 export function tag(status: string): Html {
   const kind = GOOD.has(status) ? 'good' : WAITING.has(status) ? 'wait' : 'bad';
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
@@ -105,7 +105,7 @@ export function cards(items: readonly Html[]): Html {
   </ul>`;
 }
 
-/** Where a resource has its page. */
+/** A kind of resource with pages of its own. */
 export type Shelf = 'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
 
 export function pathOf(shelf: Shelf, id: string): string {

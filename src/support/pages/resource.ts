@@ -5,18 +5,18 @@ import type { SignedInPerson } from '../deps.js';
 import type { StoryLine } from '../reading/story.js';
 import { type Fact, facts, notice, type Page, time, tokenField } from './layout.js';
 
-/** What a resource's page shows: what it is, what may be done with it, and what happened to it. */
+/** The content of a resource's page: its facts, the possible acts, and its history. */
 export interface Shown {
   readonly title: string;
   readonly facts: readonly Fact[];
-  /** Between what may be done and the story. */
+  /** Shown between the acts and the story. */
   readonly more?: Content;
   readonly story: readonly StoryLine[];
-  /** Where its workflow is in the Temporal UI; null where it has none. */
+  /** Its workflow's address in the Temporal UI; null if it has none. */
   readonly workflow: string | null;
 }
 
-/** What came of a form that was sent just now. */
+/** The result of the form that was just sent. */
 export interface Came {
   readonly verb: string;
   readonly form: URLSearchParams;
@@ -37,7 +37,7 @@ export interface Stage<Resource> {
 export function resourcePage<Resource>(stage: Stage<Resource>, shown: Shown, said: Came | string | null): Page {
   const { acts, resource, person } = stage;
   const came = typeof said === 'string' ? null : said;
-  // A form of which it is not known what became stays, whatever the page now knows.
+  // A form whose result is unknown stays, whatever the page now shows.
   const own = acts.filter(
     (act) =>
       (act.isOpen(resource, person.identity) && actRefusal(act.name, person.identity) === null) ||
@@ -63,7 +63,7 @@ export function resourcePage<Resource>(stage: Stage<Resource>, shown: Shown, sai
   return { title: shown.title, content, status: came?.status ?? 200 };
 }
 
-/** While the database does not answer there is nothing else to show. */
+/** Shown while the database does not answer. */
 export function unknownPage<Resource>(stage: Stage<Resource>, act: DeskAct<Resource>, came: Came): Page {
   const content = html`${saidNotice(came)}${actForm(stage, act, came)}
     <p><a href="${stage.path}">Its page</a></p>`;

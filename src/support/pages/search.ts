@@ -10,7 +10,7 @@ import { parseUnits } from '../units.js';
 import { cards, facts, notice, type Page, pathOf, tag, time } from './layout.js';
 import { adjustmentCard, batchCard, endpointCard, payoutCard, transferCard } from './waiting.js';
 
-/** Looking for something by whatever a customer can name. */
+/** Search by whatever a customer can name. */
 
 export interface Wanted {
   readonly text: string;
@@ -18,7 +18,7 @@ export interface Wanted {
   readonly asset: string;
   /** `2026-11-22`, in UTC. */
   readonly day: string;
-  /** Where on that day a search goes on that stopped: an RFC 3339 time. */
+  /** The time, in RFC 3339, at which an interrupted search of that day continues. */
   readonly from: string;
 }
 
@@ -82,7 +82,7 @@ async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
   return html`${await results(reader, found)}${more}${NOT_SEARCHED}`;
 }
 
-/** Said with every answer by amount: what is not there may be here. */
+/** Shown with every result of a search by amount: what is missing may be here. */
 const NOT_SEARCHED = html`<p class="soft">
   Looked through by amount and day: transfers, payouts, batches by their total, adjustments. Single bonuses, pay-ins and
   the rows of batches are not: open the account that they belong to.

@@ -6,7 +6,7 @@ export interface SignInWays {
   readonly withProvider: boolean;
 }
 
-/** `next`: where to go on after it, a path of ours. */
+/** `next`: one of our own paths, to go to afterwards. */
 export function signInPage(ways: SignInWays, secret: string, next: string, refused: Html | null, status = 200): Page {
   const content = html`${refused === null ? '' : notice('bad', refused)}
   ${next === '/' ? '' : html`<p>You opened a page from elsewhere. If you are signed in already, <a href="${next}">go on to it</a>.</p>`}
@@ -33,6 +33,6 @@ function codeForm(secret: string, next: string): Html {
   </form>`;
 }
 
-/** It does not say which of the two was wrong, nor whether there is such a name. */
+/** Does not say which of the two was wrong, nor whether the name exists. */
 export const NOT_SIGNED_IN = html`Nobody signs in with this name and code. A code counts once: wait until your
 authenticator shows the next one. After several wrong codes none counts for a while.`;

@@ -4,7 +4,7 @@ import { DeskError, noSuchPage } from '../failures.js';
 import { html } from '../html.js';
 import { notice, type Page } from './layout.js';
 
-/** The page that says why there is no other one. */
+/** The page that says why another cannot be shown. */
 
 interface Told {
   readonly page: Page;

@@ -12,7 +12,7 @@ import { resolutionLine, stuckText } from '../reading/payouts.js';
 import { countWaiting, MAX_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
 import { cards, facts, type Page, pathOf, tag, time, timeOrNull } from './layout.js';
 
-/** The first page: what waits for somebody. And a page for each kind, with all that wait. */
+/** The first page shows what waits for people; a page for each kind lists everything that waits. */
 
 export const WAITING_TITLES: Readonly<Record<WaitingKind, string>> = {
   transfers: 'Transfers that wait for approval',
@@ -144,7 +144,7 @@ async function proposedFor(reader: Reader, { id, stuckSince }: Payout): Promise<
   return (await listResolutions(reader, id)).filter(({ status }) => status === 'proposed').map(resolutionLine);
 }
 
-/** The heading is the link, so that a list of links tells the same. */
+/** The heading is the link, so that a list of links is meaningful. */
 function card(path: string, heading: string, rows: Parameters<typeof facts>[0]): Html {
   return html`<h3><a href="${path}">${heading}</a></h3>
     ${facts(rows)}`;

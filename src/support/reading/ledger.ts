@@ -16,15 +16,15 @@ import { parseRow } from '../../db/table.js';
 import { eventsOf, gapsOf, sequencesWithin } from '../../events/places.js';
 
 /**
- * What belongs to a resource in tables that have no index by it: looked for where it must be, at the instants at which something
+ * Rows that belong to a resource in tables without an index by it: looked up at the instants at which something
  * happened to it.
  */
 
-/** Of a resource with a long story the newest instants are looked at. */
+/** For a resource with a long history, only the newest instants are searched. */
 const MAX_INSTANTS = 24;
-/** A group of commands has one instant: so many rows at most share it in one account, or one log. */
+/** A group of commands has one instant: at most this many rows share it in one account or log. */
 const MAX_AT_ONE_INSTANT = 2_000;
-/** An event is dated when its tenant's counter is locked, a little after what it tells. */
+/** An event is dated when its tenant's counter is locked, a little after what it reports. */
 const EVENT_LATER_MS = 5_000;
 
 export interface Place {
@@ -38,7 +38,7 @@ function distinct(instants: readonly Instant[]): readonly Instant[] {
   return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
-/** Its ledger entries in these accounts, in their order. */
+/** Its ledger entries in these accounts, in order. */
 export async function entriesOf(reader: Reader, { id, accountIds, instants }: Place): Promise<readonly Entry[]> {
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>
@@ -89,14 +89,14 @@ export async function eventsAbout(
   return [...all.values()].sort((one, other) => (one.sequence < other.sequence ? -1 : 1));
 }
 
-/** An event on its way to an endpoint, with what was tried. */
+/** A delivery of an event to an endpoint, with its attempts. */
 export interface ToldDelivery {
   readonly url: string;
   readonly delivery: WebhookDelivery;
   readonly attempts: readonly WebhookAttempt[];
 }
 
-/** What became of the events at the tenant's endpoints, of which there are 16 at most. */
+/** Deliveries of the events to the tenant's endpoints, of which there are at most 16. */
 export async function deliveriesOf(
   reader: Reader,
   tenantId: Uuid,

@@ -3,7 +3,7 @@ import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { readNames } from './transfers.js';
 
-/** What ids stand for, as people know it: accounts by the names that others see. */
+/** The names behind ids: for accounts, the names that others see. */
 export interface Names {
   tenant(id: Uuid): string;
   account(id: Uuid): string;

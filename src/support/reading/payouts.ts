@@ -5,9 +5,9 @@ import { type Payout, type PayoutRailEvent, type PayoutResolution, payouts } fro
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
-/** Payouts as support and operators read them: any tenant's, without roles. */
+/** Payouts for support and operators: any tenant's, regardless of roles. */
 
-/** What was raised, the longest first, of every tenant. */
+/** Raised payouts of all tenants, longest first. */
 export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {
   const rows = await reader.query(
     `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL
@@ -16,7 +16,7 @@ export async function listStuck(reader: Reader, limit: number): Promise<readonly
   return rows.map((row) => parseRow(payouts, row));
 }
 
-/** Why a payout is raised, in words; null where it is not. */
+/** Why a payout is raised, in words; null if it is not. */
 export function stuckText({ status, stuckReason }: Pick<Payout, 'status' | 'stuckReason'>): string | null {
   if (stuckReason === null) return null;
   if (stuckReason === 'contradiction') return 'the rail contradicts what it said before, or what we know';
@@ -25,7 +25,7 @@ export function stuckText({ status, stuckReason }: Pick<Payout, 'status' | 'stuc
     : 'the rail has not said what became of it';
 }
 
-/** One thing that was said between us and its rail. */
+/** One message between us and its rail. */
 export function eventLine(event: PayoutRailEvent): string {
   return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
@@ -43,7 +43,7 @@ export function resolutionLine({ outcome, status, proposedBy, decidedBy, reason 
   return `${outcome}, proposed by ${proposedBy}${decided}: ${reason}`;
 }
 
-/** In words, for whoever has to say it to a customer. */
+/** In words, to tell a customer. */
 export function payoutWaitsFor(payout: Payout, now: Instant): string {
   const waiting = waitingOf(payout);
   if (payout.status === 'pending_approval' && waiting !== null)

@@ -2,18 +2,18 @@ import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.js';
 
-/** How a rail stands, whatever tenants use it. */
+/** The state of a rail, across all tenants. */
 export interface RailStanding {
   readonly rail: string;
-  /** Null where it has always answered, or was never asked. */
+  /** Null if it has always answered, or was never asked. */
   readonly breaker: RailBreaker | null;
-  /** Payouts that are not handed to it yet. */
+  /** Payouts not yet handed to it. */
   readonly approved: number;
-  /** Those of which nobody knows yet what became. */
+  /** Payouts whose outcome is not yet known. */
   readonly inProgress: number;
 }
 
-/** Those that are configured, that payouts wait for, and that were found silent, by their names. */
+/** Rails that are configured, that payouts wait for, or that were found silent, by name. */
 export async function listRails(reader: Reader, configured: readonly string[]): Promise<readonly RailStanding[]> {
   const [breakers, rows] = await Promise.all([
     reader.select(railBreakers, {}),

@@ -14,7 +14,7 @@ import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhoo
 import { columnList, literal } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 
-/** What somebody looks for, of every tenant, by the indexes that there are. */
+/** Searches across all tenants, using the existing indexes. */
 
 export interface Found {
   readonly transfers: readonly Transfer[];
@@ -34,10 +34,10 @@ export const NOTHING_FOUND: Found = {
 };
 
 const MAX_FOUND = 25;
-/** Rows of a table that one search looks at. */
+/** How many rows of a table one search examines. */
 const MAX_LOOKED_AT = 200_000;
 
-/** Everything that has this id, or is what it is about: an event, a posting, a bonus, a pay-in. */
+/** Everything that has this id or is about it: an event, a posting, a bonus, a pay-in. */
 export async function findById(reader: Reader, id: Uuid): Promise<Found> {
   const [own, event, posting, bonus, payIn] = await Promise.all([
     findResources(reader, [id]),
@@ -83,15 +83,15 @@ export function madeAt(id: Uuid): Instant | null {
   return id[14] === '7' ? instant(timeOfId(id)) : null;
 }
 
-/** A request's operation is made within the time that a request may take. */
+/** A request's operation is created within the time that a request may take. */
 const REQUEST_MS = 10_000;
 
-/** What was made right after a request came: requests themselves are kept nowhere. */
+/** What was created right after a request arrived. */
 export async function findMadeAfter(reader: Reader, at: Instant): Promise<Found> {
   return (await findMadeWithin(reader, { from: at, to: instant(at + REQUEST_MS) }, null)).found;
 }
 
-/** Accounts of any tenant by alias or phone: the one index is by tenant and alias, so each tenant is asked. */
+/** Accounts of any tenant by alias or phone. The only index is by tenant and alias, so each tenant is searched. */
 export async function findAccounts(reader: Reader, text: string): Promise<Found> {
   const alias = parseAlias(text);
   const phone = parsePhone(text);
@@ -105,7 +105,7 @@ export async function findAccounts(reader: Reader, text: string): Promise<Found>
   return { ...NOTHING_FOUND, accounts: rows.map((row) => parseRow(accounts, row)) };
 }
 
-/** What an idempotency key of any tenant made, or an operator's reference. */
+/** What an idempotency key of any tenant, or an operator's reference, created. */
 export async function findByKey(reader: Reader, key: string): Promise<Found> {
   const keys = [key, `ops/${key}`].map((one) => string.literal(one));
   const rows = await reader.query(
@@ -120,11 +120,11 @@ export async function findByKey(reader: Reader, key: string): Promise<Found> {
 
 export interface MadeWithin {
   readonly found: Found;
-  /** Where the search stopped before its end. */
+  /** Where the search stopped early. */
   readonly stoppedAt: Instant | null;
 }
 
-/** What was made then, oldest first; with `amount`, exactly that much. Ids are in the order of time. */
+/** What was created then, oldest first; with `amount`, of exactly that amount. Ids are ordered by time. */
 export async function findMadeWithin(
   reader: Reader,
   { from, to }: { readonly from: Instant; readonly to: Instant },
@@ -167,7 +167,7 @@ export function countFound(found: Found): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
-/** By whatever it may be: an id, an alias, a phone, a key. */
+/** By anything the text may be: an id, an alias, a phone, a key. */
 export async function findByText(reader: Reader, text: string): Promise<Found> {
   const id = parseUuid(text);
   const [byId, byName, byKey] = await Promise.all([

@@ -10,7 +10,7 @@ import { approvals } from '../../db/entities/approvals.js';
 import { deliveriesOf, entriesOf, eventsAbout, type ToldDelivery } from './ledger.js';
 import { readNames } from './transfers.js';
 
-/** What happened to a resource, from all the places where something is written down, in the order of time. */
+/** What happened to a resource, collected from everywhere it is recorded, in order of time. */
 export interface StoryLine {
   readonly at: Instant;
   readonly what: string;
@@ -21,11 +21,11 @@ export interface StoryLine {
 export interface Subject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** Whose entries are shown. */
+  /** The accounts whose entries are shown. */
   readonly accountIds: readonly Uuid[];
-  /** When something happened to it, as its own row says. */
+  /** When something happened to it, according to its row. */
   readonly instants: readonly (Instant | null)[];
-  /** What only its feature knows. */
+  /** Lines that only its feature knows. */
   readonly lines: readonly StoryLine[];
 }
 
@@ -63,7 +63,7 @@ export async function readStory(reader: Reader, subject: Subject): Promise<reado
   ].sort((one, other) => one.at - other.at);
 }
 
-/** The lines of its own alone, for what posts nothing and tells nobody. */
+/** Only its own lines, for resources that post nothing and emit no events. */
 export async function readActs(reader: Reader, id: Uuid): Promise<readonly StoryLine[]> {
   const acts = await listActs(reader, { subjectId: id }, MAX_ACTS);
   const people = await readPeople(reader, acts);
@@ -78,7 +78,7 @@ async function readPeople(reader: Reader, acts: readonly AuditRow[]): Promise<Re
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
-/** What the audit log's verbs are called here. The others stand as they are. */
+/** How the audit log's verbs are worded here. Others are shown unchanged. */
 const WORDS: Readonly<Record<string, string>> = {
   approve: 'Approved',
   reject: 'Rejected',
@@ -118,7 +118,7 @@ function entryLine({ raw, asset, kind, seq, createdAt, totalAfter }: Entry, acco
   };
 }
 
-/** No receiver's answer may fill the page. */
+/** Keeps a receiver's answer from filling the page. */
 const MAX_SHOWN = 200;
 
 export function attemptLines({ url, delivery, attempts }: ToldDelivery): readonly StoryLine[] {

@@ -9,9 +9,9 @@ import { displayName } from '../../accounts/display-name.js';
 import { SUPPORT, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
-/** The operators' view of transfers: any tenant's, without roles, the parties by the names that others see. */
+/** The operators' view of transfers: any tenant's, regardless of roles, with the parties' public names. */
 
-/** More in one statement would be a long text. */
+/** Keeps the statement short. */
 const AT_ONCE = 900;
 
 /** How others see these accounts, by id. */
@@ -29,25 +29,25 @@ function shownName({ type, name }: Account): string {
 }
 
 export interface ApprovalGiven {
-  /** `support` for any of the staff. */
+  /** `support` for anybody on the staff. */
   readonly by: string;
   readonly channel: Approval['channel'];
   readonly at: Instant;
 }
 
-/** A transfer with all that support is asked about. */
+/** A transfer with everything that support is asked about. */
 export interface TransferDetails {
   readonly transfer: Transfer;
   readonly tenant: string;
   readonly source: string;
-  /** With the name of its tenant where that is another one. */
+  /** With its tenant's name, if that is a different one. */
   readonly destination: string;
   readonly createdBy: string;
   readonly approvals: readonly ApprovalGiven[];
   readonly waitsFor: string;
-  /** Null where it never waited. */
+  /** Null if it never waited. */
   readonly workflowId: string | null;
-  /** What Temporal has not taken yet. */
+  /** Entries that Temporal has not accepted yet. */
   readonly outbox: readonly OutboxRow[];
 }
 
@@ -90,7 +90,7 @@ export async function readTransferDetails(reader: Reader, transfer: Transfer, at
   };
 }
 
-/** In words, for whoever has to say it to a customer. */
+/** In words, to tell a customer. */
 function waitsFor(transfer: Transfer, given: readonly Approval[], creator: string, at: Instant): string {
   const waiting = waitingOf(transfer);
   if (waiting === null || transfer.status !== 'pending_approval') return `nothing: it is ${transfer.status}`;

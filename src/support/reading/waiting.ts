@@ -9,18 +9,18 @@ import { parseRow, type Table } from '../../db/table.js';
 import { payoutApproval } from '../../payouts/approval-outcomes.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 
-/** What waits for somebody, of every tenant: what has waited longest, or runs out first, stands first. */
+/** What waits for people, across all tenants: the longest waiting, or the first to expire, comes first. */
 
 interface List<Row> {
   readonly table: Table<Row>;
-  /** SQL over `t`, its conditions included. */
+  /** SQL over `t`, including its conditions. */
   readonly from: string;
   readonly order: string;
 }
 
 const PENDING = `t.status=${string.literal('pending_approval')}`;
 
-/** By what runs out first, in the order of the index by which expiries are found. */
+/** First to expire first, in the order of the index for expiries. */
 const transferList: List<Transfer> = {
   table: transfers,
   from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
@@ -39,14 +39,14 @@ const stuckList: List<Payout> = {
   order: 't.stuck_since',
 };
 
-/** Those that have not ended are few: a tenant has a quota of them. */
+/** Few have not ended: a tenant has a quota of them. */
 const batchList: List<BonusBatch> = {
   table: bonusBatches,
   from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
   order: 't.created_at, t.id',
 };
 
-/** A tenant has 16 endpoints at most, so all of them are looked through. Those that their tenant disabled are its own business. */
+/** A tenant has at most 16 endpoints, so all are examined. Those disabled by their tenant are not listed. */
 const endpointList: List<WebhookEndpoint> = {
   table: webhookEndpoints,
   from: `webhook_endpoints t WHERE t.status<>'deleted' AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL
@@ -54,7 +54,7 @@ const endpointList: List<WebhookEndpoint> = {
   order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
 };
 
-/** Made by hand, so there are never many. */
+/** Proposed by hand, so there are never many. */
 const adjustmentList: List<Adjustment> = {
   table: adjustments,
   from: `adjustments t WHERE t.status='proposed'`,
@@ -81,7 +81,7 @@ const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
 };
 export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 
-/** Nobody reads further down, and counting stops there too. */
+/** Nobody reads further, and counting stops there too. */
 export const MAX_LISTED = 1_000;
 
 export interface WaitingPage<Row> {
@@ -102,7 +102,7 @@ export async function readWaiting<K extends WaitingKind>(
   return { items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
 }
 
-/** How many there are; MAX_LISTED + 1 stands for more. */
+/** How many there are; MAX_LISTED + 1 means more. */
 export async function countWaiting(reader: Reader, kind: WaitingKind): Promise<number> {
   const [row] = await reader.query(
     `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${LISTS[kind].from} LIMIT ${MAX_LISTED + 1}) few`,

@@ -61,7 +61,7 @@ export const batchShelf: Shelf<BonusBatch> = {
         ['Id', id],
       ],
       more: failedRows(failed, batch.rowsFailed),
-      // Its bonuses are posted one by one, under their own names: the batch's entries are not listed here.
+      // Its bonuses are posted one by one under their own ids, so no entries are listed for the batch.
       story: await readStory(reader, {
         ...{ id, tenantId, accountIds: [], lines },
         instants: [batch.createdAt, batch.validatedAt, batch.finishedAt],

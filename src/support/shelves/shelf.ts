@@ -4,17 +4,17 @@ import type { Shelf as ShelfName } from '../pages/layout.js';
 import type { Shown } from '../pages/resource.js';
 import type { Site } from '../site.js';
 
-/** One kind of resource at the desk: how it is found and shown, and what may be done with it. */
+/** One kind of resource at the desk: how to find it, show it and act on it. */
 export interface Shelf<Resource> {
   readonly name: ShelfName;
   readonly acts: readonly DeskAct<Resource>[];
-  /** Undefined where there is none of this kind. */
+  /** Undefined if there is none of this kind. */
   find(site: Site, id: Uuid): Promise<Resource | undefined>;
   subjectOf(resource: Resource): ActSubject;
   show(site: Site, resource: Resource): Promise<Shown>;
 }
 
-/** Where the Temporal UI shows it. */
+/** Its address in the Temporal UI. */
 export function workflowLink({ settings }: Site, workflowId: string | null): string | null {
   return workflowId === null ? null : (settings.workflowUrl?.(workflowId) ?? null);
 }

@@ -1,7 +1,7 @@
 import { html } from '../html.js';
 import { notice, type Page, tokenField } from '../pages/layout.js';
 
-/** After the provider has proven somebody whom nobody knows by it yet. */
+/** Shown after the provider has proven an account that is not linked to anybody yet. */
 export function bindPage(secret: string, name: string, isRefused: boolean): Page {
   const refused = isRefused
     ? notice(
@@ -26,7 +26,7 @@ export function bindPage(secret: string, name: string, isRefused: boolean): Page
   return { title: 'Is this you?', content, status: isRefused ? 401 : 200 };
 }
 
-/** Our own page leads on, so that the browser sends the session along: it sends it to no page that another site led to. */
+/** Our own page redirects, so that the browser sends the session, which it does not when another site leads here. */
 export function signedInPage(next: string): Page {
   return { title: 'Signed in', content: html`<p><a href="${next}">Go on</a></p>` };
 }

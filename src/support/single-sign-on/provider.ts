@@ -17,23 +17,23 @@ import type { ProviderSettings, RightsOfClaim } from '../../staff/provider.js';
 import type { ProvenSubject } from '../../staff/subjects.js';
 
 /**
- * The company's identity provider, spoken to by OpenID Connect: the code flow with PKCE, state and nonce. The ID token comes from the
- * provider itself, and its signature is checked all the same. (docs/contract.md, Staff)
+ * The company's identity provider, by OpenID Connect: the code flow with PKCE, state and nonce. The ID token comes from
+ * the provider itself; its signature is checked nonetheless. (docs/contract.md, Staff)
  */
 
-/** What has to be known again when the browser comes back. */
+/** What must be remembered until the browser comes back. */
 export interface Flow {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** The provider gave no answer, or none of use. */
+/** The provider gave no usable answer. */
 export class ProviderAway extends Error {
   override name = 'ProviderAway';
 }
 
-/** What came back proves nobody. */
+/** What came back does not prove who it is. */
 export class NotProven extends Error {
   override name = 'NotProven';
 }
@@ -50,7 +50,7 @@ export class IdentityProvider {
     private readonly callbackUrl: string,
   ) {}
 
-  /** Where the browser goes. Throws ProviderAway. */
+  /** Where to send the browser. Throws ProviderAway. */
   async begin(): Promise<{ readonly url: URL; readonly flow: Flow }> {
     const configuration = await this.configuration();
     const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
@@ -95,7 +95,7 @@ export class IdentityProvider {
     };
   }
 
-  /** Asked once; again where it failed. */
+  /** Fetched once; again after a failure. */
   private configuration(): Promise<Configuration> {
     this.known ??= this.discover().catch((failure: unknown) => {
       this.known = null;
@@ -108,7 +108,7 @@ export class IdentityProvider {
     const { issuer, clientId, clientSecret } = this.settings;
     const url = new URL(issuer);
     const execute = [enableNonRepudiationChecks];
-    // The configuration takes http on this machine alone.
+    // The configuration accepts http only on this machine.
     if (url.protocol === 'http:') execute.push(allowInsecureRequests);
     const metadata = {
       [clockTolerance]: TOLERANCE_S,
@@ -119,13 +119,13 @@ export class IdentityProvider {
   }
 }
 
-/** All that any of the values gives: a claim is one value or a list of them. */
+/** The rights of all values together: a claim is one value or a list. */
 function rightsOf({ byValue }: RightsOfClaim, claim: unknown): readonly StaffRight[] {
   const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   return [...new Set(values.flatMap((value) => (typeof value === 'string' ? (byValue.get(value) ?? []) : [])))];
 }
 
-/** Rather than an answer that says no: the connection, the time, an answer of 5xx. */
+/** As opposed to a refusal: a broken connection, a timeout, a 5xx. */
 function isAway(failure: unknown): boolean {
   if (!(failure instanceof Error)) return false;
   const { cause } = failure;

@@ -15,15 +15,18 @@ import { bindPage, signedInPage } from './pages.js';
 import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
 import { FLOW_S, SealedValues } from './sealed-cookies.js';
 
-/** Sign-in by the company's identity provider: there, back again, and the first time a code. (docs/contract.md, Staff) */
+/**
+ * Sign-in through the company's identity provider: there, back again, and the first time a code. (docs/contract.md,
+ * Staff)
+ */
 
 export const CALLBACK_PATH = '/sign-in/provider/callback';
-/** Of one address: each may make us ask the provider. */
+/** For each address: every attempt may make us call the provider. */
 const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 
 const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 const bindSchema = z.object({
-  /** The form's. */
+  /** The form's secret. */
   secret: z.string(),
   next: z.string(),
   person: z.object({ id: z.custom<Uuid>((id) => typeof id === 'string' && isCanonicalUuid(id)), name: z.string() }),
@@ -35,7 +38,7 @@ const bindSchema = z.object({
   }),
 });
 
-/** Adds nothing where there is no provider. */
+/** Adds nothing without a provider. */
 export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
   const { provider: settings, url } = site.settings;
   if (settings === null) return;
@@ -126,7 +129,7 @@ class SingleSignOn {
       });
   }
 
-  /** What went wrong is logged, and told without what the provider said. Throws DeskError. */
+  /** A failure is logged, and reported without the provider's words. Throws DeskError. */
   private async asked<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

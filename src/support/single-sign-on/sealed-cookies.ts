@@ -4,8 +4,8 @@ import type { Clock } from '../../core/instant.js';
 import { seal, unseal } from '../../core/secret-box.js';
 
 /**
- * What a browser keeps for us while somebody signs in elsewhere: sealed, so that it can neither be read nor made up, and good for ten
- * minutes. Any process of the desk opens it.
+ * What a browser stores for us while somebody signs in elsewhere: sealed, so that it can be neither read nor forged,
+ * and valid for ten minutes. Any process of the desk can open it.
  */
 
 export const FLOW_S = 600;
@@ -27,7 +27,7 @@ export class SealedValues<T> {
     return Buffer.concat([Buffer.from([key.length]), key, bytes]).toString('base64url');
   }
 
-  /** Null for what is none of ours, or too old. */
+  /** Null if it is not ours, or too old. */
   open(sealed: string | null): T | null {
     if (sealed === null) return null;
     try {

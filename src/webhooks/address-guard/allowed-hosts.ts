@@ -1,17 +1,20 @@
-/** The operator's list of receivers that may be anywhere and need no TLS: `http://127.0.0.1:*`, for development. */
+/** The operators' list of receivers that may be anywhere and need no TLS: `http://127.0.0.1:*`, for development. */
 
 export interface AllowedHost {
   /** `http:` or `https:`. */
   readonly protocol: string;
-  /** As the URL parser writes it. */
+  /** As normalised by the URL parser. */
   readonly hostname: string;
-  /** null: any. Empty: the scheme's own. */
+  /** Null: any. Empty: the scheme's default. */
   readonly port: string | null;
 }
 
 const ENTRY = /^(https?:\/\/(?:\[[0-9a-f:.]+\]|[^/?#@\\\s:*[\]]+))(?::(\*|\d{1,5}))?$/i;
 
-/** An entry of the list, or null when the text is none: scheme, host and, where it is not the scheme's own, a port or `*`. */
+/**
+ * An entry of the list, or null if the text is not one: scheme, host and, unless it is the scheme's default, a port or
+ * `*`.
+ */
 export function parseAllowedHost(text: string): AllowedHost | null {
   const [, origin = '', port] = ENTRY.exec(text) ?? [];
   const anyPort = port === '*';
@@ -21,7 +24,7 @@ export function parseAllowedHost(text: string): AllowedHost | null {
   return { protocol, hostname, port: anyPort ? null : parsedPort };
 }
 
-/** Compares what was parsed, never the text. */
+/** Compares parsed parts, never the text. */
 export function isAllowedHost(allowed: readonly AllowedHost[], { protocol, hostname, port }: URL): boolean {
   return allowed.some(
     (one) => one.protocol === protocol && one.hostname === hostname && (one.port === null || one.port === port),

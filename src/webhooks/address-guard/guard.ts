@@ -4,7 +4,7 @@ import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
 import { machineResolver, publicResolver, type Resolve } from './resolving.js';
 import { isPublicAddress } from './special-addresses.js';
 
-/** Why a URL takes no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is registered. */
+/** Why a URL gets no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is registered. */
 export type UrlRefusal = 'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
 export type AddressRefusal = 'forbidden_address' | 'unresolvable';
 
@@ -25,18 +25,18 @@ export type CheckedUrl =
 export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
   /**
-   * True when deliveries leave through a proxy: it alone resolves names, so it alone can refuse what they stand for. What
-   * is forbidden by its own text still is.
+   * True if deliveries go through a proxy: only the proxy resolves names, so only it can refuse their addresses.
+   * Addresses forbidden as written still are.
    */
   readonly namesAreLeftToProxy: boolean;
-  /** In place of the name servers, for names that are not on the operator's list. */
+  /** Replaces the name servers, for names that are not on the operators' list. */
   readonly resolve?: Resolve;
 }
 
 const MAX_URL_LENGTH = 2_048;
-/** Shorter than what a request may wait for the ledger: a silent name server is told as `unresolvable`. */
+/** Shorter than a request's time for the ledger: a silent name server is reported as `unresolvable`. */
 const RESOLVE_TIMEOUT_MS = 2_500;
-/** Names that mean this machine or this network wherever they are resolved. */
+/** Names that mean the local machine or network wherever they are resolved. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
 /**
@@ -50,10 +50,10 @@ export class AddressGuard {
     this.publicNames = options.resolve ?? publicResolver();
   }
 
-  /** All that can be said of a URL without asking the DNS. */
+  /** Everything that can be checked about a URL without DNS. */
   parseUrl(text: string): ParsedUrl {
     if (text.length > MAX_URL_LENGTH) return { ok: false, reason: 'too_long' };
-    // The parser mends all of these silently; what a person reads would not be what is connected to.
+    // The parser silently repairs all of these, so what a person reads would differ from what is connected to.
     if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\\p{Cc}]/u.test(text)) return { ok: false, reason: 'malformed' };
     if (!URL.canParse(text)) return { ok: false, reason: 'malformed' };
     const url = new URL(text);
@@ -74,19 +74,19 @@ export class AddressGuard {
     return isHostName(host) ? null : 'malformed';
   }
 
-  /** The addresses that a checked URL's host has now: all of them allowed, or a refusal. Never throws. */
+  /** The current addresses of a checked URL's host, all of them allowed, or a refusal. Never throws. */
   async resolve(url: URL): Promise<Resolved> {
     const isAllowed = isAllowedHost(this.options.allowedHosts, url);
     const host = hostOf(url);
     const found = isIP(host) !== 0 ? [host] : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
     const [first, ...rest] = found.map(pinned);
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
-    // One forbidden address among good ones is no accident: the next connection may take that one.
+    // A forbidden address among good ones is no accident: the next connection might use it.
     if (!isAllowed && !found.every(isPublicAddress)) return { ok: false, reason: 'forbidden_address' };
     return { ok: true, addresses: [first, ...rest] };
   }
 
-  /** For the registration of an endpoint: the URL in its normal form, or why it takes no deliveries. Never throws. */
+  /** For registering an endpoint: the normalised URL, or why it gets no deliveries. Never throws. */
   async checkUrl(text: string): Promise<CheckedUrl> {
     const parsed = this.parseUrl(text);
     if (!parsed.ok) return parsed;
@@ -103,7 +103,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Labels of letters, digits, `-` and `_`, without the dot at the end that no certificate names. */
+/** Labels of letters, digits, `-` and `_`, without a final dot, which no certificate contains. */
 function isHostName(host: string): boolean {
   return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
 }

@@ -1,14 +1,14 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** Every address that a name has. Rejects, or answers none, when it has none. */
+/** Every address of a name. Rejects, or returns none, if it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
 /**
- * Asks the name servers. Not by getaddrinfo, which takes one of the process's few threads for as long as a tenant's name
- * server does not answer, nor with its hosts file and search domains: a tenant's name is a public one.
+ * Asks the name servers. Not getaddrinfo, which occupies one of the process's few threads while a tenant's name server
+ * does not answer, and uses the hosts file and search domains: a tenant's name must be public.
  */
 export function publicResolver(): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
@@ -18,7 +18,7 @@ export function publicResolver(): Resolve {
   };
 }
 
-/** As every program on this machine sees the name: for the operator's own. */
+/** Resolves like every program on this machine: for the operators' own names. */
 export const machineResolver: Resolve = async (name) => {
   const found = await lookup(name, { all: true, verbatim: true });
   return found.map(({ address }) => address);

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 /** Which addresses are machines on the public internet, and nothing else. */
 
-/** Of IPv4 everything is public but these: IANA's registry of special addresses, multicast, and what is left of class E. */
+/** All of IPv4 is public except these: IANA's registry of special addresses, multicast, and the rest of class E. */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -26,18 +26,18 @@ const SPECIAL_IPV4 = [
 ];
 
 /**
- * Of IPv6 only this is given out to machines. Outside are loopback, link-local, unique local, site-local, multicast, discard, segment
- * routing, and the forms that carry an IPv4 address: mapped, translated, compatible, NAT64.
+ * The only part of IPv6 assigned to machines. Outside it are loopback, link-local, unique local, site-local, multicast,
+ * discard, segment routing, and the forms that carry an IPv4 address: mapped, translated, compatible, NAT64.
  */
 const GLOBAL_IPV6 = '2000::/3';
 
-/** What is special within. */
+/** Special ranges within it. */
 const SPECIAL_IPV6 = [
-  '2001::/23', // protocol assignments: Teredo (IPv4 within), benchmarks, ORCHID, AS112
+  '2001::/23', // protocol assignments: Teredo (contains IPv4), benchmarks, ORCHID, AS112
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: IPv4 within
+  '2002::/16', // 6to4, which contains IPv4
   '2620:4f:8000::/48', // AS112
-  '3ffe::/16', // the test network of old
+  '3ffe::/16', // the former test network
   '3fff::/20', // documentation
 ];
 
@@ -54,13 +54,13 @@ export function isPublicAddress(text: string): boolean {
     const address = ipaddr.IPv4.parse(text);
     return !specialIpv4.some((range) => address.match(range));
   }
-  // With a zone it is an address of one link.
+  // With a zone it is local to one link.
   if (text.includes('%') || !ipaddr.IPv6.isValid(text)) return false;
   const address = ipaddr.IPv6.parse(text);
   return address.match(globalIpv6) && !specialIpv6.some((range) => address.match(range)) && !isIsatap(address);
 }
 
-/** ISATAP puts an IPv4 address behind 0000:5efe or 0200:5efe, under any prefix. */
+/** ISATAP puts an IPv4 address after 0000:5efe or 0200:5efe, under any prefix. */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x200);
 }

@@ -4,7 +4,7 @@ import { isIPv6, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ProxyRefused } from './failures.js';
 
-/** Where the connections of deliveries come from. None of these limits how many there are: a receiver that hangs holds its own alone. */
+/** The agents that make deliveries' connections. None limits their number: a hanging receiver holds only its own. */
 
 export interface Agents {
   readonly http: http.Agent;
@@ -15,17 +15,20 @@ type AddressChoice = Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFam
 
 /** A request that may only go to these addresses. */
 export interface PinnedOptions extends https.RequestOptions, AddressChoice {
-  /** All of them in one text: a connection is used again only by a request with the same. */
+  /** All pins in one text: a connection is reused only by a request with the same. */
   readonly pins?: string;
 }
 
 /** Shorter than what servers commonly allow an idle connection. */
 const IDLE_MS = 4_000;
-/** For each receiver. Many endpoints may share one: each of these was in use within the last seconds, and saves its next user a handshake. */
+/**
+ * For each receiver, which many endpoints may share. Each of these was in use within the last seconds, and saves its
+ * next user a handshake.
+ */
 const MAX_IDLE = 64;
 
 const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } as const;
-/** No resumed session: every connection verifies the certificate anew. */
+/** No resumed sessions: every connection verifies the certificate. */
 const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 
 /** Connections straight to the receivers. */
@@ -88,7 +91,7 @@ class TunnelHttpsAgent extends https.Agent {
   }
 }
 
-/** Resolves with a connection to the receiver. Rejects with ProxyRefused, or as the network does. */
+/** Resolves with a connection to the receiver. Rejects with ProxyRefused, or with the network's error. */
 function openTunnel(proxyUrl: URL, { host, port }: http.ClientRequestArgs, timeoutMs: number): Promise<Duplex> {
   const authority = `${isIPv6(host ?? '') ? `[${host}]` : host}:${port}`;
   return new Promise((resolve, reject) => {

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What is kept of a receiver's answer. */
+/** The part of a receiver's answer that is kept. */
 
-/** Of a longer body nothing more is read. */
+/** No more than this is read of a body. */
 export const MAX_BODY_BYTES = 65_536;
 const HEAD_BYTES = 1_024;
 const DAY_MS = 86_400_000;
-/** What would steer a terminal, break a line or turn its direction; tabs and line feeds stay. */
+/** Characters that control a terminal, break a line or change its direction; tabs and line feeds stay. */
 const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 export interface Answer {
@@ -19,7 +19,7 @@ export interface Answer {
 export function headText(body: Buffer): string {
   if (body.length === 0) return '';
   const isCut = body.length > HEAD_BYTES;
-  // A character that the cut divides is left out.
+  // A character divided by the cut is dropped.
   const text = new TextDecoder().decode(body.subarray(0, HEAD_BYTES), { stream: isCut });
   return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, '\uFFFD');
 }

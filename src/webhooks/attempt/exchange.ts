@@ -11,31 +11,31 @@ export interface Exchange {
   readonly url: URL;
   readonly headers: http.OutgoingHttpHeaders;
   readonly body: Buffer;
-  /** The only addresses that may be connected to; null where a proxy connects. */
+  /** The only addresses that may be connected to; null if a proxy connects. */
   readonly addresses: readonly PinnedAddress[] | null;
   readonly certificateAuthorities: readonly string[] | undefined;
 }
 
-/** The error of a connection that the receiver had given up while it lay idle: the request is none of its business yet. */
+/** The receiver had closed the connection while it was idle, so it has not seen the request. */
 export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
 
 const MAX_HEADER_BYTES = 16_384;
-/** A slow first address is given up for the next after this. */
+/** A slow first address is abandoned for the next after this. */
 const NEXT_ADDRESS_MS = 1_000;
 
 /**
- * The receiver has answered when its headers are complete, whatever becomes of the body: its head is what came before it
- * ended, broke off, passed 64 KiB or `stop` came. Without an answer it rejects: as Node does, with the reason of
- * `stop`, or with StaleConnection.
+ * The receiver has answered once its headers are complete, whatever happens to the body: its head is what arrived
+ * before it ended, broke off, exceeded 64 KiB or `stop` came. Without an answer this rejects: with Node's error, the
+ * reason of `stop`, or StaleConnection.
  */
 export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = start(one, agents);
     let answer: http.IncomingMessage | undefined;
     const body: Buffer[] = [];
-    // Once there are headers no error takes the answer back.
+    // Once there are headers, no error takes the answer back.
     const settle = (error: Error): void => (answer === undefined ? reject(error) : resolve(kept(answer, body)));
     const onStop = (): void => {
       settle(stop.reason as Error);
@@ -92,12 +92,12 @@ function start(
     ...(addresses === null ? {} : pinnedTo(addresses)),
   };
   if (url.protocol === 'http:') return http.request({ ...options, agent: agents.http });
-  // An address is verified as an address of the certificate; it is no name to ask the server for.
+  // An address is verified as an address in the certificate; it is not a server name to send.
   const servername = isIP(host) === 0 ? host : '';
   return https.request({ ...options, agent: agents.https, servername, ...(ca === undefined ? {} : { ca: [...ca] }) });
 }
 
-/** Node looks nothing up: it is told the addresses that were checked, and tries them one after the other. */
+/** Node does no look-up: it gets the checked addresses, and tries them one after the other. */
 function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
   return {
     pins: addresses

@@ -17,7 +17,7 @@ export class AttemptEnded extends Error {
   }
 }
 
-/** The egress proxy gave no way to the receiver. */
+/** The egress proxy refused to connect to the receiver. */
 export class ProxyRefused extends Error {
   override name = 'ProxyRefused';
 }
@@ -36,11 +36,11 @@ export function refused(reason: UrlRefusal | AddressRefusal): Failure {
   return REFUSALS[reason];
 }
 
-/** Errors of the network itself; what else goes wrong on a TLS connection is TLS. */
+/** Errors of the network itself; any other failure on a TLS connection is TLS. */
 const NETWORK_CODE =
   /^(E(CONN[A-Z]+|HOST[A-Z]+|NET[A-Z]+|PIPE|TIMEDOUT|ADDR[A-Z]+|ACCES|PERM|INVAL|AI_[A-Z]+)|ENOTFOUND)$/;
 
-/** Node's own messages name addresses and what certificates hold: only the error's code is passed on. */
+/** Node's messages name addresses and certificate contents, so only the error's code is passed on. */
 export function failureOf(error: unknown, isTls: boolean): Failure {
   if (error instanceof AttemptEnded)
     return error.reason === 'timeout'

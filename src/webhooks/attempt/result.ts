@@ -1,4 +1,4 @@
-/** What an attempt came to. Times in milliseconds. */
+/** The result of an attempt. Times in milliseconds. */
 
 export type FailureReason =
   | 'forbidden_address'
@@ -12,19 +12,19 @@ export type FailureReason =
 
 export interface Answered {
   readonly outcome: 'answered';
-  /** Whatever the receiver said, a redirect too: none is followed. */
+  /** Whatever the receiver answered, including redirects: none is followed. */
   readonly status: number;
   readonly durationMs: number;
-  /** The first KiB of the answer as printable text; what is no text shows as U+FFFD. */
+  /** The first KiB of the answer as printable text; anything else is shown as U+FFFD. */
   readonly responseHead: string;
-  /** How long a 429 or 503 asks us to wait, at most a day; null when it does not. */
+  /** How long a 429 or 503 asks us to wait, at most a day; null if it does not. */
   readonly retryAfterMs: number | null;
 }
 
 export interface Failed {
   readonly outcome: 'failed';
   readonly reason: FailureReason;
-  /** For the tenant's eyes: names neither the address nor anything of the URL. */
+  /** Shown to the tenant: contains neither the address nor any part of the URL. */
   readonly message: string;
   readonly durationMs: number;
 }

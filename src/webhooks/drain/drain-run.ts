@@ -12,43 +12,44 @@ import { healthAfterAll, type Outcome } from './outcomes.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
 import { MAX_CLAIMED, MAX_RETRIES, Window } from './window.js';
 
-/** How often it looks for what others have made due: while it sends, and with nothing in its hands. */
+/** How often it looks for what others have made due, both while it sends and when it has nothing to send. */
 const LOOK_MS = 250;
 const EMPTY_LOOK_MS = 100;
-/** While its receiver hangs it looks half as often each time, down to this: hundreds may hang beside one another. */
+/** While its receiver hangs it looks half as often each time, down to this: hundreds may hang at once. */
 const HANGING_LOOK_MS = 2_000;
-/** An attempt that fails is no answer, but makes it look about every second again. */
+/** A failed attempt is not an answer, but makes it look about every second again. */
 const FAILING_LOOKS = 2;
 const HEARTBEAT_MS = 1_000;
-/** What those on their way may take after a stop. */
+/** How long attempts in flight may take after a stop. */
 const STOP_MS = 10_000;
-/** A new step is taken when so few are left in line. */
+/** A new step is taken when this few are left in line. */
 const FEW = MAX_CLAIMED / 2;
-/** Outcomes that may wait to be stored; beyond, nothing new is sent. */
+/** Outcomes that may wait to be stored; beyond this, nothing new is sent. */
 const MAX_UNSTORED = 64;
 
 type Ended = DrainResult['ended'];
 
 /**
- * One run: a loop that alone speaks to the database (outcomes are stored, the cursor steps, what became due is read), beside sends
- * that begin and end by themselves. What ends while a group of outcomes is being stored is the next group.
+ * One run: a loop does all the work with the database (it stores outcomes, moves the cursor, reads what has become
+ * due), while sends begin and end independently. Sends that end while a group of outcomes is being stored form the next
+ * group.
  */
 export class DrainRun {
   private readonly grip: Grip;
   private readonly window = new Window();
   private readonly beganAt = performance.now();
-  /** As the outcomes have left it that are not stored yet. */
+  /** Includes outcomes that are not stored yet. */
   private health: Health;
   private outcomes: Outcome[] = [];
   private stored = 0;
   private lookedAt = Number.NEGATIVE_INFINITY;
-  /** When retries are to be read; null: when it is told so. */
+  /** When to read retries; null: when told to. */
   private retryAt: Instant | null = instant(0);
-  /** What the endpoint said was due when the line was last read; undefined: it never was. */
+  /** The endpoint's due time when the line was last read; undefined: never read. */
   private toldDueAt: Instant | null | undefined;
-  /** How often it has looked since the last answer, while any is waited for. */
+  /** How often it has looked since the last answer, while it waits for one. */
   private vainLooks = 0;
-  /** So that those which began to hang together do not look together. */
+  /** Keeps runs that began to hang together from looking together. */
   private readonly spread: number;
   private idleSince: number | null = null;
   private isEnding = false;
@@ -60,7 +61,7 @@ export class DrainRun {
     private state: EndpointState,
     private readonly options: DrainOptions,
     random: Random,
-    /** Ends every send. */
+    /** Aborts every send. */
     private readonly sends = new AbortController(),
   ) {
     this.health = state.endpoint;
@@ -68,7 +69,7 @@ export class DrainRun {
     this.grip = new Grip(deps, state.endpoint, options.isWorkflow, random);
   }
 
-  /** Takes over what is on its way already, and stands in the table as untried. */
+  /** Takes over attempts that are already in flight and untried according to the table. */
   adopt(flying: Iterable<Flying>): void {
     for (const { delivery, landing } of flying) {
       this.window.adopt(delivery.id);
@@ -125,13 +126,13 @@ export class DrainRun {
   private isIdle(): boolean {
     const { pending, retries, onTheWay } = this.window.load;
     if (onTheWay > 0 || this.outcomes.length > 0) return false;
-    // While it is probed nothing moves before the next probe.
+    // While it is probed, nothing happens before the next probe.
     const { probeAt } = this.health;
     if (probeAt !== null && probeAt > this.deps.clock()) return true;
     return pending + retries === 0 && !hasMore(this.state);
   }
 
-  /** Nothing more may be sent before something comes back. */
+  /** Nothing more may be sent until something comes back. */
   private isStuck(): boolean {
     const { load } = this.window;
     return this.vainLooks > 0 && load.onTheWay >= windowOf(load);
@@ -147,7 +148,7 @@ export class DrainRun {
     return Math.min(LOOK_MS * 2 ** this.vainLooks, HANGING_LOOK_MS) * this.spread;
   }
 
-  /** Until something ends, or it is time to look. */
+  /** Waits until something ends, or it is time to look. */
   private wait(): Promise<void> {
     if (this.outcomes.length > 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -159,7 +160,7 @@ export class DrainRun {
     });
   }
 
-  /** Steps the cursor when few are in line; looks for the rest when it is time. */
+  /** Moves the cursor when few are in line; looks for other work when it is time. */
   private async fill(): Promise<void> {
     if (performance.now() - this.lookedAt >= this.lookMs()) await this.look();
     const { pending, retries } = this.window.load;
@@ -175,9 +176,12 @@ export class DrainRun {
     if (!isHeld(this.state.endpoint)) await this.readLines(this.state.endpoint);
   }
 
-  /** Reads more than there is room for: those that it has already are among them. What did not fit is read as soon as there is room again. */
+  /**
+   * Reads more than there is room for, since the result includes those that it already has. What did not fit is read
+   * once there is room again.
+   */
   private async readLines(endpoint: WebhookEndpoint): Promise<void> {
-    // Whoever makes a delivery due says so beside the endpoint.
+    // Anything that makes a delivery due also sets the endpoint's time.
     const isTold = endpoint.nextDueAt !== this.toldDueAt;
     const now = this.deps.clock();
     if (isTold) this.retryAt = now;
@@ -193,7 +197,7 @@ export class DrainRun {
       this.retryAt = await this.grip.earliestRetry(now);
   }
 
-  /** Takes over what is stored, and what it knows beyond that. */
+  /** Combines the stored state with what only this run knows. */
   private see(state: EndpointState): void {
     this.state = state;
     this.health = healthAfterAll(state.endpoint, this.outcomes);
@@ -218,7 +222,7 @@ export class DrainRun {
     this.see(state);
   }
 
-  /** Begins every send that may begin now. */
+  /** Starts every send that may start now. */
   private pump(): void {
     while (!this.isEnding && !this.options.signal.aborted && this.outcomes.length < MAX_UNSTORED) {
       if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint)) return;
@@ -249,7 +253,7 @@ export class DrainRun {
     this.wake();
   }
 
-  /** Nothing new begins; what is on its way is waited for and stored. */
+  /** Starts nothing new; awaits and stores what is in flight. */
   private async finish(): Promise<void> {
     this.isEnding = true;
     this.window.clearLine();

@@ -7,9 +7,9 @@ import { takeLease } from './lease.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
 
 /**
- * Sends what is due to an endpoint until nothing is, its time is over or it is stopped. Safe to be asked for twice and to be given up: only
- * the last run that began writes, and whatever it has not stored is sent again. Throws DatabaseUnavailable and the like when the
- * database is away. (docs/architecture.md, Events and webhooks)
+ * Sends what is due to an endpoint until nothing is, time is up or it is stopped. Safe to start twice and to abandon:
+ * only the latest run writes, and whatever it has not stored is sent again. Throws DatabaseUnavailable and the like if
+ * the database is away. (docs/architecture.md, Events and webhooks)
  */
 export async function drain(
   deps: WebhookDeps,

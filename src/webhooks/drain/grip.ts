@@ -11,7 +11,10 @@ import type { Random } from './types.js';
 /** How long the lease may go without a write. */
 export const RENEW_MS = LEASE_MS / 3;
 
-/** One run's hold of its endpoint: all that it writes, each time under the endpoint's lock and with its own number. Every promise rejects with TakenOver. */
+/**
+ * One run's hold on its endpoint: all its writes, each under the endpoint's lock and with the run's number. Every
+ * promise may reject with TakenOver.
+ */
 export class Grip {
   private renewedAt = performance.now();
   private renewing: Promise<unknown> | null = null;
@@ -23,7 +26,7 @@ export class Grip {
     private readonly random: Random,
   ) {}
 
-  /** Moves the cursor, for so many deliveries at most; `seen`: as the endpoint was seen last. */
+  /** Moves the cursor, for at most `room` deliveries; `seen` is the endpoint's last known state. */
   async step(seen: EndpointState, room: number): Promise<Step> {
     const { runs, clock } = this.deps;
     const run = this.own;
@@ -47,7 +50,7 @@ export class Grip {
     return state?.endpoint.fence === this.own.fence ? state : takenOver();
   }
 
-  /** Never throws: a run that is over, or a database that is away, is noticed by what it asks next. */
+  /** Never throws: the next query notices a run that is over, or a database that is away. */
   renewIfDue(): void {
     const now = performance.now();
     if (this.renewing !== null || now - this.renewedAt < RENEW_MS) return;
@@ -60,21 +63,21 @@ export class Grip {
       .then(() => (this.renewing = null));
   }
 
-  /** Those of one lane that are due, at most so many. */
+  /** Due deliveries of one lane, at most this many. */
   readDue(seen: EndpointState['endpoint'], lane: 'pending' | 'retrying', most: number): Promise<OpenDelivery[]> {
     const { runs, clock } = this.deps;
     return runs.inTurn(seen.tenantId, ({ reader }) => readDue(reader, seen, lane, clock(), most));
   }
 
-  /** When the first retry is due that is not due by then, or null. */
+  /** When the first retry after that moment is due, or null. */
   earliestRetry(after: Instant): Promise<Instant | null> {
     const { id, tenantId } = this.own;
     return this.deps.runs.inTurn(tenantId, ({ reader }) => earliestRetry(reader, id, after));
   }
 
-  /** Ends the run. Answers when something is to be sent next; null where nothing is, or may be. */
+  /** Ends the run. Returns when something is to be sent next; null if nothing is, or nothing may be. */
   async release(): Promise<Instant | null> {
-    // A renewal behind the end would keep everybody from the endpoint.
+    // A renewal after the end would keep everybody from the endpoint.
     await this.renewing;
     return (await this.land([], false)).due;
   }

@@ -25,41 +25,41 @@ export interface RunOf {
   readonly fence: bigint;
 }
 
-/** What came of a run, so far or in the end. */
+/** The results of a run, so far or at its end. */
 export interface Landed {
   readonly run: RunOf;
-  /** Where its cursor has come to with deliveries of which there is no row; null: there are rows of all. */
+  /** How far its cursor has moved with deliveries that have no rows; null: all have rows. */
   readonly through: bigint | null;
   readonly ended: readonly Outcome[];
-  /** They stay on their way, or were cut off: rows of them make them anybody's. */
+  /** Still in flight or cut off: they get rows, so that any run can send them. */
   readonly untried: readonly WebhookDelivery[];
-  /** Whether the run goes on: its lease stays. */
+  /** Whether the run continues and keeps its lease. */
   readonly goesOn: boolean;
-  /** Whether the endpoint's workflow has it done, and so need not be told of what is left. */
+  /** Whether the endpoint's workflow does this, and so need not be told what is left. */
   readonly isWorkflow: boolean;
   /** Spreads its retries. */
   readonly random: Random;
 }
 
-/** How a run stands now. */
+/** The state of a run now. */
 export interface StoredRun {
   readonly state: EndpointState;
-  /** When the first of what it stored is tried again, or null. */
+  /** When the first of the stored deliveries is retried, or null. */
   readonly retryAt: Instant | null;
-  /** Of one that has ended: when something is to be sent next; null where nothing is, or may be. */
+  /** After its end: when something is to be sent next; null if nothing is, or nothing may be. */
   readonly due: Instant | null;
 }
 
-/** Which columns of an endpoint a run changes. */
+/** The columns of an endpoint that a run changes. */
 const CHANGED = [
   ...(['cursorSequence', 'leaseUntil', 'nextDueAt', 'waitsUntil', 'status', 'disabledReason', 'disabledAt'] as const),
   ...(['failuresInRow', 'failingSince', 'probes', 'probeAt', 'lastSuccessAt'] as const),
 ];
 
 /**
- * Stores what came of these runs in one transaction, each under its endpoint's lock and with its number: the attempts, the deliveries as
- * they ended, the cursors, and how each endpoint is left. Answers the runs in their order: null for one whose endpoint another has,
- * "locked" for one whose endpoint somebody changes at this moment, unless it may wait for that.
+ * Stores the results of these runs in one transaction, each under its endpoint's lock and with its number: attempts,
+ * deliveries, cursors, and the state in which each endpoint is left. Returns a result for each, in order: null if
+ * another run has the endpoint, "locked" if somebody is just changing it, unless it may wait for that.
  */
 export async function storeLanded(
   transaction: Transaction,
@@ -89,7 +89,7 @@ interface Written extends StoredRun {
   readonly notice: OutboxRow | null;
 }
 
-/** `waiting`: when the first of those is due that have rows already. */
+/** `waiting`: when the first delivery that already has a row is due. */
 function writtenOf(landed: Landed, state: EndpointState, waiting: Instant | null, now: Instant): Written {
   const { through, ended, untried, goesOn, isWorkflow, random } = landed;
   const before = state.endpoint;
@@ -112,7 +112,7 @@ function writtenOf(landed: Landed, state: EndpointState, waiting: Instant | null
   return leave({ leaseUntil: null, ...set }, (isNews && !isWorkflow) || isNewStatus, next);
 }
 
-/** Null: none of them. */
+/** Null if all are null. */
 export function soonest(times: readonly (Instant | null)[]): Instant | null {
   const known = times.filter((at) => at !== null);
   return known.length === 0 ? null : instant(Math.min(...known));

@@ -13,15 +13,15 @@ import { columnList, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
 /**
- * Who sends to an endpoint: a sender, or its workflow's activity. A run takes the next number (the fence) when it begins, and every
- * write compares it under the endpoint's lock: a run that was given up but is still going can write nothing. While its lease
- * lasts, no other run begins.
+ * Who sends to an endpoint: a sender, or its workflow's activity. A run takes the next number (the fence) when it
+ * begins, and every write compares it under the endpoint's lock, so an abandoned run that is still going cannot write.
+ * While its lease lasts, no other run begins.
  */
 
-/** How long a run counts as alive after its last write. */
+/** How long a run is considered alive after its last write. */
 export const LEASE_MS = 5_000;
 
-/** Another run has begun: this one may not write any more. */
+/** Another run has begun: this one may no longer write. */
 export class TakenOver extends Error {
   override name = 'TakenOver';
 }
@@ -29,17 +29,17 @@ export class TakenOver extends Error {
 /** The endpoint and what belongs to it. */
 export interface EndpointState {
   readonly endpoint: WebhookEndpoint;
-  /** From which sequence on each type is subscribed to. */
+  /** The sequence from which on each type is subscribed to. */
   readonly types: ReadonlyMap<SubscribableType, bigint>;
   /** The tenant's last event. */
   readonly head: bigint;
-  /** The last event of a subscribed type; 0 when there is none. */
+  /** The last event of a subscribed type; 0 if there is none. */
   readonly wantedHead: bigint;
   /** What retention has removed; 0: nothing. */
   readonly removedThrough: bigint;
 }
 
-/** Reads the whole state in one statement, and so of one moment. */
+/** Reads the whole state in one statement, so it is consistent. */
 export function stateSql(...endpointIds: readonly Uuid[]): string {
   return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
       s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head
@@ -53,7 +53,7 @@ export function stateSql(...endpointIds: readonly Uuid[]): string {
 const maybeSequence = nullable(bigint);
 const maybeType = nullable(oneOf(SUBSCRIBABLE_TYPES));
 
-/** What the statement answered, a row for each subscription: the endpoints that there are. */
+/** The endpoints in the statement's result, which has a row for each subscription. */
 export function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, EndpointState> {
   const found = new Map<Uuid, EndpointState>();
   for (const [id, own] of groupBy(rows, (row) => uuid.parse(row.id))) {
@@ -63,7 +63,7 @@ export function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Endpo
   return found;
 }
 
-/** The same of one endpoint; undefined when there is no such. */
+/** The same for one endpoint; undefined if it does not exist. */
 export function parseState(rows: readonly StoredRow[]): EndpointState | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
@@ -80,13 +80,19 @@ export function parseState(rows: readonly StoredRow[]): EndpointState | undefine
   return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-/** Locks endpoints until the transaction ends, and returns which. Unless it may wait, endpoints that somebody else has locked are left out. */
+/**
+ * Locks endpoints until the transaction ends, and returns which. Unless it may wait, endpoints locked by others are
+ * skipped.
+ */
 export function lockSql(endpointIds: readonly Uuid[], mayWait: boolean): string {
   return `SELECT id, fence FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})
     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
 }
 
-/** Locks them likewise. Answers the states of those that it locked, and what the `others`, statements of the same moment, answer. */
+/**
+ * Locks them likewise. Returns the states of those that it locked, and the results of the `others`, statements sent in
+ * the same text.
+ */
 export async function lockStates(
   transaction: Transaction,
   endpointIds: readonly Uuid[],
@@ -119,8 +125,8 @@ export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
 }
 
 /**
- * Begins a run: the previous run is shut out from then on. Returns why not if nothing may be sent to the endpoint, or another run
- * has it.
+ * Begins a run, which shuts out the previous one. Returns why not if nothing may be sent to the endpoint, or another
+ * run has it.
  */
 export async function takeLease(
   transaction: Transaction,
@@ -135,7 +141,7 @@ export async function takeLease(
   return { ...state, endpoint: { ...state.endpoint, ...set } };
 }
 
-/** Due at once if this run dies, since nobody then knows what it has left undone. */
+/** Due at once if this run dies, since nobody then knows what it left undone. */
 export function leased(now: Instant): { readonly leaseUntil: Instant; readonly nextDueAt: Instant } {
   return { leaseUntil: instant(now + LEASE_MS), nextDueAt: now };
 }

@@ -12,28 +12,28 @@ import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-eve
 import { newDelivery, type OpenDelivery } from './open-deliveries.js';
 import { isSubscribed, type Step } from './stepping.js';
 
-/** What lies close before the cursors of many endpoints is read for all of them at once. */
+/** Reads the log just ahead of many endpoints' cursors, for all of them at once. */
 
-/** The most events of the log that are read for one endpoint in this way, and the most of them that it may want. */
+/** The most events read for one endpoint this way, and the most that it may want. */
 export const MAX_SPAN = 200n;
 const MAX_WANTED = 16;
 
-/** Little of the log lies ahead, and nothing else is to be done first. */
+/** True if little of the log is ahead, and nothing else must be done first. */
 export function isNear({ endpoint, head, removedThrough }: EndpointState): boolean {
   const { recoverAfter, cursorSequence } = endpoint;
   return recoverAfter === null && removedThrough <= cursorSequence && head - cursorSequence <= MAX_SPAN;
 }
 
-/** What an endpoint wants of the log that lies ahead of it. */
+/** What an endpoint wants from the log ahead. */
 export interface Wanted {
   readonly state: EndpointState;
-  /** Up to where in the log these deliveries reach. */
+  /** How far in the log these deliveries reach. */
   readonly through: bigint;
-  /** In the order of the log; there are no rows of them. */
+  /** In log order; they have no rows. */
   readonly deliveries: readonly OpenDelivery[];
 }
 
-/** Of endpoints that are near, in their order. */
+/** For endpoints that are near, in order. */
 export async function readWanted(
   reader: Reader,
   states: readonly EndpointState[],
@@ -43,15 +43,15 @@ export async function readWanted(
   return states.map((state) => wantedOf(state, logs.get(state.endpoint.tenantId) ?? [], now));
 }
 
-/** A run that wants to go on in the log, for so many deliveries at most. */
+/** A run that wants to advance in the log, by at most this many deliveries. */
 export interface StepWanted {
   readonly run: RunOf;
   readonly room: number;
 }
 
 /**
- * One step of each of these cursors, in the caller's transaction. Answers in their order; "far" where more lies ahead than is stepped over
- * in this way or somebody changes the endpoint at this moment, and null where another run has it.
+ * One step of each of these cursors, in the caller's transaction. Returns a result for each, in order: "far" if more
+ * lies ahead than this handles or somebody is just changing the endpoint, null if another run has it.
  */
 export async function stepTogether(
   transaction: Transaction,
@@ -82,7 +82,7 @@ export async function stepTogether(
   return steps;
 }
 
-/** Endpoints of one tenant mostly stand at the same place of its log. */
+/** A tenant's endpoints are mostly at the same position in its log. */
 function rangesOf(states: readonly EndpointState[]): ReadonlyMap<Uuid, Range> {
   const ranges = new Map<Uuid, Range>();
   for (const { endpoint, head } of states) {
@@ -109,7 +109,7 @@ interface Range {
   readonly until: bigint;
 }
 
-/** What lies in these parts of the tenants' logs, in their order. */
+/** The events in these parts of the tenants' logs, in order. */
 async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Promise<readonly LoggedEvent[]> {
   if (ranges.size === 0) return [];
   const types = literals(events, 'type', SUBSCRIBABLE_TYPES);

@@ -8,15 +8,15 @@ import { columnList, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { parseStoredEvent, type StoredEvent, withWholeBodies } from '../../events/bodies.js';
 
-/** A delivery that waits, with the event's own bytes. */
+/** A waiting delivery, with the event's bytes. */
 export interface OpenDelivery {
   readonly delivery: WebhookDelivery;
-  /** Null when retention has removed the event. */
+  /** Null if retention has removed the event. */
   readonly body: Buffer | null;
   readonly traceparent: Traceparent | null;
 }
 
-/** A delivery that was not tried yet. */
+/** A delivery that has not been tried yet. */
 export function newDelivery(
   endpointId: Uuid,
   event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
@@ -40,7 +40,7 @@ export function newDelivery(
   };
 }
 
-/** Those of one lane that are due, the longest waiting first. */
+/** Due deliveries of one lane, the longest waiting first. */
 export async function readDue(
   reader: Reader,
   { id, tenantId }: WebhookEndpoint,
@@ -71,14 +71,14 @@ function eventOf(row: StoredRow): StoredEvent | null {
   return parseStoredEvent({ ...row, id: row.event_id, type: row.logged_type, created_at: row.logged_at });
 }
 
-/** When the first of all that wait is due, of each of these endpoints: as a statement, and what it answered. */
+/** When the first waiting delivery of each of these endpoints is due: the statement, and how to parse its result. */
 export function earliestSql(endpointIds: Iterable<Uuid>): string {
   return `SELECT endpoint_id, state, MIN(next_attempt_at) AS at FROM webhook_deliveries FORCE INDEX (due)
     WHERE endpoint_id IN (${literals(webhookDeliveries, 'endpointId', endpointIds)}) AND state IN ('pending','retrying')
     GROUP BY endpoint_id, state`;
 }
 
-/** Endpoints for which nothing waits are missing. */
+/** Endpoints without waiting deliveries are absent. */
 export function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Instant> {
   const found = new Map<Uuid, Instant>();
   for (const row of rows) {
@@ -98,7 +98,7 @@ export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Ins
   return rows[0] === undefined ? null : column.time.parse(rows[0].at);
 }
 
-/** When the first of those is due that wait for a later retry, or null. */
+/** When the first retry after that moment is due, or null. */
 export async function earliestRetry(reader: Reader, endpointId: Uuid, now: Instant): Promise<Instant | null> {
   const [row] = await reader.query(
     `SELECT next_attempt_at AS at FROM webhook_deliveries FORCE INDEX (due)

@@ -6,7 +6,7 @@ import { attemptRow } from '../attempts.js';
 import { afterAttempt, type Health, healthAfter } from '../rules.js';
 import { type EndpointState, isWanted } from './lease.js';
 
-/** What came of a delivery that was sent, or why it was not. */
+/** The outcome of a delivery that was sent, or why it was not. */
 export type Outcome =
   | {
       readonly delivery: WebhookDelivery;
@@ -15,10 +15,10 @@ export type Outcome =
       readonly beganAt: Instant;
       readonly endedAt: Instant;
     }
-  /** Nobody wants it any more, or its event is no longer kept: it ends without an attempt. */
+  /** It is no longer wanted, or its event is no longer kept: it ends without an attempt. */
   | { readonly delivery: WebhookDelivery; readonly result: null };
 
-/** How the endpoint is doing after all of them, in the order of their ends. */
+/** The endpoint's health after all of them, in the order in which they ended. */
 export function healthAfterAll(health: Health, outcomes: readonly Outcome[]): Health {
   return outcomes.reduce(
     (sofar, outcome) =>

@@ -14,12 +14,14 @@ import { type EndpointState, LEASE_MS, lockSql, parseStates, stateSql } from './
 import { type StepWanted, stepTogether } from './near.js';
 import type { Step } from './stepping.js';
 
-/** Endpoints of one statement, and outcomes of one transaction. */
+/** Endpoints in one statement, and outcomes in one transaction. */
 const MAX_GROUP = 100;
 const MAX_OUTCOMES = 500;
-/** The deliveries of one event end within milliseconds of one another: stored together they cost one transaction. */
+/** The deliveries of one event end within milliseconds of each other: stored together, they cost one transaction. */
 const FLIGHT_LINGER_MS = 10;
-/** Each of hundreds whose receivers hang looks every two seconds: together they cost a statement for each of these. */
+/**
+ * Hundreds of runs with hanging receivers each look every two seconds: together they cost one statement per interval.
+ */
 const LOOK_LINGER_MS = 20;
 
 type Recorder = Together<Landed, StoredRun | 'locked' | null>;
@@ -27,13 +29,13 @@ type Recorder = Together<Landed, StoredRun | 'locked' | null>;
 interface RunsDatabaseDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** Hears of what an endpoint's workflow has to learn. */
+  /** Gets what an endpoint's workflow must learn. */
   readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
 /**
- * The database as shared by the runs of one process, hundreds of which may be waiting for receivers that hang: their common queries are
- * batched, and for the rest tenants take turns, so that everything else in the process finds connections.
+ * The database as shared by one process's runs, hundreds of which may be waiting for hanging receivers: their common
+ * queries are batched, and for the rest tenants take turns, so that everything else in the process finds connections.
  */
 export class RunsDatabase {
   private readonly turns: FairQueue;
@@ -48,7 +50,7 @@ export class RunsDatabase {
   private readonly flights = this.recorder(FLIGHT_LINGER_MS);
   private readonly outcomes = this.recorder(0);
 
-  /** `places`: how many turns there are at a time. */
+  /** `places`: how many tenants may have a turn at a time. */
   constructor(
     private readonly deps: RunsDatabaseDeps,
     places: number,
@@ -56,7 +58,7 @@ export class RunsDatabase {
     this.turns = new FairQueue(places);
   }
 
-  /** In a turn of the tenant's. */
+  /** Does this in one of the tenant's turns. */
   async inTurn<T>(tenantId: Uuid, work: (database: Database) => Promise<T>): Promise<T> {
     const leave = await this.turns.enter(tenantId);
     try {
@@ -70,17 +72,17 @@ export class RunsDatabase {
     return this.inTurn(tenantId, (database) => transact(database, work));
   }
 
-  /** Undefined: there is no such endpoint. */
+  /** Undefined: the endpoint does not exist. */
   look(id: Uuid): Promise<EndpointState | undefined> {
     return this.looks.ask(id);
   }
 
-  /** Returns false if the run is over, or the endpoint is busy at the moment: try again. */
+  /** Returns false if the run is over, or the endpoint is just busy: try again. */
   renew(run: RunOf): Promise<boolean> {
     return this.renewals.ask(run);
   }
 
-  /** "far": it is to be made by itself; null: another run has the endpoint. */
+  /** "far": it must be done separately; null: another run has the endpoint. */
   step(wanted: StepWanted): Promise<Step | 'far' | null> {
     return this.steps.ask(wanted);
   }
@@ -90,12 +92,12 @@ export class RunsDatabase {
     return this.storeBy(this.outcomes, landed);
   }
 
-  /** The same for those that ended at once: they do not wait for those that take long. */
+  /** The same for runs that ended at once, which do not wait for those that take long. */
   storeFlight(landed: Landed): Promise<StoredRun | null> {
     return this.storeBy(this.flights, landed);
   }
 
-  /** One whose endpoint is locked is stored by itself, and waits for the lock. */
+  /** A run whose endpoint is locked is stored separately, and waits for the lock. */
   private async storeBy(recorder: Recorder, landed: Landed): Promise<StoredRun | null> {
     const stored = await recorder.ask(landed);
     if (stored !== 'locked') return stored;
@@ -127,7 +129,7 @@ export class RunsDatabase {
     return ids.map((id) => states.get(id));
   }
 
-  /** One that is locked must not keep the others from theirs. */
+  /** A locked endpoint must not hold up the others. */
   private renewAll(runs: readonly RunOf[]): Promise<readonly boolean[]> {
     const ids = runs.map(({ id }) => id);
     return transact(this.deps.database, async (transaction) => {

@@ -17,26 +17,26 @@ import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
 import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-events.js';
 import { newDelivery, type OpenDelivery } from './open-deliveries.js';
 
-/** The most events of the log that one step goes over. */
+/** The most events of the log that one step covers. */
 const MAX_EVENTS = 1_000n;
 
 export interface Step {
-  /** As the step has left it. */
+  /** The state after the step. */
   readonly state: EndpointState;
-  /** The new deliveries, in the order of the log. */
+  /** The new deliveries, in log order. */
   readonly added: readonly OpenDelivery[];
-  /** Whether it made some due that waited for a retry. */
+  /** Whether it made deliveries due that were waiting for a retry. */
   readonly madeDue: boolean;
 }
 
-/** A part of the log that waits to be looked at. */
+/** Whether part of the log has yet to be handled. */
 export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
   return endpoint.recoverAfter !== null || (wantedHead > endpoint.cursorSequence && head > endpoint.cursorSequence);
 }
 
 /**
- * One step of an endpoint's cursor, and one of what is being recovered, in the caller's transaction: a delivery row for each
- * event that is wanted, at most `room` in all, and the cursor over all that was looked at. Throws TakenOver.
+ * One step of an endpoint's cursor, and one of a recovery, in the caller's transaction: writes a delivery row for each
+ * wanted event, at most `room` in all, and moves the cursor past everything handled. Throws TakenOver.
  */
 export async function step(
   transaction: Transaction,
@@ -73,7 +73,7 @@ async function advance(transaction: Transaction, state: EndpointState, room: num
   const { endpoint, removedThrough, head, wantedHead } = state;
   const lost = lostSince(endpoint, removedThrough);
   const after = removedThrough > endpoint.cursorSequence ? removedThrough : endpoint.cursorSequence;
-  // Nothing that it wants lies ahead: the cursor goes over all of it at once.
+  // Nothing wanted lies ahead: the cursor moves past everything at once.
   if (wantedHead <= after) return { added: [], set: { ...lost, cursorSequence: head > after ? head : after } };
   if (room === 0) return { added: [], set: lost };
   const read = await readWanted(transaction, state, after, head, room);
@@ -83,7 +83,7 @@ async function advance(transaction: Transaction, state: EndpointState, room: num
   return { added, set: { ...lost, cursorSequence: read.through } };
 }
 
-/** The events that retention has removed before the endpoint's cursor reached them. */
+/** The events that retention removed before the endpoint's cursor reached them. */
 function lostSince({ cursorSequence, lostFrom }: WebhookEndpoint, removedThrough: bigint): Partial<WebhookEndpoint> {
   if (removedThrough <= cursorSequence) return {};
   return { lostFrom: lostFrom ?? cursorSequence + 1n, lostTo: removedThrough };
@@ -108,7 +108,7 @@ async function recoverSome(
     if (own.some(({ state: of }) => of === 'delivered')) continue;
     const waiting = own.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
     waitingIds.push(...waiting.map((delivery) => delivery.id));
-    // One that is on its way for the last time may be lost with it.
+    // A last attempt in flight may be lost.
     if (waiting.some(hasStepLeft)) continue;
     const round = Math.max(0, ...own.filter(({ cause }) => cause === 'recover').map((delivery) => delivery.round)) + 1;
     added.push(opened(newDelivery(id, event, 'recover', round, now), event));
@@ -119,7 +119,7 @@ async function recoverSome(
   return { added, set, madeDue: waitingIds.length > 0 };
 }
 
-/** It came after its type was subscribed to. */
+/** Whether it came after its type was subscribed to. */
 export function isSubscribed(
   { types }: Pick<EndpointState, 'types'>,
   { type, sequence }: Pick<LoggedEvent, 'type' | 'sequence'>,
@@ -154,7 +154,7 @@ async function readWanted(
   return { events: found, through: found.length === most ? last.sequence : bound };
 }
 
-/** A restore may have left more out of the log than can be gone through. */
+/** A restore may have skipped more sequences than can be walked. */
 async function emptyThrough(
   transaction: Transaction,
   { tenantId }: WebhookEndpoint,
@@ -170,7 +170,7 @@ async function emptyThrough(
   return through < until ? through : until;
 }
 
-/** What the endpoint has of these events already. */
+/** The endpoint's existing deliveries of these events. */
 async function readKnown(
   transaction: Transaction,
   endpointId: Uuid,

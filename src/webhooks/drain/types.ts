@@ -1,29 +1,31 @@
-/** What a drain is asked, and what it answers. */
+/** Options and results of a drain. */
 
 export interface DrainOptions {
-  /** No new send begins after it; those that are on their way end within their own time. */
+  /** No new send begins after it; those in flight finish within their own time limit. */
   readonly signal: AbortSignal;
   /** Called every second while the drain lives. */
   readonly heartbeat: () => void;
-  /** No new send begins after so many milliseconds. */
+  /** No new send begins after this many milliseconds. */
   readonly maxMs: number;
-  /** How many milliseconds it looks on for what comes, when nothing is left, before it ends. */
+  /** How many milliseconds it keeps looking for new work before it ends. */
   readonly lookOnMs: number;
-  /** Whether the endpoint's workflow has it done, and so need not be told of what is left. */
+  /** Whether the endpoint's workflow does this, and so need not be told what is left. */
   readonly isWorkflow: boolean;
 }
 
 export interface DrainResult {
   /**
    * idle: nothing to send now; time: `maxMs` is over; stopped: by the signal; held: disabled, paused or deleted;
-   * taken_over: somebody else sends to it.
+   * taken_over: another run sends to it.
    */
   readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
   /** How many attempts it has stored. */
   readonly attempts: number;
-  /** RFC 3339; when something is to be sent next. Null: only a new event, a request or an operator makes it due again. */
+  /**
+   * RFC 3339; when something is to be sent next. Null: only a new event, a request or an operator makes it due again.
+   */
   readonly nextDueAt: string | null;
 }
 
-/** Spreads the retries; from 0 to 1. */
+/** From 0 to 1; spreads the retries. */
 export type Random = () => number;

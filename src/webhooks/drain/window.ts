@@ -3,12 +3,12 @@ import type { Instant } from '../../core/instant.js';
 import { type Health, type Load, nextLane } from '../rules.js';
 import type { OpenDelivery } from './open-deliveries.js';
 
-/** The most untried deliveries that a drain has claimed ahead of their sending. */
+/** The most untried deliveries that a drain claims ahead of sending. */
 export const MAX_CLAIMED = 100;
-/** The most retries that it has read ahead. */
+/** The most retries that it reads ahead. */
 export const MAX_RETRIES = 50;
 
-/** A receiver that has left everything unanswered for so long is silent. */
+/** A receiver that has answered nothing for this long is silent. */
 const SILENT_MS = 2_000;
 
 export interface Taken {
@@ -16,15 +16,15 @@ export interface Taken {
   readonly isProbe: boolean;
 }
 
-/** What a drain has in its hands: bounded, however much waits in the database. */
+/** What a drain holds: bounded, however much waits in the database. */
 export class Window {
   private pending: OpenDelivery[] = [];
   private retries: OpenDelivery[] = [];
-  /** Those that were taken and are not yet on their way back to the database. */
+  /** Deliveries taken whose outcome is not yet being stored. */
   private readonly onTheWay = new Map<Uuid, boolean>();
-  /** Every delivery from when it was read until its outcome is stored: none is read twice. */
+  /** Every delivery from when it was read until its outcome is stored, so that none is read twice. */
   private readonly known = new Set<Uuid>();
-  /** By the monotonic clock: when the last answer came, or the first of those on their way was sent. */
+  /** By the monotonic clock: when the last answer came, or the first attempt in flight was sent. */
   private answeredAt = performance.now();
 
   get load(): Load {
@@ -45,7 +45,7 @@ export class Window {
     return Math.max(0, MAX_RETRIES - this.retries.length);
   }
 
-  /** Puts those in line that it does not have yet. Answers how many. */
+  /** Queues those that it does not have yet. Returns how many. */
   add(deliveries: readonly OpenDelivery[]): number {
     const unknown = deliveries.filter(({ delivery }) => !this.known.has(delivery.id));
     for (const open of unknown) {
@@ -55,7 +55,7 @@ export class Window {
     return unknown.length;
   }
 
-  /** The next that may be sent, or null. While the endpoint is probed that is the one that has waited longest. */
+  /** The next delivery that may be sent, or null. During a probe it is the one that has waited longest. */
   take(health: Health, now: Instant): Taken | null {
     const lane = nextLane(this.load, health, now);
     if (lane === null) return null;
@@ -74,25 +74,25 @@ export class Window {
     return (retry.nextAttemptAt ?? 0) <= (pending.nextAttemptAt ?? 0) ? this.retries : this.pending;
   }
 
-  /** One that is on its way already. */
+  /** Adds one that is already in flight. */
   adopt(id: Uuid): void {
     this.known.add(id);
     this.onTheWay.set(id, false);
   }
 
-  /** Its attempt is over; `isAnswered`: its receiver is there. */
+  /** Its attempt is over; `isAnswered`: the receiver answered. */
   landed(id: Uuid, isAnswered: boolean): void {
     this.onTheWay.delete(id);
     if (isAnswered) this.answeredAt = performance.now();
   }
 
-  /** Its outcome is stored, or it was given up without one: it may be read again. */
+  /** Its outcome is stored, or it was abandoned: it may be read again. */
   forget(id: Uuid): void {
     this.onTheWay.delete(id);
     this.known.delete(id);
   }
 
-  /** Lets go of all that is only in line. */
+  /** Drops everything that is only queued. */
   clearLine(): void {
     for (const { delivery } of [...this.pending, ...this.retries]) this.known.delete(delivery.id);
     this.pending = [];

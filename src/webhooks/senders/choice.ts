@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Candidate, Room } from './finding.js';
 
-/** What one round takes: no more of those that are well, or of those that fail, than there is room for. */
+/** What one round takes: no more healthy or failing endpoints than there is room for. */
 export class Choice {
   private readonly taken = new Map<Uuid, Candidate>();
   private well = 0;
@@ -9,7 +9,7 @@ export class Choice {
 
   constructor(private readonly room: Room) {}
 
-  /** Whether none that is well can be taken any more. */
+  /** Whether there is no more room for healthy ones. */
   get isFull(): boolean {
     return this.well >= this.room.well;
   }
@@ -22,7 +22,7 @@ export class Choice {
     return this.taken.has(id);
   }
 
-  /** Takes of them what it has not, as far as there is room. */
+  /** Takes those that it does not have yet, as far as there is room. */
   take(candidates: Iterable<Candidate>): void {
     for (const candidate of candidates) {
       const { id, isFailing } = candidate;

@@ -7,16 +7,16 @@ import { type EndpointState, leased, parseStates, stateSql } from '../drain/leas
 import { earliestSql, parseEarliest } from '../drain/open-deliveries.js';
 import { type Candidate, freeSql, KNOWN, OPEN } from './finding.js';
 
-/** An endpoint that a run has taken, in the state that it was in then. */
+/** An endpoint taken by a run, in its state at that moment. */
 export interface Claimed {
   readonly state: EndpointState;
-  /** When the first of the deliveries is due that have rows; null: there are none. */
+  /** When the first delivery with a row is due; null: there are none. */
   readonly earliest: Instant | null;
 }
 
 /**
- * Begins a run for each of these endpoints that nobody else is at, in the caller's transaction. What another sender holds or has moved
- * meanwhile is left out, without a wait.
+ * Begins a run for each of these endpoints that is free, in the caller's transaction. Those that another sender holds
+ * or has moved meanwhile are skipped without waiting.
  */
 export async function claim(
   transaction: Transaction,

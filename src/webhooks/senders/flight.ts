@@ -5,12 +5,12 @@ import type { Wanted } from '../drain/near.js';
 import type { Outcome } from '../drain/outcomes.js';
 import type { WebhookDeps } from '../deps.js';
 
-/** So long an endpoint may take for a handful of events; what takes longer gets a run of its own. */
+/** How long an endpoint may take for a handful of events; what takes longer gets its own run. */
 const SHORT_MS = 500;
 
-/** First attempts of a handful of events, all begun at once in their order. */
+/** First attempts of a handful of events, all begun at once, in order. */
 export class Flight {
-  /** Ends every one of them. */
+  /** Aborts all of them. */
   readonly sends = new AbortController();
   private readonly flying = new Map<Uuid, Flying>();
   private readonly cutOff: WebhookDelivery[] = [];
@@ -28,7 +28,7 @@ export class Flight {
     }
   }
 
-  /** Resolves when all have ended, or have had their time. Throws what failed by our fault. */
+  /** Resolves when all have ended or time is up. Throws failures that are our own fault. */
   async landed(): Promise<void> {
     const all = Promise.all(Array.from(this.flying.values(), (flying) => this.land(flying)));
     let timer: NodeJS.Timeout | undefined;
@@ -38,7 +38,7 @@ export class Flight {
     if (this.fault !== null) throw this.fault;
   }
 
-  /** What came of it so far. What lands later is in no later answer: whoever asks takes over `left`. */
+  /** The results so far. Later results are not returned again: the caller takes over `left`. */
   take(): {
     readonly ended: readonly Outcome[];
     readonly left: readonly Flying[];

@@ -6,8 +6,8 @@ import { WINDOW } from '../rules.js';
 import type { Claimed } from './claiming.js';
 
 /**
- * Of these endpoints those for which no more waits than a handful of new events, with these; one read for all of them. What has more to
- * do is missing: it gets a run of its own.
+ * Those of these endpoints for which only a handful of new events wait, with the events; one read for all. Endpoints
+ * with more to do are absent: they get their own run.
  */
 export async function lightWork(
   reader: Reader,

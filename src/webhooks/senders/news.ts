@@ -4,20 +4,20 @@ import { type Instant, instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { tenantsWithEvents } from './finding.js';
 
-/** An event is mostly to be seen so long after its time. */
+/** By this long after its time, an event is usually visible. */
 const MARGIN_MS = 1_000;
-/** How often it looks back to where certainly nothing more comes. */
+/** How often it looks back far enough that nothing can have been missed. */
 const WIDE_EVERY_MS = 1_000;
 
-/** Which tenants' logs have grown: by the times of their last events, and so without asking those that sleep. */
+/** Finds tenants whose logs have grown, by the times of their last events, so that idle ones cost nothing. */
 export class News {
-  /** The last events that were seen, of tenants with events of late. */
+  /** The last events seen, for tenants with recent events. */
   private seen = new Map<Uuid, bigint>();
   private readonly tenants = new Set<Uuid>();
   private lookedAt: Instant | null = null;
   private lookedWidelyAt = Number.NEGATIVE_INFINITY;
 
-  /** Looks again. Answers the tenants whose endpoints have to be looked at. */
+  /** Looks again. Returns the tenants whose endpoints must be examined. */
   async look(reader: Reader, now: Instant): Promise<readonly Uuid[]> {
     const isWide = this.lookedAt === null || performance.now() - this.lookedWidelyAt >= WIDE_EVERY_MS;
     const since = instant((this.lookedAt ?? now) - (isWide ? SETTLED_AFTER_MS : MARGIN_MS));
@@ -32,17 +32,17 @@ export class News {
     return [...this.tenants];
   }
 
-  /** Something of this tenant may have been left. */
+  /** Something may have been left undone for this tenant. */
   lookAgain(tenantId: Uuid): void {
     this.tenants.add(tenantId);
   }
 
-  /** All of this tenant that there was to do is in somebody's hands. */
+  /** Everything for this tenant is being handled. */
   done(tenantId: Uuid): void {
     this.tenants.delete(tenantId);
   }
 
-  /** Whether its log has grown beyond that, as far as was seen. */
+  /** Whether its log is known to have grown beyond that. */
   isBeyond(tenantId: Uuid, head: bigint): boolean {
     return (this.seen.get(tenantId) ?? 0n) > head;
   }

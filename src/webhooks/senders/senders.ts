@@ -16,23 +16,30 @@ import { lightWork } from './light.js';
 import { News } from './news.js';
 import { type Slot, Slots } from './slots.js';
 
-/** From the end of a round to the begin of the next: after one that found something, one that did not, and one that failed. */
+/**
+ * From the end of a round to the start of the next: after one that found something, one that did not, and one that
+ * failed.
+ */
 const BUSY_MS = 25;
 const IDLE_MS = 100;
 const FAILED_MS = 1_000;
-/** The share of the time that looking may take, unless it is slow because others are busy. Sending may take all of it. */
+/**
+ * The share of the time that looking may take, unless it is slow because others are busy. Sending may take all of it.
+ */
 const LOOK_SHARE = 1 / 4;
 const MAX_PAUSE_MS = 100;
 
 const FOUND_AT_ONCE = 512;
-/** Tenants of one look for what lies behind their logs: of each no more than the endpoints that it may have. */
+/** Tenants per look for endpoints that are behind. Each tenant has a limited number of endpoints. */
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
-/** One for all flights: creating a reason for each would cost more than ending it. */
+/** Shared by all flights: creating a reason for each would cost more than ending it. */
 const FLIGHT_OVER = new Error('the flight is over');
 
-/** Options of a separate run: it continues while there is something to send, and then leaves the endpoint to the next round. */
+/**
+ * Options of a separate run: it continues while there is something to send, then leaves the endpoint to the next round.
+ */
 const RUN = { maxMs: 30_000, lookOnMs: 500, heartbeat: () => undefined, isWorkflow: false } as const;
 
 /**
@@ -44,14 +51,14 @@ export class Senders {
   private readonly stopping = new AbortController();
   private readonly news = new News();
   private readonly slots: Slots;
-  /** Those that this process is at. */
+  /** Endpoints that this process is sending to. */
   private readonly own = new Set<Uuid>();
   private readonly running = new Set<Promise<void>>();
   private isDueFirst = false;
   private rounds: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
 
-  /** `slots`: endpoints at a time, and as many again that take long. */
+  /** `slots`: endpoints at a time, and as many slow ones again. */
   constructor(
     private readonly deps: WebhookDeps,
     slots: number,
@@ -65,7 +72,7 @@ export class Senders {
     this.rounds = this.run();
   }
 
-  /** Begins nothing more; resolves when everything that was on its way has been stored. */
+  /** Begins nothing more; resolves when everything in flight has been stored. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wake();
@@ -97,7 +104,7 @@ export class Senders {
     });
   }
 
-  /** Answers whether anything was begun, and how long it looked for that. */
+  /** Returns whether anything was begun, and how long looking took. */
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
     const began = performance.now();
     const { database, clock } = this.deps;
@@ -109,7 +116,7 @@ export class Senders {
       endpointsDue(database.reader, now, room),
     ]);
     const choice = new Choice(room);
-    // They take turns, so that neither takes all the room for ever.
+    // They take turns, so that neither takes all the room forever.
     this.isDueFirst = !this.isDueFirst;
     try {
       if (this.isDueFirst) choice.take(due);
@@ -121,7 +128,7 @@ export class Senders {
         await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
       return { isBusy: chosen.length > 0, lookedMs };
     } catch (fault) {
-      // Of what was taken for done, some is in nobody's hands. What is due stays so.
+      // Some of what was considered done is not being handled. What is due stays due.
       for (const tenantId of tenantIds) this.news.lookAgain(tenantId);
       throw fault;
     }
@@ -132,7 +139,7 @@ export class Senders {
     return { well: Math.min(room, FOUND_AT_ONCE), failing: Math.min(longRoom, FOUND_AT_ONCE) };
   }
 
-  /** The tenants that have waited longest first, a few at a time, each with all its endpoints. */
+  /** Takes the longest waiting tenants first, a few at a time, each with all its endpoints. */
   private async takeNews(tenantIds: readonly Uuid[], choice: Choice, now: Instant): Promise<void> {
     const { reader } = this.deps.database;
     for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_AT_ONCE) {
@@ -143,17 +150,17 @@ export class Senders {
     }
   }
 
-  /** One that is probed is looked at with its probe, however late the retry is that it waits for. */
+  /** Makes probed endpoints due at their probe, however late the retry that they wait for. */
   private async putOff(behind: readonly Candidate[], now: Instant): Promise<void> {
     const late = behind.filter(({ isProbed, isBusy }) => isProbed && !isBusy).map(({ id }) => id);
     if (late.length > 0) await transact(this.deps.database, (transaction) => makeDue(transaction, late, now));
   }
 
-  /** A tenant of which anything is left is looked at again: before others if all of it is left, behind them if not. */
+  /** A tenant with anything left is examined again: before the others if everything is left, after them if not. */
   private takeOf(tenantId: Uuid, behind: readonly Candidate[], choice: Choice): void {
     choice.take(behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed));
     const isLeft = behind.some(({ id, isBusy, isProbed }) =>
-      // Of what this process is at itself, it looks when that ends.
+      // What this process itself is sending to is examined when that ends.
       isBusy ? !this.own.has(id) : !isProbed && !choice.has(id),
     );
     if (isLeft && !behind.some(({ id }) => choice.has(id))) return;
@@ -186,7 +193,7 @@ export class Senders {
     this.running.add(running);
   }
 
-  /** Answers the last event of the log that was there when the endpoint was left; null: look again. */
+  /** Returns the log's last event when the endpoint was left; null: look again. */
   private async send(state: EndpointState, wanted: Wanted | undefined): Promise<bigint | null> {
     const slot = this.slots.enter();
     if (state.endpoint.failuresInRow > 0) slot.takesLong();
@@ -207,7 +214,7 @@ export class Senders {
       const { through, state } = wanted;
       const goesOn = left.length > 0;
       const landed = { run: state.endpoint, through, ended, untried, goesOn, isWorkflow: false, random: this.random };
-      // What is not stored is sent again when the lease is over.
+      // Whatever is not stored is sent again when the lease ends.
       const stored = await this.deps.runs.storeFlight(landed);
       if (stored === null) return null;
       if (!goesOn) return stored.state.head;

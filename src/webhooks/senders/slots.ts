@@ -1,13 +1,13 @@
 /**
- * How many endpoints the senders of a process are at. An endpoint begins in a short slot; where it takes longer, or failed last, it moves
- * to a long one if there is room, so that endpoints which hang leave the short ones to the others. A tenant has 16 endpoints at most,
- * which is its share.
+ * The endpoints that a process's senders may be sending to. An endpoint begins in a short slot; if it takes longer, or
+ * failed last, it moves to a long one if there is room, so that hanging endpoints leave the short ones to others. A
+ * tenant's share is its 16 endpoints.
  */
 export class Slots {
   private short = 0;
   private long = 0;
 
-  /** `each`: of both kinds. */
+  /** `each`: slots of each kind. */
   constructor(private readonly each: number) {}
 
   get taken(): readonly [short: number, long: number] {
@@ -19,7 +19,7 @@ export class Slots {
     return Math.max(0, this.each - this.short);
   }
 
-  /** How many more may begin that are likely to take long. */
+  /** How many more may begin that are likely to be slow. */
   get longRoom(): number {
     return this.each - this.long;
   }
@@ -42,7 +42,7 @@ export class Slots {
   }
 }
 
-/** The place of one endpoint. */
+/** One endpoint's place. */
 export interface Slot {
   takesLong(): void;
   leave(): void;

@@ -1,7 +1,7 @@
 import { MoneyClient } from '../client.js';
 import { UsageError } from './program.js';
 
-/** A tenant of the demo world, as its file describes it. (docs/demo-world.md) */
+/** A tenant of the demo world, from its file. (docs/demo-world.md) */
 export class DemoTenant {
   /** With every scope and role. */
   readonly owner: MoneyClient;
@@ -29,7 +29,7 @@ export class DemoTenant {
     return new MoneyClient({ baseUrl: this.baseUrl, token });
   }
 
-  /** The id of an account by its name in the demo world. */
+  /** The id of an account, by its name in the demo world. */
   account(name: string): string {
     const { id } = record(this.accounts[name]);
     if (typeof id !== 'string') throw new UsageError(`this tenant has no account ${name}: take acme`);

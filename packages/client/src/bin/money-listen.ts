@@ -47,7 +47,7 @@ await program(USAGE, async (args) => {
   const following = from === 'start' ? {} : { from: from === 'now' ? await client.headOfEvents() : from };
   for await (const one of forwardEvents({ client, to, secret, signal, ...following, ...typesOf(values.events) })) {
     const line = json ? jsonOf(one) : lineOf(one);
-    // Whoever reads slowly is waited for.
+    // Waits for a slow reader.
     if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
   }
 });

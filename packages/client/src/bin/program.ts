@@ -1,14 +1,14 @@
 import { isMoneyError } from '../errors.js';
 
-/** What the programs of this package have in common: exit codes and how they say what went wrong. */
+/** Shared by the programs of this package: exit codes and error messages. */
 
-/** What was asked for cannot be. */
+/** The arguments make no sense. */
 export class UsageError extends Error {}
 
 const FAILED = 1;
 const MISUSED = 2;
 
-/** Runs it with the arguments. Ends with 0, with 1 where the API or the network refused, with 2 for wrong arguments. */
+/** Runs it with the arguments. Exits with 0, with 1 if the API or the network refused, with 2 for wrong arguments. */
 export async function program(usage: string, run: (args: string[]) => Promise<void>): Promise<void> {
   const args = process.argv.slice(2);
   if (args.includes('--help')) {
@@ -25,7 +25,7 @@ export async function program(usage: string, run: (args: string[]) => Promise<vo
   }
 }
 
-/** Of text from elsewhere, what cannot steer a terminal. */
+/** Text from elsewhere, without what could control a terminal. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{C}+/gu, ' ').trim();
 }

@@ -4,21 +4,21 @@ import { pause } from '../pause.js';
 import type { DemoTenant } from './demo-tenant.js';
 import { UsageError } from './program.js';
 
-/** How each event is made to happen in the demo world. */
+/** How to make each event happen in the demo world. */
 
 export interface Triggered {
   /** What the event will be about. */
   readonly resource: string;
-  /** What a person should know meanwhile. */
+  /** What a person should know while waiting. */
   readonly note?: string;
 }
 type Trigger = (tenant: DemoTenant) => Promise<Triggered>;
 
 const COPM = (raw: bigint) => ({ raw, asset: 'COPM' as const });
-/** The account `guarded` needs an approval from this on. */
+/** The account `guarded` needs an approval from this amount on. */
 const GUARDED = 1_000_000n;
 const SMALL = 150_000n;
-/** More than the demo world's bruno is ever sent. */
+/** More than the demo world's bruno ever receives. */
 const HUGE = 1_000_000_000n;
 const READY_POLL_MS = 250;
 const READY_TRIES = 120;
@@ -88,7 +88,7 @@ function payout(
   });
 }
 
-/** One row to ana. An amount under the minimum is refused with the file. */
+/** One row to ana. An amount below the minimum makes the file invalid. */
 async function batch(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
   const csv = `recipient,amount,asset,description\n${tenant.account('ana')},${raw},COPM,money-trigger\n`;
   return resourceOf(
@@ -110,7 +110,7 @@ async function executed(tenant: DemoTenant, from: string, raw: bigint): Promise<
   throw new UsageError(`the batch ${resource} is not validated: does the worker run?`);
 }
 
-/** Only the first declaration is an event, and one account of the demo world has none. */
+/** Only the first declaration emits an event, and one account of the demo world has none yet. */
 async function verified(tenant: DemoTenant): Promise<Triggered> {
   const id = tenant.account('carla');
   const { verified_at: at } = await tenant.owner.getAccount(id);

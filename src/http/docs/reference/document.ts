@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the reference reads of the OpenAPI document, which is made by others. */
+/** The part of the OpenAPI document that the reference reads; the document itself is made elsewhere. */
 
 const schema = z.object({
   $ref: z.string().optional(),
@@ -88,12 +88,12 @@ const document = z.object({
 });
 export type ApiDocument = z.infer<typeof document>;
 
-/** Throws where the document is not of the shape that is read. */
+/** Throws if the document does not have the expected shape. */
 export function readDocument(made: object): ApiDocument {
   return document.parse(made);
 }
 
-/** The name of the component that is meant, or undefined. */
+/** The name of the referenced component, or undefined. */
 export function refName({ $ref }: { readonly $ref?: string | undefined }): string | undefined {
   return $ref?.split('/').at(-1);
 }

@@ -4,7 +4,7 @@ import type { Route } from '../../route.js';
 import { type Content, type DescribedOperation, type Schema } from './document.js';
 import { resolved } from './fields.js';
 
-/** An operation as a command: what the document gives as its example, or else the least that its schema asks for. */
+/** An operation as a command: the document's example, or else the minimum that its schema requires. */
 
 const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 const BY_FORMAT: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** With the variables of the page about a first transfer. */
+/** Uses the variables of the page about a first transfer. */
 export function curlOf(route: Route, operation: DescribedOperation, schemas: Schemas): string {
   const path = route.path.replace(/^\/v1/, '').replaceAll(/\{(\w+)\}/g, (_, name: string) => pathValue(name));
   const isPlain = route.method === 'GET' || (route.method === 'POST' && route.body !== null);
@@ -43,12 +43,12 @@ function bodyLines({ requestBody }: DescribedOperation, schemas: Schemas): strin
   return [`--json '${text.replaceAll("'", String.raw`'\''`)}'`];
 }
 
-/** The body that is shown. */
+/** The body to show. */
 export function bodyExample({ example, examples = {}, schema = {} }: Content[string], schemas: Schemas): unknown {
   return example ?? Object.values(examples)[0]?.value ?? new Sampler(schemas).sample(schema);
 }
 
-/** The least that a schema asks for. No two of its ids are the same. */
+/** The minimum that a schema requires, with all ids different. */
 class Sampler {
   private ids = 0;
 
@@ -70,7 +70,7 @@ class Sampler {
 
   private text({ format = '', pattern = '' }: Schema): string {
     if (format === 'uuid') return `${AN_ID.slice(0, -1)}${this.ids++}`;
-    // What has a pattern of its own is a number of a document or an account.
+    // A string with its own pattern is the number of a document or an account.
     return BY_FORMAT[format] ?? (pattern.startsWith('^[0-9') ? '10203040' : 'text');
   }
 }

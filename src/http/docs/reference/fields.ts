@@ -2,11 +2,11 @@ import { html, type Html, joined, NOTHING } from '../html.js';
 import { renderMarkdown } from '../written.js';
 import { refName, type Schema } from './document.js';
 
-/** Bodies and objects as lists of their fields, each with its type in words. */
+/** Bodies and objects as lists of fields, each with its type in words. */
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** The schema that a reference leads to, the parts of an allOf in one, and the one beside null. */
+/** The schema behind a reference, the merged parts of an allOf, or the alternative to null. */
 export function resolved(given: Schema, schemas: Schemas): Schema {
   const name = refName(given);
   if (name !== undefined) return resolved(schemas[name] ?? {}, schemas);
@@ -28,11 +28,14 @@ function described({ description }: Schema): Schema {
 }
 
 export interface FieldLinks {
-  /** Where the object of this component is described; undefined: nowhere, so its fields are listed where it is used. */
+  /**
+   * The address where this component's object is described; undefined: nowhere, so its fields are listed where it is
+   * used.
+   */
   readonly object: (name: string) => string | undefined;
 }
 
-/** The fields below one another, those of an object within by their dotted names. */
+/** The fields in a list, those of nested objects by their dotted names. */
 export function fieldList(schema: Schema, schemas: Schemas, links: FieldLinks): Html {
   const rows = fieldRows(schema, { schemas, links, prefix: '' });
   return rows.length === 0 ? NOTHING : html`<dl>${rows}</dl>`;

@@ -9,7 +9,7 @@ import { type ApiDocument, type DescribedOperation, type Parameter, readDocument
 import { curlOf } from './example.js';
 import { fieldList, type FieldLinks, fieldRow, resolved, typeOf } from './fields.js';
 
-/** The reference: a page for each tag of the OpenAPI document, one for the objects, one for what is sent to receivers. */
+/** The reference: a page for each tag of the OpenAPI document, one for the objects, one for webhook deliveries. */
 
 const PATH = '/reference';
 const OBJECTS = `${PATH}/objects`;
@@ -51,7 +51,7 @@ export class Reference {
     this.links = { object: (name) => (shown.has(name) ? `${places.page(OBJECTS)}#${name}` : undefined) };
   }
 
-  /** Every operation, with the way to it. */
+  /** Every operation, with a link. */
   home(): Made {
     const groups = this.groups.map(
       (group) =>
@@ -73,12 +73,12 @@ export class Reference {
     return { content, sections };
   }
 
-  /** A page for each tag, and those of the objects and the deliveries. */
+  /** A page for each tag, and those for objects and deliveries. */
   pages(): SitePage[] {
     return [...this.groups.map((group) => this.groupPage(group)), this.deliveriesPage(), this.objectsPage()];
   }
 
-  /** `GET /v1/transfers/{id}`, as a link to where it is described. */
+  /** `GET /v1/transfers/{id}`, as a link to its description. */
   callLink(route: Route): Html {
     const { method, path } = route;
     const group = this.groups.find(({ calls }) => calls.some((call) => call.route === route));
@@ -167,7 +167,7 @@ export class Reference {
     return html`<a href="${this.places.page('/conceptos/errores')}#${code}"><code>${code}</code></a>`;
   }
 
-  /** What answers are made of: what a request alone uses is described there. */
+  /** The objects in answers: an object used only in a request is described there. */
   private shownObjects(): ReadonlySet<string> {
     const names = new Set<string>();
     const visit = (value: unknown): void => {
@@ -236,7 +236,7 @@ function callOf(document: ApiDocument, route: Route): Call[] {
   return operation === undefined ? [] : [{ route, operation }];
 }
 
-/** Which scope and role it asks for. */
+/** The scopes and roles that it requires. */
 function needs({ operation }: Route): Html {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const words = (list: readonly string[]): Html =>
