@@ -10,7 +10,7 @@ import { tellAgainSweep } from '../../src/temporal/telling-again.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, LEAST, list, openBank, text } from '../support/bank.js';
-import { addWord, type TestDatabase } from '../support/database.js';
+import { type TestDatabase, widen } from '../support/database.js';
 import { outboxRow } from '../support/temporal-world.js';
 import { insertSql } from '../../src/db/statements.js';
 import { outbox as outboxTable } from '../../src/db/entities/outbox.js';
@@ -24,8 +24,8 @@ describe('a process beside a newer one, which writes words that it does not know
 
   before(async () => {
     db = await ownDatabase('words');
-    await addWord(db, 'outbox', 'resource_type', 'x_loan');
-    await addWord(db, 'transfers', 'status', 'x_held');
+    await widen(db, 'x_loan', 'resource_type', ['outbox']);
+    await widen(db, 'x_held', 'status', ['transfers']);
     // What a migration to come says anew.
     await db.change('ALTER TABLE transfers DROP CONSTRAINT transfers_approval');
     api = await startTestApi(db);

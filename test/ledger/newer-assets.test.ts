@@ -11,7 +11,7 @@ import {
   text,
   transferBody,
 } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { type TestDatabase, widen } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { assertLedgerSound, openDesk } from '../support/world.js';
 import { ownDatabase } from '../webhooks/support.js';
@@ -27,8 +27,7 @@ describe('while an asset is introduced', () => {
 
   before(async () => {
     db = await ownDatabase('assets');
-    for (const table of ['balances', 'entries', 'transfers'])
-      await db.change(`ALTER TABLE ${table} MODIFY asset ENUM('COPM','DUSD','XTST') NOT NULL`);
+    await widen(db, 'XTST', 'asset');
     api = await startTestApi(db);
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: LEAST } });
