@@ -166,6 +166,10 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text);
+}
+
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /** A refusal as plain data: what pure rules return, and what is stored under an idempotency key. */
