@@ -25,6 +25,8 @@ export type Asset = keyof typeof LIST;
 export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
 /** In the order in which they are shown. */
 export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
+/** What the examples of documents and help are of. */
+export const EXAMPLE_ASSET = ASSETS[0];
 
 /** For people: "COPM or DUSD", and what `raw` counts of each. */
 export const ASSET_NAMES = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ASSETS);

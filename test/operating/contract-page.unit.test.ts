@@ -33,8 +33,8 @@ describe('docs/contract.md', () => {
   it('lists every error code with its status and the keys of its details', () => {
     const written = rows.filter(([, status]) => /^[45]\d\d$/.test(status ?? ''));
     const wanted = ERROR_CODES.map((code) => {
-      const { status, details = [] }: ErrorEntry = ERRORS[code];
-      return [code, String(status), details.join(', ')];
+      const { status, example }: ErrorEntry = ERRORS[code];
+      return [code, String(status), Object.keys(example.details ?? {}).join(', ')];
     });
     assert.deepEqual(
       written.map(([code, status, , details]) => [code, status, details]),
