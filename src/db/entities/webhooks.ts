@@ -1,21 +1,11 @@
 import { API_VERSIONS } from '../../core/versions.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
-import type { EventType } from './events.js';
+import { SUBSCRIBABLE_TYPES } from './events.js';
+
+export { SUBSCRIBABLE_TYPES, type SubscribableType } from './events.js';
 
 /** Who is told of events, what is on its way to them, and what was tried. */
-
-/** What may be subscribed to. (docs/contract.md, Events) */
-export const SUBSCRIBABLE_TYPES = [
-  'transfer.completed',
-  'payout.completed',
-  'payout.failed',
-  'payout.returned',
-  'bonus_batch.ready',
-  'bonus_batch.completed',
-  'account.verified',
-] as const satisfies readonly EventType[];
-export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
 
 /** A deleted one stays as the resource that its idempotency key made. */
 export const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
