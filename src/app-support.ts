@@ -76,7 +76,8 @@ function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, 
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_QUIET_S: quiet } = config;
-  const rails = openRails(new SimulatedRail(database, clock, SIMULATED), { urls, keys }, clock);
+  const simulated = new SimulatedRail(database, clock, SIMULATED);
+  const rails = openRails({ simulated }, { urls, keys }, clock);
   const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
   const breakers = new RailBreakers(database, clock);
   const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer, breakers });

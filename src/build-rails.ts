@@ -43,7 +43,7 @@ export function buildWorkerRails(
 ): WorkerRails {
   const simulated = new SimulatedRail(database, clock, SIMULATED);
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, ENCRYPTION_KEYS: encryptionKeys } = settings;
-  const rails = openRails(simulated, { urls, keys }, clock);
+  const rails = openRails({ simulated }, { urls, keys }, clock);
   const onSilent = (rail: string, reason: string): void => logger.warn({ rail, reason }, 'a rail gave no answer');
   const observer = railMetrics(registry, onSilent, rails.keys());
   const options = { opensAfter: settings.PAYOUT_RAIL_OPENS_AFTER, probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };

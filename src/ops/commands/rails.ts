@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { serveGateway } from '../../payouts/rails/gateway.js';
-import { httpRail, SIMULATED } from '../../payouts/rails/rules.js';
+import { httpRail, OWN_RAILS, SIMULATED } from '../../payouts/rails/rules.js';
 import { SimulatedRail } from '../../payouts/rails/simulated.js';
 import { simulatedStatement } from '../../payouts/rails/statement.js';
 import { listRails, type RailStanding } from '../../support/reading/rails.js';
@@ -74,7 +74,7 @@ lost. A worker tries it again by itself with one payout (half_open); when it ans
     examples: ['rails list', 'rails list --json'],
     input: z.object({}),
     run: async ({ database: { reader }, gateways, output }) => {
-      const configured = [SIMULATED, ...Array.from(gateways.urls.keys(), httpRail)];
+      const configured = [...OWN_RAILS, ...Array.from(gateways.urls.keys(), httpRail)];
       output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
     },
   });

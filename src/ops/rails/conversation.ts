@@ -12,7 +12,8 @@ export function conversationOf(
   { database, desk, clock, gateways, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),
 ): RailConversation {
-  const all = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
+  const simulated = new SimulatedRail(database, clock, SIMULATED);
+  const all = openRails({ simulated }, gateways, clock);
   const unknown = [...leftOut].filter((name) => !all.has(name));
   if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${[...all.keys()].join(', ')}`);
   const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
