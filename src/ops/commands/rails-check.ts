@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readGatewayKeys } from '../../config.js';
+import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { systemClock } from '../../core/instant.js';
 import { addLocalCommand } from '../command.js';
 import { OpsError } from '../failures.js';
@@ -11,7 +12,7 @@ import { checkGateway, type RuleResult } from '../rails/check.js';
 const DEFAULTS = {
   callbackPort: '9998',
   raw: '150000',
-  asset: 'COPM',
+  asset: EXAMPLE_ASSET,
   country: 'CO',
   bankCode: '0007',
   // As the reference takes them: paid at once, and accepted first and paid after 2 s.
