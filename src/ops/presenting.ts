@@ -7,7 +7,14 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Balance } from '../db/entities/ledger.js';
 import type { Adjustment, PayIn, Transfer } from '../db/entities/operations.js';
-import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entities/parties.js';
+import {
+  type Account,
+  feeKeyOf,
+  type FeeScheduleRow,
+  type Member,
+  type Tenant,
+  type Token,
+} from '../db/entities/parties.js';
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
 import type { LimitState } from '../accounts/reading.js';
@@ -168,10 +175,12 @@ export function batchFields(batch: BonusBatch): Fields {
   };
 }
 
-export function feeFields({ operation, asset, flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): Fields {
+export function feeFields(schedule: FeeScheduleRow): Fields {
+  const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
+  const { tenantId: _, ...of } = feeKeyOf(schedule);
+  const { asset } = of;
   return {
-    operation,
-    asset,
+    ...of,
     flat: { raw: flatRaw, asset },
     basis_points: basisPoints.toString(),
     floor: { raw: floorRaw, asset },

@@ -48,7 +48,7 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
 /** All that a fee depends on beside the amount: how a schedule is found, everywhere. (CONTRIBUTING.md) */
-const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
+export const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(
   'fee_schedules',
