@@ -9,6 +9,7 @@ import { API_VERSIONS } from '../../src/core/versions.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
+import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { FAILURES } from '../../src/payouts/rails/rules.js';
 import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
 import { tableRows } from './pages.js';
@@ -92,6 +93,11 @@ describe('the guides for tenants', () => {
           LISTED_ASSETS[asset].limits[name].toString(),
           `${name} of ${asset}`,
         );
+  });
+
+  it('list every rate class', () => {
+    const listed = rowsBelow(LIMITS, 'Class').map(([name]) => name);
+    assert.deepEqual(listed, [...RATE_CLASSES]);
   });
 
   it('name every dated version of the API', () => {
