@@ -169,7 +169,7 @@ async function startService(supervisor, { port, ports, addresses, secrets, apis 
   const urls = await startDatabase(supervisor, ports, secrets);
   const settings = sharedSettings({ addresses, urls, secrets });
   writePrivateJson(RUNTIME, { ports, settings });
-  const env = serviceEnv(settings);
+  const env = await serviceEnv(settings);
   await step('Migrating the database', () =>
     runOurs('dist/src/migrate.js', { ...env, MYSQL_ADMIN_URL: urls.adminUrl }, 'The database could not be migrated'),
   );

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { RateConfig } from './config/rates.js';
 import type { Logger } from './http/logging.js';
-import { RateLimiter, type RateLimits, type Rates } from './http/rate-limit.js';
+import { eachRateClass, LISTED_RATES, RateLimiter, type RateLimits, type Rates } from './http/rate-limit.js';
 import { sharedRateMetrics } from './http/rate-metrics.js';
 import { SharedRateLimiter } from './http/shared-rate-limit.js';
 
@@ -31,10 +31,8 @@ export async function buildRates(config: RateConfig, registry: Registry, logger:
 }
 
 function ratesOf(config: RateConfig): Rates {
-  return {
-    requests: { perSecond: config.RATE_LIMIT_REQUESTS_PER_S, burst: config.RATE_LIMIT_BURST },
-    redeliver: { perSecond: config.RATE_LIMIT_REDELIVER_PER_MIN / 60, burst: config.RATE_LIMIT_REDELIVER_PER_MIN },
-    lookup: { perSecond: config.RATE_LIMIT_LOOKUP_PER_S, burst: config.RATE_LIMIT_LOOKUP_BURST },
-    uploads: { perSecond: config.RATE_LIMIT_UPLOADS_PER_MIN / 60, burst: config.RATE_LIMIT_UPLOADS_PER_MIN },
-  };
+  return eachRateClass((rateClass) => {
+    const { seconds, rate, burst } = LISTED_RATES[rateClass];
+    return { perSecond: config[rate.variable] / seconds, burst: config[burst.variable] };
+  });
 }

@@ -1,3 +1,5 @@
+import { RATE_SETTINGS } from '../../src/http/rate-limit.js';
+
 /** How the bench configures the processes of the service. */
 
 /** The keys that the bench gives the service, so that it can itself make cursors of any depth. */
@@ -37,12 +39,7 @@ export function apiSettings(port: number): Record<string, string> {
     PORT: `${port}`,
     FINGERPRINT_KEYS: keys(FINGERPRINT_KEY),
     CURSOR_KEYS: keys(CURSOR_KEY),
-    RATE_LIMIT_REQUESTS_PER_S: NO_LIMIT,
-    RATE_LIMIT_BURST: NO_LIMIT,
-    RATE_LIMIT_LOOKUP_PER_S: NO_LIMIT,
-    RATE_LIMIT_LOOKUP_BURST: NO_LIMIT,
-    RATE_LIMIT_REDELIVER_PER_MIN: NO_LIMIT,
-    RATE_LIMIT_UPLOADS_PER_MIN: NO_LIMIT,
+    ...Object.fromEntries(RATE_SETTINGS.map(({ variable }) => [variable, NO_LIMIT])),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readGatewayKeys } from '../../src/config.js';
+import { EXAMPLE_ASSET } from '../../src/core/amount.js';
 import { systemClock } from '../../src/core/instant.js';
 import { addLocalCommand } from '../../src/ops/command.js';
 import { OpsError } from '../../src/ops/failures.js';
@@ -11,7 +12,7 @@ import { checkGateway, type RuleResult } from '../gateway-check/check.js';
 const DEFAULTS = {
   callbackPort: '9998',
   raw: '150000',
-  asset: 'COPM',
+  asset: EXAMPLE_ASSET,
   country: 'CO',
   bankCode: '0007',
   // For the reference gateway: paid at once; accepted first and paid after 2 s.

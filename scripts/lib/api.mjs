@@ -2,17 +2,7 @@ import { join } from 'node:path';
 import { ROOT } from './paths.mjs';
 import { answersOk } from './ports.mjs';
 
-/** A hundred times the service's default limits, so that trying things out is never throttled. */
-const DEMO_RATES = {
-  RATE_LIMIT_REQUESTS_PER_S: '10000',
-  RATE_LIMIT_BURST: '20000',
-  RATE_LIMIT_LOOKUP_PER_S: '500',
-  RATE_LIMIT_LOOKUP_BURST: '2000',
-  RATE_LIMIT_REDELIVER_PER_MIN: '6000',
-  RATE_LIMIT_UPLOADS_PER_MIN: '1000',
-};
-
-/** Receivers and gateways on this machine, but no other private address. */
+/** Receivers and gateways on this machine, and no other private address. */
 const THIS_MACHINE = 'http://127.0.0.1:*,http://localhost:*';
 
 /** The configuration that all our processes share, including the operators' command line. */
@@ -32,16 +22,22 @@ export function sharedSettings({ addresses, urls, secrets }) {
   };
 }
 
-/** The environment of our processes: the user's own, except for the shared settings. */
-export function serviceEnv(settings) {
-  const rates = process.env.RATE_LIMITS === 'default' ? {} : DEMO_RATES;
+/** The environment of our processes: what the user has set stands, save for the shared settings. */
+export async function serviceEnv(settings) {
+  const rates = process.env.RATE_LIMITS === 'default' ? {} : await demoRates();
   const env = { ...rates, LOG_LEVEL: 'info', ...process.env, ...settings };
   // Only the migrations may change tables.
   delete env.MYSQL_ADMIN_URL;
   return env;
 }
 
-/** The part that runs activities, workflows and sweeps. */
+/** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
+async function demoRates() {
+  const { RATE_SETTINGS } = await import('../../dist/src/http/rate-limit.js');
+  return Object.fromEntries(RATE_SETTINGS.map(({ variable, usual }) => [variable, `${100 * usual}`]));
+}
+
+/** The part that works for the workflows and sweeps up. */
 export function workerPart({ name, env, adminPort, sdkMetricsPort, log }) {
   return {
     name,

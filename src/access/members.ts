@@ -2,7 +2,7 @@ import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
-import { type Role, ROLES } from '../core/permissions.js';
+import type { Role } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
 import { accounts, type Member, memberRoles, members } from '../db/entities/parties.js';
@@ -110,8 +110,8 @@ function memberAct({ id, tenantId }: Member, action: string, details: ActDetails
 
 export interface MemberWithRoles {
   readonly member: Member;
-  /** In how many accounts it has each role. */
-  readonly roles: ReadonlyMap<Role, number>;
+  /** In how many accounts it has each role, also one that only a newer process knows. */
+  readonly roles: ReadonlyMap<string, number>;
 }
 
 /** The tenant's members, oldest first. */
@@ -131,7 +131,7 @@ export async function listMembers(reader: Reader, tenantId: Uuid): Promise<reado
     roles: new Map(
       counted
         .filter((row) => column.uuid.parse(row.member_id) === member.id)
-        .map((row) => [column.oneOf(ROLES).parse(row.role), column.integer.parse(row.accounts)]),
+        .map((row) => [column.string.parse(row.role), column.integer.parse(row.accounts)]),
     ),
   }));
 }

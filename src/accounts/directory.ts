@@ -1,6 +1,5 @@
 import { ASSETS } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
-import { type Role, ROLES } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Balance, balances } from '../db/entities/ledger.js';
@@ -21,7 +20,8 @@ export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number
 
 export interface AccountDetails {
   readonly balances: readonly Balance[];
-  readonly members: readonly { readonly name: string; readonly role: Role }[];
+  /** With their roles, also those that only a newer process knows. */
+  readonly members: readonly { readonly name: string; readonly role: string }[];
 }
 
 /** The account's balances, and who may act in it. */
@@ -37,7 +37,7 @@ export async function readAccountDetails(reader: Reader, accountId: Uuid): Promi
     balances: own,
     members: roles.map((row) => ({
       name: column.string.parse(row.name),
-      role: column.oneOf(ROLES).parse(row.role),
+      role: column.string.parse(row.role),
     })),
   };
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
 import {
   type Account,
+  FEE_KEY,
   type FeeKey,
   feeKeyOf,
   type FeeScheduleRow,
@@ -107,5 +108,5 @@ function actOn(tenantId: Uuid, action: string): Pick<Act, 'tenantId' | 'action' 
 }
 
 export function listFeeSchedules(reader: Reader, tenantId: Uuid): Promise<FeeScheduleRow[]> {
-  return reader.select(feeSchedules, { tenantId }, { orderBy: ['operation', 'asset'] });
+  return reader.select(feeSchedules, { tenantId }, { orderBy: FEE_KEY });
 }

@@ -1,3 +1,4 @@
+import { ASSETS } from '../core/amount.js';
 import { isCountry } from '../core/countries.js';
 import { DOCUMENT_TYPES } from '../db/entities/identity.js';
 import { MOVEMENT_KINDS, RESOURCE_TYPES } from '../db/entities/ledger.js';
@@ -35,10 +36,11 @@ export const BalancesSchema = z
   .openapi('Balances');
 exampled(BalancesSchema, {
   account_id: EXAMPLE.source,
-  balances: [
-    { asset: 'COPM', available: '49850000', held: '150000', total: '50000000' },
-    { asset: 'DUSD', available: '0', held: '0', total: '0' },
-  ],
+  balances: ASSETS.map((asset) =>
+    asset === EXAMPLE.asset
+      ? { asset, available: '49850000', held: '150000', total: '50000000' }
+      : { asset, available: '0', held: '0', total: '0' },
+  ),
   as_of: EXAMPLE.later,
 });
 
@@ -64,10 +66,7 @@ const PastBalancesSchema = z
   .openapi('PastBalances');
 exampled(PastBalancesSchema, {
   account_id: EXAMPLE.source,
-  balances: [
-    { asset: 'COPM', total: '50000000' },
-    { asset: 'DUSD', total: '0' },
-  ],
+  balances: ASSETS.map((asset) => ({ asset, total: asset === EXAMPLE.asset ? '50000000' : '0' })),
   as_of: EXAMPLE.at,
 });
 
@@ -105,7 +104,7 @@ exampled(MovementSchema, {
     display_name: 'Ana M. P.',
     type: 'person',
   },
-  total_after: { raw: '49850000', asset: 'COPM' },
+  total_after: { raw: '49850000', asset: EXAMPLE.asset },
   description: 'Lunch',
   related: { type: 'transfer', id: EXAMPLE.id },
   created_at: EXAMPLE.at,
@@ -176,7 +175,7 @@ exampled(LimitsSchema, {
   account_id: EXAMPLE.source,
   limits: [
     {
-      asset: 'COPM',
+      asset: EXAMPLE.asset,
       minimum: '100000',
       maximum: '1200000000',
       month: { used: '150000', limit: '5000000000', resets_at: '2026-12-01T05:00:00.000Z' },

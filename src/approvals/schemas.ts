@@ -37,7 +37,7 @@ export const PolicySchema = z
   .openapi('ApprovalPolicy');
 exampled(PolicySchema, {
   account_id: EXAMPLE.source,
-  asset: 'COPM',
+  asset: EXAMPLE.asset,
   threshold: '1000000',
   approvals: 1,
   expires_in_s: 86_400,

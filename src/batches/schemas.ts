@@ -73,7 +73,7 @@ export const BatchOfEventSchema = BonusBatchSchema.omit({ funding: true, can_sen
   'BonusBatchOfEvent',
 );
 
-const copm = (raw: string): z.input<typeof AmountSchema> => ({ raw, asset: 'COPM' });
+const of = (raw: string): z.input<typeof AmountSchema> => ({ raw, asset: EXAMPLE.asset });
 
 const READY: z.input<typeof BatchOfEventSchema> = {
   id: EXAMPLE.id,
@@ -82,9 +82,9 @@ const READY: z.input<typeof BatchOfEventSchema> = {
   description: 'November',
   rows: 2,
   rows_rejected: 0,
-  total: copm('300000'),
-  fees: copm('300'),
-  total_debit: copm('300300'),
+  total: of('300000'),
+  fees: of('300'),
+  total_debit: of('300300'),
   duplicates: { count: 0, rows: [], same_file_batch_id: null },
   files: { errors_url: null, result_url: null },
   rejection: null,
@@ -127,7 +127,7 @@ const EXECUTED = {
 export const BATCH_EVENT_EXAMPLES = {
   ready: READY,
   rejected: {
-    ...{ ...READY, status: 'rejected', rows_rejected: 1, total: copm('150000'), finished_at: EXAMPLE.later },
+    ...{ ...READY, status: 'rejected', rows_rejected: 1, total: of('150000'), finished_at: EXAMPLE.later },
     ...{ fees: null, total_debit: null, duplicates: null },
     files: { errors_url: `${files}/errors`, result_url: null },
   },
@@ -138,10 +138,9 @@ export const BATCH_EVENT_EXAMPLES = {
 const RESULT_COLUMNS = 'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at';
 /** The files as text. */
 export const FILE_EXAMPLES = {
-  template:
-    'recipient,amount,asset,description,reference\r\n$example-delete-this-row,150000,COPM,Bonus for November,NOV-0001\r\n',
+  template: `recipient,amount,asset,description,reference\r\n$example-delete-this-row,150000,${EXAMPLE.asset},Bonus for November,NOV-0001\r\n`,
   errors: 'row,column,code,message,value\r\n3,recipient,not_found,nobody who can be paid has this alias,$anna\r\n',
-  result: `${RESULT_COLUMNS}\r\n2,NOV-0001,$ana,150000,COPM,paid,${EXAMPLE.id},150,,,${EXAMPLE.later}\r\n`,
+  result: `${RESULT_COLUMNS}\r\n2,NOV-0001,$ana,150000,${EXAMPLE.asset},paid,${EXAMPLE.id},150,,,${EXAMPLE.later}\r\n`,
 };
 
 export const BonusBatchPageSchema = pageSchema('BonusBatchPage', BonusBatchSchema);

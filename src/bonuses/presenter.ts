@@ -1,9 +1,11 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Bonus } from '../db/entities/bonuses.js';
+import type { z } from '../http/zod.js';
+import type { BonusSchema } from './schemas.js';
 
-/** The Bonus as answers show it, with its fee itemised. (docs/contract.md, Bonuses) */
-export function presentBonus(bonus: Bonus): Readonly<Record<string, unknown>> {
+/** The Bonus as answers show it, its fee itemised. (docs/contract.md, Bonuses) */
+export function presentBonus(bonus: Bonus): z.output<typeof BonusSchema> {
   const { asset, raw, feeRaw } = bonus;
   return {
     id: bonus.id,

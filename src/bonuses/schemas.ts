@@ -86,7 +86,7 @@ exampled(BonusSchema, {
   recipient: { account_id: EXAMPLE.destination },
   amount: EXAMPLE.amount,
   fee: EXAMPLE.fee,
-  total_debited: { raw: '150150', asset: 'COPM' },
+  total_debited: { raw: '150150', asset: EXAMPLE.asset },
   description: 'Bonus for November',
   reference: 'NOV-0001',
   created_at: EXAMPLE.at,

@@ -6,7 +6,7 @@ import { type Keyring, PLAIN_KEY_ID, type SecretKey } from '../core/fingerprint.
 import { SECRET_KEY_BYTES } from '../core/secret-box.js';
 import { STAFF_RIGHTS, type StaffRight } from '../db/entities/staff.js';
 import { parseMysqlUrl } from '../db/servers.js';
-import { gatewayOf, httpRail, type RailRoute, SIMULATED } from '../payouts/rails/rules.js';
+import { gatewayOf, httpRail, isOwnRail, OWN_RAILS, railNamed, type RailRoute } from '../payouts/rails/rules.js';
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from '../webhooks/address-guard/allowed-hosts.js';
 
@@ -70,8 +70,8 @@ export const railRoutes = z.string().transform((text, context): readonly RailRou
     const [tenant, country] = at < 0 ? [whose, '*'] : [whose.slice(0, at), whose.slice(at + 1)];
     if (tenant === '' || (country !== '*' && !isCountry(country)))
       context.addIssue(`${whose} must be *, tenant/COUNTRY, tenant/* or */COUNTRY`);
-    if (rail !== SIMULATED && !RAIL_NAME.test(gatewayOf(rail) ?? ''))
-      context.addIssue(`${rail} is no rail: there are ${SIMULATED} and ${httpRail('<name>')}`);
+    if (!isOwnRail(rail) && !RAIL_NAME.test(gatewayOf(rail) ?? ''))
+      context.addIssue(`${rail} is no rail: there are ${OWN_RAILS.join(', ')} and ${httpRail('<name>')}`);
     return { tenant, country, rail };
   }),
 );
@@ -96,7 +96,7 @@ export const railSeconds = (least: number, most: number) =>
         const read = seconds.safeParse(given);
         if (!RAIL_NAME.test(name) || !read.success)
           context.addIssue(`must be name=seconds with commas between, from ${least} to ${most}`);
-        return [name === SIMULATED ? SIMULATED : httpRail(name), (read.data ?? 0) * 1_000];
+        return [railNamed(name), (read.data ?? 0) * 1_000];
       }),
     );
   });

@@ -27,6 +27,8 @@ export type Asset = keyof typeof LIST;
 export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
 /** In display order. */
 export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
+/** What the examples of documents and help are of. */
+export const EXAMPLE_ASSET = ASSETS[0];
 
 /** For people: "COPM or DUSD", and the unit that `raw` counts. */
 export const ASSET_NAMES = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ASSETS);

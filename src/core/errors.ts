@@ -1,17 +1,18 @@
+import { EXAMPLE_ASSET } from './amount.js';
 import { FIELD_REASONS } from './field-reasons.js';
 
 /**
- * Every error code of the API: its status, what it means and what to do. The answers, the OpenAPI document and the docs
- * page at `{docs_url}/conceptos/errores` all read this table. (docs/contract.md, Errors)
+ * Every error code of the API: its status, what it means, what to do, and an answer with it. The answers, the OpenAPI
+ * document and the docs page at `{docs_url}/conceptos/errores` all read this table. (docs/contract.md, Errors)
  */
 
 export interface ErrorEntry {
   readonly status: number;
   readonly meaning: string;
   readonly remedy: string;
-  /** The keys of `error.details`, if any. */
-  readonly details?: readonly string[];
-  /** The values of `error.details.reason` with their meanings, if the list is closed. */
+  /** An answer with it; the keys of its details are those of every answer with it. */
+  readonly example: { readonly message: string; readonly details?: ErrorDetails };
+  /** What `error.details.reason` may say, where that is a closed list, with its meaning. */
   readonly reasons?: Readonly<Record<string, string>>;
 }
 
@@ -20,151 +21,208 @@ export const ERRORS = {
     status: 400,
     meaning: 'A required field of the body is absent or null.',
     remedy: 'Add the field named by details.field; details.errors lists all problems of the request, up to 50.',
-    details: ['field', 'errors'],
+    example: {
+      message: 'amount is required',
+      details: { field: 'amount', errors: [{ code: 'missing_field', field: 'amount', reason: 'required' }] },
+    },
   },
   invalid_field: {
     status: 400,
     meaning: 'A field, parameter or header is malformed, unknown or out of range.',
     remedy:
       'Correct the field named by details.field, for the reason in details.reason; details.errors lists all problems, up to 50.',
-    details: ['field', 'reason', 'errors'],
     reasons: FIELD_REASONS,
+    example: {
+      message: 'amount.raw is not valid: not_an_integer_string',
+      details: {
+        field: 'amount.raw',
+        reason: 'not_an_integer_string',
+        errors: [{ code: 'invalid_field', field: 'amount.raw', reason: 'not_an_integer_string' }],
+      },
+    },
   },
   missing_query: {
     status: 400,
     meaning: 'A lookup needs exactly one of alias and phone.',
     remedy: 'Send one of the two, and only one.',
+    example: { message: 'exactly one of alias or phone is needed' },
   },
   missing_idempotency_key: {
     status: 400,
     meaning: 'An operation that moves money was sent without an Idempotency-Key header.',
     remedy: 'Send a new UUID for a new operation, and the same UUID when you repeat it.',
+    example: {
+      message: 'this operation needs an Idempotency-Key header: a new UUID for a new operation',
+    },
   },
   unauthorized: {
     status: 401,
     meaning: 'The token is absent, invalid, expired, revoked or not allowed from this address.',
     remedy: 'Send Authorization: Bearer with a live token of your tenant.',
+    example: { message: 'the token is not valid' },
   },
   insufficient_scope: {
     status: 401,
     meaning: 'The token is valid but lacks the scope of this operation.',
     remedy: 'Use a token with one of the scopes that the operation requires.',
+    example: { message: 'the token does not have the scope transfers' },
   },
   authority_insufficient: {
     status: 403,
     meaning: "The member's role in the account does not allow this operation.",
     remedy: 'Have a member with the required role in that account do it.',
+    example: { message: 'the role of this member in the account does not allow it' },
   },
   not_found: {
     status: 404,
     meaning: 'The resource does not exist, or belongs to another tenant; the answer is the same.',
     remedy: 'Check the id or the path.',
+    example: { message: 'the resource does not exist' },
   },
   method_not_allowed: {
     status: 405,
     meaning: 'The path exists, but not with this method.',
     remedy: 'Use one of the methods in the Allow header.',
+    example: { message: 'this path does not take this method' },
   },
   idempotency_key_reused: {
     status: 409,
     meaning: 'The Idempotency-Key was already used for another request.',
     remedy: 'Use a new key for a new operation; repeat the original request unchanged to see its result.',
+    example: { message: 'this Idempotency-Key was used for another request' },
   },
   invalid_state: {
     status: 409,
     meaning: 'The operation is not possible in the current state of the resource.',
     remedy:
       'details.current is the current state; details.allowed lists the states in which the operation is possible.',
-    details: ['current', 'allowed'],
+    example: {
+      message: 'not possible in the state completed',
+      details: { current: 'completed', allowed: ['pending_approval'] },
+    },
   },
   body_too_large: {
     status: 413,
     meaning: 'The body is larger than this operation accepts.',
     remedy: 'Send less: at most 64 KiB of JSON, or a file of at most 10 MiB.',
+    example: { message: 'the body is larger than 65536 bytes' },
   },
   unsupported_media_type: {
     status: 415,
     meaning: 'The Content-Type is not the one this operation reads.',
     remedy: 'Send application/json in UTF-8, or multipart/form-data if the request includes a file.',
+    example: { message: 'the Content-Type must be application/json' },
   },
   capability_cannot_send: {
     status: 422,
     meaning: 'The account may receive but not send: it has no declared verification, or it is frozen or closed.',
     remedy: 'Declare its verification, or ask the operator why it is frozen. details.reason says which.',
-    details: ['reason'],
+    example: {
+      message: 'the account has no declared verification',
+      details: { reason: 'not_verified' },
+    },
   },
   below_minimum: {
     status: 422,
     meaning: 'The amount is below the minimum for a single operation.',
     remedy: 'Send at least details.minimum.',
-    details: ['minimum', 'requested', 'asset'],
+    example: {
+      message: 'the amount is under the minimum',
+      details: { minimum: '100000', requested: '50000', asset: EXAMPLE_ASSET },
+    },
   },
   above_per_operation_limit: {
     status: 422,
     meaning: 'The amount is above the maximum for a single operation.',
     remedy: 'Send at most details.maximum, or ask the operator for a higher limit.',
-    details: ['maximum', 'requested', 'asset'],
+    example: {
+      message: 'the amount is over the maximum of one operation',
+      details: { maximum: '1200000000', requested: '1500000000', asset: EXAMPLE_ASSET },
+    },
   },
   monthly_limit_exceeded: {
     status: 422,
     meaning: "The month's allowance of the account does not cover the amount.",
     remedy: 'Wait until details.resets_at, send less, or ask the operator for a higher limit.',
-    details: ['used', 'limit', 'resets_at'],
+    example: {
+      message: "the month's allowance does not cover the amount",
+      details: { used: '4900000000', limit: '5000000000', resets_at: '2026-12-01T05:00:00.000Z' },
+    },
   },
   insufficient_funds: {
     status: 422,
     meaning: 'The available balance does not cover the amount and its fee. Held funds cannot be spent.',
     remedy: 'Fund the account, then send a new request with a new key.',
-    details: ['available', 'requested'],
+    example: {
+      message: 'the available balance does not cover the amount and its fee',
+      details: { available: '100000', requested: '150150' },
+    },
   },
   alias_taken: {
     status: 422,
     meaning: 'Another account of the tenant has this alias.',
     remedy: 'Choose another alias.',
+    example: { message: 'another account has this alias' },
   },
   alias_reserved: {
     status: 422,
     meaning: "The alias is on the platform's reserved list.",
     remedy: 'Choose another alias.',
+    example: { message: 'the alias is reserved' },
   },
   alias_in_quarantine: {
     status: 422,
     meaning: 'The alias was released less than 90 days ago.',
     remedy: 'Choose another alias, or wait until the 90 days are over.',
+    example: { message: 'the alias was released less than 90 days ago' },
   },
   too_many_endpoints: {
     status: 422,
     meaning: 'The tenant already has the maximum number of webhook endpoints.',
     remedy: 'Delete one that you no longer use.',
+    example: { message: 'the tenant has 16 webhook endpoints' },
   },
   quota_exceeded: {
     status: 422,
     meaning: 'The tenant has stored as much as it may: open batches, problems of rejected files, or bytes of files.',
     remedy:
       'Execute batches or let them end, wait until old files are removed, or ask the operator for more; then send a new request with a new key. details.quota says which.',
-    details: ['quota', 'used', 'limit'],
+    example: {
+      message: 'the tenant has as many open batches as it may have',
+      details: { quota: 'open_batches', used: '100', limit: '100' },
+    },
   },
   rate_limited: {
     status: 429,
     meaning:
       'Too many requests with this token, or too many recipients by alias or phone whom the tenant has never named before.',
     remedy: 'Wait for the number of seconds in Retry-After, then retry with backoff and jitter.',
+    example: { message: 'too many requests with this token: retry in 2 s' },
   },
   internal_error: {
     status: 500,
     meaning: 'A fault of ours. No money was moved.',
     remedy: 'Retry later; if it persists, tell us the Svc-Request-Id.',
+    example: { message: 'a fault of ours' },
   },
   ledger_unavailable: {
     status: 503,
     meaning: 'The ledger did not answer. Whether the operation happened is not known.',
     remedy: 'Repeat the same request with the same Idempotency-Key: only that tells what happened.',
+    example: {
+      message:
+        'the ledger did not answer, so the result is unknown; only repeating the same request with the same Idempotency-Key tells what happened',
+    },
   },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text);
+}
 
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 

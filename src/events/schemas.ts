@@ -1,16 +1,15 @@
 import { VerificationSchema } from '../accounts/schemas.js';
 import { BATCH_EVENT_EXAMPLES, BatchOfEventSchema } from '../batches/schemas.js';
 import { API_VERSIONS } from '../core/versions.js';
-import { EVENT_TYPES, type EventType } from '../db/entities/events.js';
-import { SUBSCRIBABLE_TYPES } from '../db/entities/webhooks.js';
+import { EVENT_TYPES, type EventType, isSubscribable } from '../db/entities/events.js';
 import { EXAMPLE, exampledAs, exampleOf } from '../http/examples.js';
 import { CREATED_AT_QUERY, instantSchema, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { PAYOUT_EXAMPLES, PayoutSchema } from '../payouts/schemas.js';
 import { TRANSFER_EXAMPLES, TransferSchema } from '../transfers/schemas.js';
 
-/** An event of one type, with its resource. */
-function eventSchema<Type extends EventType, Resource extends z.ZodType>(type: Type, resource: Resource) {
+/** An event of one type, with the resource that it is about. */
+function eventSchema(type: EventType, resource: z.ZodType) {
   const name = type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
   return z
     .object({
@@ -31,45 +30,35 @@ function eventSchema<Type extends EventType, Resource extends z.ZodType>(type: T
     .openapi(`${name}Event`);
 }
 
-const SCHEMAS = [
-  eventSchema('transfer.completed', TransferSchema),
-  eventSchema('transfer.rejected', TransferSchema),
-  eventSchema('transfer.expired', TransferSchema),
-  eventSchema('payout.approved', PayoutSchema),
-  eventSchema('payout.completed', PayoutSchema),
-  eventSchema('payout.rejected', PayoutSchema),
-  eventSchema('payout.failed', PayoutSchema),
-  eventSchema('payout.returned', PayoutSchema),
-  eventSchema('payout.canceled', PayoutSchema),
-  eventSchema('bonus_batch.ready', BatchOfEventSchema),
-  eventSchema('bonus_batch.rejected', BatchOfEventSchema),
-  eventSchema('bonus_batch.completed', BatchOfEventSchema),
-  eventSchema('bonus_batch.partially_failed', BatchOfEventSchema),
-  eventSchema('account.verified', VerificationSchema),
-] as const;
-
-/** When each type is emitted, and its resource at that moment. (docs/contract.md, Events) */
-const TOLD: Readonly<Record<EventType, readonly [summary: string, resource: unknown]>> = {
-  'transfer.completed': ['A transfer has moved its money', exampleOf(TransferSchema)],
-  'transfer.rejected': ['A transfer that waited was rejected or canceled', TRANSFER_EXAMPLES.rejected],
-  'transfer.expired': ['Nobody approved a transfer in time', TRANSFER_EXAMPLES.expired],
-  'payout.approved': ['A payout is on its way', exampleOf(PayoutSchema)],
-  'payout.completed': ['The bank has the money of a payout', PAYOUT_EXAMPLES.completed],
-  'payout.rejected': ['A payout that waited was rejected', PAYOUT_EXAMPLES.rejected],
-  'payout.failed': ['A payout was not paid, and its money is back', PAYOUT_EXAMPLES.failed],
-  'payout.returned': ['A completed payout came back from the bank', PAYOUT_EXAMPLES.returned],
-  'payout.canceled': ['A payout was canceled, or nobody approved it in time', PAYOUT_EXAMPLES.canceled],
-  'bonus_batch.ready': ['The file of a batch is accepted', BATCH_EVENT_EXAMPLES.ready],
-  'bonus_batch.rejected': ['The file of a batch is refused, or the batch lapsed', BATCH_EVENT_EXAMPLES.rejected],
-  'bonus_batch.completed': ['Every row of a batch is paid', BATCH_EVENT_EXAMPLES.completed],
-  'bonus_batch.partially_failed': ['A batch has ended, and a row was not paid', BATCH_EVENT_EXAMPLES.partiallyFailed],
-  'account.verified': ['An account was verified for the first time', exampleOf(VerificationSchema)],
+/** The resource that each is about, when it happens, and the resource as it is then. (docs/contract.md, Events) */
+const TOLD: Readonly<Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>> = {
+  'transfer.completed': [TransferSchema, 'A transfer has moved its money', exampleOf(TransferSchema)],
+  'transfer.rejected': [TransferSchema, 'A transfer that waited was rejected or canceled', TRANSFER_EXAMPLES.rejected],
+  'transfer.expired': [TransferSchema, 'Nobody approved a transfer in time', TRANSFER_EXAMPLES.expired],
+  'payout.approved': [PayoutSchema, 'A payout is on its way', exampleOf(PayoutSchema)],
+  'payout.completed': [PayoutSchema, 'The bank has the money of a payout', PAYOUT_EXAMPLES.completed],
+  'payout.rejected': [PayoutSchema, 'A payout that waited was rejected', PAYOUT_EXAMPLES.rejected],
+  'payout.failed': [PayoutSchema, 'A payout was not paid, and its money is back', PAYOUT_EXAMPLES.failed],
+  'payout.returned': [PayoutSchema, 'A completed payout came back from the bank', PAYOUT_EXAMPLES.returned],
+  'payout.canceled': [PayoutSchema, 'A payout was canceled, or nobody approved it in time', PAYOUT_EXAMPLES.canceled],
+  'bonus_batch.ready': [BatchOfEventSchema, 'The file of a batch is accepted', BATCH_EVENT_EXAMPLES.ready],
+  'bonus_batch.rejected': [
+    BatchOfEventSchema,
+    'The file of a batch is refused, or the batch lapsed',
+    BATCH_EVENT_EXAMPLES.rejected,
+  ],
+  'bonus_batch.completed': [BatchOfEventSchema, 'Every row of a batch is paid', BATCH_EVENT_EXAMPLES.completed],
+  'bonus_batch.partially_failed': [
+    BatchOfEventSchema,
+    'A batch has ended, and a row was not paid',
+    BATCH_EVENT_EXAMPLES.partiallyFailed,
+  ],
+  'account.verified': [VerificationSchema, 'An account was verified for the first time', exampleOf(VerificationSchema)],
 };
 
-/** Every type of event, for the document. */
-export const DESCRIBED_EVENTS = SCHEMAS.map((schema) => {
-  const type = schema.shape.type.value;
-  const [summary, object] = TOLD[type];
+/** Every type of event, as the document has it. */
+export const DESCRIBED_EVENTS = EVENT_TYPES.map((type) => {
+  const [resource, summary, object] = TOLD[type];
   const example = {
     id: EXAMPLE.event,
     type,
@@ -78,13 +67,15 @@ export const DESCRIBED_EVENTS = SCHEMAS.map((schema) => {
     sequence: 4711,
     data: { object },
   };
-  const isSubscribable = SUBSCRIBABLE_TYPES.some((one) => one === type);
-  const description = isSubscribable
+  const isOffered = isSubscribable(type);
+  const description = isOffered
     ? 'Told to the endpoints that are subscribed to it; it stands in the log as well.'
     : 'Stands in the log alone (`GET /v1/events`): no endpoint can subscribe to it.';
-  return { type, summary, description, isSubscribable, schema, example };
+  return { type, summary, description, isSubscribable: isOffered, schema: eventSchema(type, resource), example };
 });
 
+type OneEventSchema = ReturnType<typeof eventSchema>;
+const SCHEMAS = DESCRIBED_EVENTS.map(({ schema }) => schema) as [OneEventSchema, ...OneEventSchema[]];
 export const EventSchema = z.discriminatedUnion('type', SCHEMAS).openapi('Event');
 
 const EventGapSchema = exampledAs(

@@ -6,7 +6,7 @@ import type { Instant } from '../core/instant.js';
 import { bigint, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
-import { type FeeOperation, type FeeScheduleRow, feeSchedules } from '../db/entities/parties.js';
+import { type FeeKey, feeKeyOf, type FeeOperation, type FeeScheduleRow, feeSchedules } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { approveAdjustment, proposeAdjustment } from './adjustments.js';
@@ -28,10 +28,8 @@ import { assertEven, isAlive, lastTries, type StandingRefund, standingRefund } f
  * (docs/runbooks/wrong-fee-schedule.md)
  */
 
-export interface WantedRefund {
-  readonly tenantId: Uuid;
-  readonly operation: FeeOperation;
-  readonly asset: Asset;
+/** Of what one schedule charges for. */
+export interface WantedRefund extends FeeKey {
   /** Bounds of the operations' creation, both inclusive. */
   readonly from: Instant;
   readonly to: Instant;
@@ -88,10 +86,10 @@ const ASKED_BEFORE_MS = 3_600_000;
 
 /** What would be refunded, and what is still missing. Throws ApiError invalid_field (reference, to), invalid_state (tried too often). */
 export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
-  const { tenantId, operation, asset, reference: name } = wanted;
+  const { tenantId, asset, reference: name } = wanted;
   assertRefundName(name);
   if (wanted.from > wanted.to) throw new ApiError(invalidField('to', 'before_from'));
-  const schedule = await reader.find(feeSchedules, { tenantId, operation, asset });
+  const schedule = await reader.find(feeSchedules, feeKeyOf(wanted));
   const counts = { operations: 0, totalRaw: 0n, refundedBefore: 0, closed: 0 };
   const fresh: (Overcharge & { readonly proposal: Proposal })[] = [];
   let after: Uuid | null = firstIdAt(wanted.from - ASKED_BEFORE_MS);

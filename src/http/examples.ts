@@ -1,3 +1,4 @@
+import { EXAMPLE_ASSET } from '../core/amount.js';
 import type { z } from './zod.js';
 
 /**
@@ -12,8 +13,9 @@ export const EXAMPLE = {
   event: '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10',
   at: '2026-11-21T14:05:01.123Z',
   later: '2026-11-21T14:06:12.480Z',
-  amount: { raw: '150000', asset: 'COPM' },
-  fee: { raw: '150', asset: 'COPM' },
+  asset: EXAMPLE_ASSET,
+  amount: { raw: '150000', asset: EXAMPLE_ASSET },
+  fee: { raw: '150', asset: EXAMPLE_ASSET },
   cursor: 'AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs',
 } as const;
 

@@ -10,7 +10,6 @@ import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../core/er
 import { type Permission, PERMISSIONS } from '../core/permissions.js';
 import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
 import type { ApiEvent } from './api.js';
-import { ERROR_EXAMPLES } from './error-examples.js';
 import { ErrorWriter } from './errors.js';
 import { exampleOf } from './examples.js';
 import { TAGS, tagOf } from './openapi-tags.js';
@@ -277,6 +276,6 @@ function errorOf(codes: readonly ErrorCode[]): z.ZodType {
 
 /** As in answers. */
 function errorExample(code: ErrorCode, errors: ErrorWriter): { summary: string; value: unknown } {
-  const text = errors.text({ code, ...ERROR_EXAMPLES[code] });
-  return { summary: ERRORS[code].meaning, value: JSON.parse(text) as unknown };
+  const { meaning, example }: ErrorEntry = ERRORS[code];
+  return { summary: meaning, value: JSON.parse(errors.text({ code, ...example })) as unknown };
 }

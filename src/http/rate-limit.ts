@@ -1,6 +1,53 @@
-/** Counted separately. A request counts only in its route's class. (CONTRIBUTING.md, A rate class) */
-export const RATE_CLASSES = ['requests', 'lookup', 'uploads', 'redeliver'] as const;
-export type RateClass = (typeof RATE_CLASSES)[number];
+/**
+ * What is counted apart, each with its variables and their defaults. A request counts in its route's class alone.
+ * (CONTRIBUTING.md, A rate class)
+ */
+const LIST = {
+  requests: perSecond('requests', ['RATE_LIMIT_REQUESTS_PER_S', 100], ['RATE_LIMIT_BURST', 200]),
+  lookup: perSecond('lookups', ['RATE_LIMIT_LOOKUP_PER_S', 5], ['RATE_LIMIT_LOOKUP_BURST', 20]),
+  uploads: perMinute('file uploads', ['RATE_LIMIT_UPLOADS_PER_MIN', 10]),
+  redeliver: perMinute('redeliveries and test deliveries', ['RATE_LIMIT_REDELIVER_PER_MIN', 60]),
+} as const;
+
+export type RateClass = keyof typeof LIST;
+export type RateVariable = (typeof LIST)[RateClass]['rate' | 'burst']['variable'];
+export const LISTED_RATES: Readonly<Record<RateClass, ListedRate<RateVariable>>> = LIST;
+export const RATE_CLASSES = Object.keys(LIST) as readonly RateClass[];
+/** Every variable of theirs; one that is both a rate and a burst twice. */
+export const RATE_SETTINGS: readonly RateSetting<RateVariable>[] = Object.values(LIST).flatMap(({ rate, burst }) => [
+  rate,
+  burst,
+]);
+
+interface ListedRate<Variable> {
+  /** The time in which so many are allowed. */
+  readonly seconds: number;
+  readonly rate: RateSetting<Variable>;
+  readonly burst: RateSetting<Variable>;
+}
+
+interface RateSetting<Variable> {
+  readonly variable: Variable;
+  readonly usual: number;
+  readonly meaning: string;
+}
+
+function perSecond<Rate extends string, Burst extends string>(
+  counted: string,
+  [rate, usual]: readonly [Rate, number],
+  [burst, atOnce]: readonly [Burst, number],
+): ListedRate<Rate | Burst> {
+  return {
+    seconds: 1,
+    rate: { variable: rate, usual, meaning: `${counted} a second of one token` },
+    burst: { variable: burst, usual: atOnce, meaning: `${counted} at once of one token` },
+  };
+}
+
+function perMinute<Rate extends string>(counted: string, [variable, usual]: readonly [Rate, number]): ListedRate<Rate> {
+  const both = { variable, usual, meaning: `${counted} a minute of one token, and at once` };
+  return { seconds: 60, rate: both, burst: both };
+}
 
 /** A bucket of `burst` tokens that refills at `perSecond`. */
 export interface Rate {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ASSET_NAMES, ASSETS, formatAmount, parseRaw } from '../core/amount.js';
+import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
 import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
@@ -14,7 +14,7 @@ export const raw = z.string().transform((given, context) => {
   const parsed = parseRaw(given);
   if (parsed !== null) return parsed;
   context.addIssue(
-    `${given} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: ASSETS[0] })}`,
+    `${given} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
   );
   return z.NEVER;
 });

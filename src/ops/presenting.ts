@@ -10,6 +10,7 @@ import { type Adjustment, adjustments, type PayIn, payIns, type Transfer } from 
 import {
   type Account,
   accounts,
+  feeKeyOf,
   type FeeScheduleRow,
   type Member,
   members,
@@ -137,10 +138,12 @@ export function batchFields(batch: BonusBatch): Fields {
   };
 }
 
-export function feeFields({ operation, asset, flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): Fields {
+export function feeFields(schedule: FeeScheduleRow): Fields {
+  const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
+  const { tenantId: _, ...of } = feeKeyOf(schedule);
+  const { asset } = of;
   return {
-    operation,
-    asset,
+    ...of,
     flat: { raw: flatRaw, asset },
     basis_points: basisPoints.toString(),
     floor: { raw: floorRaw, asset },

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { EXAMPLE_ASSET } from '../core/amount.js';
 import { withGlobalOptions } from './command.js';
 import { addAccountCommands } from './commands/accounts.js';
 import { addAliasCommands } from './commands/aliases.js';
@@ -37,7 +38,7 @@ First steps:
   $ ${PROGRAM} members add finance --tenant acme
   $ ${PROGRAM} accounts open 'Acme Treasury' --tenant acme --type business --alias '$acme' --grant finance=owner
   $ ${PROGRAM} accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO
-  $ ${PROGRAM} payins record --tenant acme --account '$acme' --amount 500000 --asset COPM --reference first
+  $ ${PROGRAM} payins record --tenant acme --account '$acme' --amount 500000 --asset ${EXAMPLE_ASSET} --reference first
   $ ${PROGRAM} tokens issue 'first token' --tenant acme --member finance --scopes all
 
 Every command explains itself: ${PROGRAM} accounts open --help

@@ -2,10 +2,12 @@ import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Payout } from '../db/entities/payouts.js';
 import { waitingOf } from '../approvals/rules.js';
+import type { z } from '../http/zod.js';
 import { transitionsOf } from './rules.js';
+import type { PayoutSchema } from './schemas.js';
 
-/** The payout as answers and events show it, with only the end of the account number. (docs/contract.md, Payouts) */
-export function presentPayout(payout: Payout): Readonly<Record<string, unknown>> {
+/** The payout as answers and events show it; of the account number its end alone. (docs/contract.md, Payouts) */
+export function presentPayout(payout: Payout): z.output<typeof PayoutSchema> {
   const { asset } = payout;
   return {
     id: payout.id,
@@ -26,14 +28,14 @@ export function presentPayout(payout: Payout): Readonly<Record<string, unknown>>
     created_at: toRfc3339(payout.createdAt),
     approval: approvalOf(payout),
     rejection: payout.rejectionCode === null ? null : { code: payout.rejectionCode, reason: payout.rejectionReason },
-    failure: payout.failureCode === null ? null : { code: payout.failureCode, message: payout.failureMessage },
+    failure: payout.failureCode === null ? null : { code: payout.failureCode, message: payout.failureMessage ?? '' },
     rail_reference: payout.railReference,
     status_transitions: transitionsOf(payout).map(({ status, at }) => ({ status, at: toRfc3339(at) })),
   };
 }
 
-/** Null if none was needed. */
-function approvalOf(payout: Payout): Readonly<Record<string, unknown>> | null {
+/** Null where none was needed. */
+function approvalOf(payout: Payout): z.output<typeof PayoutSchema>['approval'] {
   const waiting = waitingOf(payout);
   if (waiting === null) return null;
   return { required: waiting.required, received: waiting.received, expires_at: toRfc3339(waiting.expiresAt) };

@@ -1,9 +1,11 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Statement } from '../db/entities/statements.js';
+import type { z } from '../http/zod.js';
+import type { StatementSchema } from './schemas.js';
 
 /** The Statement as answers show it. `baseUrl` is where tenants reach the API. (docs/contract.md, Statements) */
-export function presentStatement(statement: Statement, baseUrl: string): Readonly<Record<string, unknown>> {
+export function presentStatement(statement: Statement, baseUrl: string): z.output<typeof StatementSchema> {
   const { id, asset, status } = statement;
   const urlOf = (format: string): string | null =>
     status === 'ready' ? `${baseUrl}/v1/statements/${id}/file?format=${format}` : null;

@@ -27,7 +27,7 @@ export const CreateStatementBody = z
   .openapi('CreateStatement', { description: `A period with at most ${MAX_MOVEMENTS} movements of the account.` });
 
 const PERIOD = { from: '2026-11-01T05:00:00.000Z', to: '2026-11-21T04:59:59.999Z' };
-exampled(CreateStatementBody, { account_id: EXAMPLE.source, asset: 'COPM', ...PERIOD });
+exampled(CreateStatementBody, { account_id: EXAMPLE.source, asset: EXAMPLE.asset, ...PERIOD });
 
 export const StatementSchema = z
   .object({
@@ -51,10 +51,10 @@ exampled(StatementSchema, {
   id: EXAMPLE.id,
   status: 'ready',
   account_id: EXAMPLE.source,
-  asset: 'COPM',
+  asset: EXAMPLE.asset,
   ...PERIOD,
-  opening_balance: { raw: '50000000', asset: 'COPM' },
-  closing_balance: { raw: '49700000', asset: 'COPM' },
+  opening_balance: { raw: '50000000', asset: EXAMPLE.asset },
+  closing_balance: { raw: '49700000', asset: EXAMPLE.asset },
   movements: 2,
   files: {
     csv_url: `https://api.example.com/v1/statements/${EXAMPLE.id}/file`,
@@ -66,8 +66,8 @@ exampled(StatementSchema, {
 /** The beginning of the file. */
 export const STATEMENT_FILE_EXAMPLE =
   `${STATEMENT_COLUMNS.map(({ name }) => name).join()}\r\n` +
-  `${PERIOD.from},opening_balance,,,50000000,COPM,,,,,,,\r\n` +
-  `${EXAMPLE.at},transfer_out,,150000,49850000,COPM,Ana M. P.,$ana,${EXAMPLE.destination},Lunch,${EXAMPLE.event},transfer,${EXAMPLE.id}\r\n`;
+  `${PERIOD.from},opening_balance,,,50000000,${EXAMPLE.asset},,,,,,,\r\n` +
+  `${EXAMPLE.at},transfer_out,,150000,49850000,${EXAMPLE.asset},Ana M. P.,$ana,${EXAMPLE.destination},Lunch,${EXAMPLE.event},transfer,${EXAMPLE.id}\r\n`;
 
 export const StatementPageSchema = pageSchema('StatementPage', StatementSchema);
 

@@ -2,9 +2,11 @@ import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
 import { waitingOf } from '../approvals/rules.js';
+import type { z } from '../http/zod.js';
+import type { TransferSchema } from './schemas.js';
 
 /** The Transfer as answers and events show it. (docs/contract.md, Transfers) */
-export function presentTransfer(transfer: Transfer): Readonly<Record<string, unknown>> {
+export function presentTransfer(transfer: Transfer): z.output<typeof TransferSchema> {
   const { asset } = transfer;
   return {
     id: transfer.id,
@@ -22,8 +24,8 @@ export function presentTransfer(transfer: Transfer): Readonly<Record<string, unk
   };
 }
 
-/** Null if none was needed. (docs/contract.md, Transfers) */
-function approvalOf(transfer: Transfer): Readonly<Record<string, unknown>> | null {
+/** Null where none was needed. (docs/contract.md, Transfers) */
+function approvalOf(transfer: Transfer): z.output<typeof TransferSchema>['approval'] {
   const waiting = waitingOf(transfer);
   if (waiting === null) return null;
   return { required: waiting.required, received: waiting.received, expires_at: toRfc3339(waiting.expiresAt) };

@@ -11,7 +11,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 export const DAY_MS = 24 * HOUR;
 
-/** The wait before each attempt; after the last the delivery has failed. About 75 h in all. */
+/** The wait before each attempt; behind the last the delivery has failed. */
 export const SCHEDULE_MS: readonly number[] = [
   0,
   5 * SECOND,

@@ -24,8 +24,7 @@ describe('the alias of an account', () => {
 
   before(async () => {
     db = await testDatabase();
-    const lookups = { RATE_LIMIT_LOOKUP_PER_S: '100000', RATE_LIMIT_LOOKUP_BURST: '100000' };
-    api = await startTestApi(db, lookups, { clock: () => now ?? systemClock() });
+    api = await startTestApi(db, {}, { clock: () => now ?? systemClock() });
     bank = await openBank(api);
   });
   beforeEach(async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
+import { ASSETS } from '../../src/core/amount.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, during, idLiteral, LEAST, list, openBank, setStatus } from '../support/bank.js';
@@ -13,6 +14,8 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
   let bank: Bank;
   let now: Instant;
 
+  const nothing = (asset: string) => ({ asset, available: '0', held: '0', total: '0' });
+
   before(async () => {
     db = await testDatabase();
     now = instant(Date.parse('2033-01-01T00:00:00.123Z'));
@@ -24,12 +27,11 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  it('lists both assets, even of an account that never had any; as_of is the moment of the answer', async () => {
+  it('lists every asset, also of an account that never had any; as_of is the moment of the answer', async () => {
     const account = await bank.account();
-    const nothing = (asset: string) => ({ asset, available: '0', held: '0', total: '0' });
     assert.deepEqual(answered(await bank.get(`/v1/accounts/${account.id}/balances`), 200).json, {
       account_id: account.id,
-      balances: [nothing('COPM'), nothing('DUSD')],
+      balances: ASSETS.map(nothing),
       as_of: '2033-01-01T00:00:00.123Z',
     });
     now = instant(now + 1);
@@ -42,13 +44,17 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     const other = await bank.account();
     await bank.sent({ from: account, to: other, raw: 2n * LEAST });
     const seen = async (id: string): Promise<unknown> => (await bank.get(`/v1/accounts/${id}/balances`)).json.balances;
+    const funded: readonly string[] = ['COPM', 'DUSD'];
+    const others = ASSETS.filter((asset) => !funded.includes(asset)).map(nothing);
     assert.deepEqual(await seen(account.id), [
       { asset: 'COPM', available: (3n * LEAST).toString(), held: '0', total: (3n * LEAST).toString() },
       { asset: 'DUSD', available: '9007199254740993', held: '0', total: '9007199254740993' },
+      ...others,
     ]);
     assert.deepEqual(await seen(other.id), [
       { asset: 'COPM', available: (2n * LEAST).toString(), held: '0', total: (2n * LEAST).toString() },
-      { asset: 'DUSD', available: '0', held: '0', total: '0' },
+      nothing('DUSD'),
+      ...others,
     ]);
   });
 

@@ -22,7 +22,7 @@ describe('a lookup', () => {
 
   before(async () => {
     db = await testDatabase();
-    api = await startTestApi(db, { RATE_LIMIT_LOOKUP_PER_S: '100000', RATE_LIMIT_LOOKUP_BURST: '100000' });
+    api = await startTestApi(db);
     bank = await openBank(api);
   });
   after(() => api.stop());

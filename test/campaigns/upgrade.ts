@@ -8,7 +8,7 @@ import { insertSql } from '../../src/db/statements.js';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
 import { request, startTestApi } from '../support/api.js';
 import { idLiteral } from '../support/bank.js';
-import { addWord, type TestDatabase } from '../support/database.js';
+import { type TestDatabase, widen } from '../support/database.js';
 import { Fleet } from '../support/fleet.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { changedRelease } from '../support/releases.js';
@@ -110,7 +110,7 @@ async function approveThrough(
 
 /** What a newer schema and its processes leave: a kind of resource that waits, of which nobody here has heard. */
 async function leaveUnknown(db: TestDatabase, { bank }: GuardedBank): Promise<void> {
-  await addWord(db, 'outbox', 'resource_type', LATER);
+  await widen(db, LATER, 'resource_type', ['outbox']);
   const unknown = outboxRow({ tenantId: bank.tenant.tenant.id, id: newId() });
   await db.change(insertSql(outbox, [unknown]));
   await db.change(`UPDATE outbox SET resource_type='${LATER}' WHERE id=${idLiteral(unknown.id)}`);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { CLIENT_FOLDER, clientFiles } from '../../scripts/docs/client.js';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { POSTMAN_FILE, postmanCollection } from '../../scripts/docs/postman.js';
+import { ERRORS, type ErrorEntry } from '../../src/core/errors.js';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { list, object, text } from '../support/bank.js';
 
@@ -43,5 +44,18 @@ describe('what is made from the OpenAPI document', () => {
     const collection = object(JSON.parse(readFileSync(POSTMAN_FILE, 'utf8')));
     const requests = list(collection.item).flatMap(({ item }) => list(item));
     assert.deepEqual(requests.map(({ name }) => name).sort(), operations.map(({ summary }) => summary).sort());
+  });
+
+  it('types the details of every error code that has any, with their keys', () => {
+    const typed = readFileSync('packages/client/src/errors.ts', 'utf8').matchAll(/^  (\w+): \{ (readonly .*) \};$/gm);
+    const keysOf = (fields: string): string[] => Array.from(fields.matchAll(/readonly (\w+):/g), ([, key = '']) => key);
+    assert.deepEqual(
+      Object.fromEntries(Array.from(typed, ([, code = '', fields = '']) => [code, keysOf(fields)])),
+      Object.fromEntries(
+        Object.entries<ErrorEntry>(ERRORS).flatMap(([code, { example }]) =>
+          example.details === undefined ? [] : [[code, Object.keys(example.details)]],
+        ),
+      ),
+    );
   });
 });

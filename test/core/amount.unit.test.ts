@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { amountJson, fitsColumn, formatAmount, isAsset, MAX_RAW, parseRaw } from '../../src/core/amount.js';
+import { amountJson, ASSETS, fitsColumn, formatAmount, isAsset, MAX_RAW, parseRaw } from '../../src/core/amount.js';
+import { filesUnder } from '../operating/pages.js';
 
 describe('an amount', () => {
   const exact = [
@@ -89,5 +91,19 @@ describe('an amount', () => {
       false,
       false,
     ]);
+  });
+});
+
+describe('the list of assets', () => {
+  it('is the only place of the code that names one', () => {
+    const words = new RegExp(`\\b(?:${ASSETS.join('|')})\\b`);
+    const code = ['src', 'workflows', 'activities', 'scripts/docs', 'packages/client/src'].flatMap(filesUnder);
+    const exempt = [
+      'src/core/amount.ts',
+      'packages/client/src/generated/schema.ts',
+      'packages/client/src/bin/triggers.ts',
+    ];
+    const naming = code.filter((file) => !exempt.includes(file) && words.test(readFileSync(file, 'utf8')));
+    assert.deepEqual(naming, []);
   });
 });

@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember, listMembers } from '../../src/access/members.js';
+import { assertAllowedSomewhere } from '../../src/accounts/access.js';
+import { readAccountDetails } from '../../src/accounts/directory.js';
+import { ApiError } from '../../src/core/errors.js';
 import { systemClock } from '../../src/core/instant.js';
 import { asUuid, newId } from '../../src/core/ids.js';
 import { UnknownEnumValue } from '../../src/db/columns.js';
@@ -8,13 +13,13 @@ import { transferWaiting } from '../../src/transfers/waiting.js';
 import { webhookWaiting } from '../../src/webhooks/waiting.js';
 import { tellAgainSweep } from '../../src/temporal/telling-again.js';
 import { Outbox } from '../../src/temporal/outbox.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, list, openBank, text } from '../support/bank.js';
-import { addWord, type TestDatabase } from '../support/database.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, LEAST, list, openBank, text, transferBody } from '../support/bank.js';
+import { type TestDatabase, widen } from '../support/database.js';
 import { outboxRow } from '../support/temporal-world.js';
 import { insertSql } from '../../src/db/statements.js';
 import { outbox as outboxTable } from '../../src/db/entities/outbox.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { ownDatabase } from '../webhooks/support.js';
 
 describe('a process beside a newer one, which writes words that it does not know', () => {
@@ -24,8 +29,8 @@ describe('a process beside a newer one, which writes words that it does not know
 
   before(async () => {
     db = await ownDatabase('words');
-    await addWord(db, 'outbox', 'resource_type', 'x_loan');
-    await addWord(db, 'transfers', 'status', 'x_held');
+    await widen(db, 'x_loan', 'resource_type', ['outbox']);
+    await widen(db, 'x_held', 'status', ['transfers']);
     // What a migration to come says anew.
     await db.change('ALTER TABLE transfers DROP CONSTRAINT transfers_approval');
     api = await startTestApi(db);
@@ -108,6 +113,46 @@ describe('a process beside a newer one, which writes words that it does not know
     await sweep.run(new AbortController().signal);
     const [pass] = await db.sql('SELECT at_type, after_id, found FROM sweep_passes');
     assert.deepEqual([pass?.at_type, pass?.after_id, Number(pass?.found)], [null, null, 7]);
+  });
+
+  it('says of a key that binds a refusal with a code that it does not know that nothing is known', async () => {
+    const [from, to] = [await bank.account(), await bank.account()];
+    const [key, body] = [randomUUID(), transferBody({ from, to, raw: LEAST })];
+    const again = (): Promise<TestAnswer> => bank.request('POST', '/v1/transfers', { key, body });
+    answered(await again(), 422, 'insufficient_funds');
+    const recode = (was: string, code: string): Promise<number> =>
+      db.change(
+        `UPDATE idempotency_keys SET refusal=REPLACE(refusal,'"${was}"','"${code}"') WHERE idempotency_key='${key}'`,
+      );
+    await recode('insufficient_funds', 'x_blocked');
+    answered(await again(), 503, 'ledger_unavailable');
+    await recode('x_blocked', 'insufficient_funds');
+    answered(await again(), 422, 'insufficient_funds');
+  });
+
+  it('leaves a role that it does not know out of what a member may do, and shows it', async () => {
+    const { database } = db;
+    const member = await addMember(database, systemClock, bank.tenant.tenant.id, `newer ${randomUUID()}`, TEST_ACTOR);
+    const account = await bank.account({ roles: [{ memberId: member.id, role: 'operator' }] });
+    const other = await bank.account({ roles: [{ memberId: member.id, role: 'viewer' }] });
+    await widen(db, 'x_teller', 'role', ['member_roles']);
+    await db.change(
+      `UPDATE member_roles SET role='x_teller' WHERE account_id=${idLiteral(other.id)} AND role='viewer'`,
+    );
+    const caller = { tenantId: member.tenantId, memberId: member.id, tokenKeyId: '', scopes: [] };
+    await assertAllowedSomewhere(database.reader, 'createBonus', caller);
+    await assert.rejects(assertAllowedSomewhere(database.reader, 'manageWebhooks', caller), ApiError);
+    const known = (await listMembers(database.reader, member.tenantId)).find((one) => one.member.id === member.id);
+    assert.deepEqual(
+      new Map(known?.roles),
+      new Map([
+        ['operator', 1],
+        ['x_teller', 1],
+      ]),
+    );
+    const { members } = await readAccountDetails(database.reader, other.id);
+    assert.ok(members.some(({ name, role }) => name === member.name && role === 'x_teller'));
+    answered(await bank.get(`/v1/accounts/${account.id}`), 200);
   });
 
   it('reads the log with events of a type that it does not know', async () => {

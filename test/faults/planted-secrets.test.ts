@@ -4,8 +4,10 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
+import { EXAMPLE } from '../../src/http/examples.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
+import { answered, type Bank, type Json, LEAST, object, openBank, transferBody } from '../support/bank.js';
+import { resolved } from '../support/described.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -67,6 +69,37 @@ describe('what is secret or personal in a request', () => {
     answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }), 200);
     answered(await ask('GET', `/v1/accounts/lookup?phone=${encodeURIComponent(phone)}`), 200);
     answered(await ask('GET', `/v1/accounts/${from.id}`, { headers: { 'x-note': plant('a header') } }), 200);
+  }
+
+  /** Every text that a body may hold, whatever takes it: the document tells which there are. */
+  async function everyText(): Promise<void> {
+    const { json: document } = await api.request('GET', '/openapi.json');
+    const from = await bank.account({ funds: { COPM: 100n * LEAST } });
+    const to = await bank.account();
+    const own = new Map<unknown, unknown>([
+      [EXAMPLE.source, from.id],
+      [EXAMPLE.destination, to.id],
+    ]);
+    const { properties: known } = resolved(document, { $ref: '#/components/schemas/CreateTransfer' });
+    const { pattern: text } = object(object(known).description);
+    const fill = (schema: Json, example: unknown, what: string): unknown => {
+      const { properties, pattern } = resolved(document, schema);
+      if (pattern === text) return plant(what);
+      if (properties === undefined || example === undefined) return own.get(example) ?? example;
+      const fields = Object.entries(object(properties)).map(([name, field]) => [
+        name,
+        fill(object(field), object(example)[name], `${what} ${name}`),
+      ]);
+      return Object.fromEntries(fields);
+    };
+    for (const [path, operations] of Object.entries(object(document.paths)))
+      for (const [method, operation] of Object.entries(object(operations))) {
+        const { content } = object(object(operation).requestBody ?? {});
+        const { schema, example } = object(object(content ?? {})['application/json'] ?? {});
+        if (schema === undefined) continue;
+        const body = fill(object(schema), example, `${method} ${path}`);
+        await ask(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, from.id), { body });
+      }
   }
 
   async function refusedRequests(): Promise<void> {
@@ -197,6 +230,7 @@ describe('what is secret or personal in a request', () => {
 
   it('is in no log line, no metric and no error body, also where we fail', async () => {
     await goodRequests();
+    await everyText();
     await refusedRequests();
     await payouts();
     await tokens();

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
-import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
+import { ERROR_CODES } from '../../src/core/errors.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
@@ -123,11 +123,6 @@ describe('the OpenAPI document of the service', () => {
     }
     const examples = object(object(document.components).examples);
     assert.deepEqual(Object.keys(examples), [...ERROR_CODES]);
-    for (const code of ERROR_CODES) {
-      const { details }: ErrorEntry = ERRORS[code];
-      const { error } = object(object(examples[code]).value);
-      assert.deepEqual(Object.keys(object(object(error).details ?? {})), [...(details ?? [])], code);
-    }
   });
 
   it('has no example that its own schema refuses', () => {

@@ -4,11 +4,12 @@ import { TEMPLATE_COLUMNS } from '../../src/batches/template.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';
-import { type Asset, ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
+import { ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
 import { API_VERSIONS } from '../../src/core/versions.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
+import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { FAILURES } from '../../src/payouts/rails/rules.js';
 import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import { tableRows } from './pages.js';
@@ -83,12 +84,20 @@ describe('the guides for tenants', () => {
   });
 
   it('give the limits of a person', () => {
-    const rows = rowsBelow(LIMITS, 'Limit of a person');
-    for (const [index, name] of (['minimum', 'maximum', 'month'] as const).entries()) {
-      const [, copm, , dusd] = rows[index] ?? [];
-      const of = (asset: Asset): string => LISTED_ASSETS[asset].limits[name].toString();
-      assert.deepEqual([copm, dusd], [of('COPM'), of('DUSD')], name);
-    }
+    const head = tableRows(LIMITS).find(([first]) => first === 'Limit of a person') ?? [];
+    const rows = new Map(rowsBelow(LIMITS, 'Limit of a person').map((row) => [row[0], row]));
+    for (const asset of ASSETS)
+      for (const name of ['minimum', 'maximum', 'month'] as const)
+        assert.equal(
+          rows.get(name)?.[head.indexOf(`${asset} raw`)],
+          LISTED_ASSETS[asset].limits[name].toString(),
+          `${name} of ${asset}`,
+        );
+  });
+
+  it('list every rate class', () => {
+    const listed = rowsBelow(LIMITS, 'Class').map(([name]) => name);
+    assert.deepEqual(listed, [...RATE_CLASSES]);
   });
 
   it('name every dated version of the API', () => {

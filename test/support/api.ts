@@ -14,6 +14,7 @@ import {
 import { readConfig } from '../../src/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
+import { RATE_SETTINGS } from '../../src/http/rate-limit.js';
 import type { ClockBounds } from '../../src/ledger/clock-guard.js';
 import type { Webhooks } from '../../src/webhooks/routes.js';
 import { TestDeliveries } from '../../src/webhooks/testing.js';
@@ -128,10 +129,7 @@ export function testEnvironment(
     PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
     // It would find what tests damage, and cost what they need: those that are about it say how often.
     AUDIT_EVERY_S: '0',
-    RATE_LIMIT_REQUESTS_PER_S: '1000000',
-    RATE_LIMIT_BURST: '1000000',
-    RATE_LIMIT_REDELIVER_PER_MIN: '1000000',
-    RATE_LIMIT_UPLOADS_PER_MIN: '1000000',
+    ...Object.fromEntries(RATE_SETTINGS.map(({ variable }) => [variable, '1000000'])),
     ...others,
   };
 }

@@ -119,7 +119,8 @@ function closed(document: Json, given: unknown): unknown {
   return isOpen ? { ...schema, unevaluatedProperties: false } : schema;
 }
 
-function resolved(document: Json, schema: Json): Json {
+/** A schema of the document, which may be a reference. */
+export function resolved(document: Json, schema: Json): Json {
   if (typeof schema.$ref !== 'string') return schema;
   const words = schema.$ref.replace('#/', '').split('/');
   return object(words.reduce<unknown>((at, word) => object(at)[word], document));

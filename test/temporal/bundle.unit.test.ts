@@ -4,6 +4,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
 import { WORKFLOW_TYPES } from '../../src/temporal/contracts.js';
+import { tableRows } from '../operating/pages.js';
 import * as workflows from '../../workflows/index.js';
 
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -51,6 +52,11 @@ describe('the bundle of the workflows', () => {
     const exported = Object.entries(workflows);
     assert.deepEqual(exported.map(([name]) => name).sort(), Object.values(WORKFLOW_TYPES).sort());
     for (const [name, workflow] of exported) assert.equal(workflow.constructor.name, 'AsyncFunction', name);
+  });
+
+  it('is listed in docs/architecture.md, workflow by workflow', () => {
+    const listed = tableRows('docs/architecture.md').map(([name]) => name);
+    for (const type of Object.values(WORKFLOW_TYPES)) assert(listed.includes(type), type);
   });
 
   it('has a recorded history of every workflow', () => {

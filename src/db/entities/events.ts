@@ -1,24 +1,33 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Every type, in the contract's order. (docs/contract.md, Events) */
-export const EVENT_TYPES = [
-  'transfer.completed',
-  'transfer.rejected',
-  'transfer.expired',
-  'payout.approved',
-  'payout.completed',
-  'payout.rejected',
-  'payout.failed',
-  'payout.returned',
-  'payout.canceled',
-  'bonus_batch.ready',
-  'bonus_batch.rejected',
-  'bonus_batch.completed',
-  'bonus_batch.partially_failed',
-  'account.verified',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+/** Every type there is, in the contract's order, and whether webhooks may carry it. (docs/contract.md, Events) */
+const LIST = {
+  'transfer.completed': true,
+  'transfer.rejected': false,
+  'transfer.expired': false,
+  'payout.approved': false,
+  'payout.completed': true,
+  'payout.rejected': false,
+  'payout.failed': true,
+  'payout.returned': true,
+  'payout.canceled': false,
+  'bonus_batch.ready': true,
+  'bonus_batch.rejected': false,
+  'bonus_batch.completed': true,
+  'bonus_batch.partially_failed': false,
+  'account.verified': true,
+} as const;
+export type EventType = keyof typeof LIST;
+export const EVENT_TYPES = Object.keys(LIST) as [EventType, ...EventType[]];
+
+/** What may be subscribed to. */
+export type SubscribableType = { [Type in EventType]: (typeof LIST)[Type] extends true ? Type : never }[EventType];
+export const SUBSCRIBABLE_TYPES = EVENT_TYPES.filter(isSubscribable);
+
+export function isSubscribable(type: EventType): type is SubscribableType {
+  return LIST[type];
+}
 
 /**
  * What `body` holds instead of an Event whose resource never changes again: which code tells it from the resource's row. A shape that has

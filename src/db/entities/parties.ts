@@ -46,10 +46,8 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 /** What a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-/**
- * Everything besides the amount that a fee depends on: this is how schedules are found everywhere. (CONTRIBUTING.md)
- */
-const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
+/** All that a fee depends on beside the amount: how a schedule is found, everywhere. (CONTRIBUTING.md) */
+export const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(
   'fee_schedules',

@@ -1,23 +1,13 @@
 import { API_VERSIONS } from '../../core/versions.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
-import type { EventType } from './events.js';
+import { SUBSCRIBABLE_TYPES } from './events.js';
+
+export { SUBSCRIBABLE_TYPES, type SubscribableType } from './events.js';
 
 /** Webhook endpoints, deliveries and attempts. */
 
-/** What may be subscribed to. (docs/contract.md, Events) */
-export const SUBSCRIBABLE_TYPES = [
-  'transfer.completed',
-  'payout.completed',
-  'payout.failed',
-  'payout.returned',
-  'bonus_batch.ready',
-  'bonus_batch.completed',
-  'account.verified',
-] as const satisfies readonly EventType[];
-export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
-
-/** A deleted endpoint remains as the resource that its idempotency key created. */
+/** A deleted one stays as the resource that its idempotency key made. */
 export const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
 /** Who or what disabled an endpoint. */
 export const DISABLED_REASONS = ['by_tenant', 'by_operator', 'answered_410', 'failing_for_5_days'] as const;

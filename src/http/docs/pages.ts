@@ -28,8 +28,8 @@ export function errorsPage(places: Places): Made {
   return { content, sections: ERROR_CODES.map(errorSection) };
 }
 
-function errorEntry(code: string, { status, meaning, remedy, details, reasons }: ErrorEntry): Html {
-  const keys = (details ?? []).map((key) => html` <code>${key}</code>`);
+function errorEntry(code: string, { status, meaning, remedy, example, reasons }: ErrorEntry): Html {
+  const keys = Object.keys(example.details ?? {}).map((key) => html` <code>${key}</code>`);
   return html`<article id="${code}">
     <h2><a href="#${code}">${code}</a> <span class="status">${status}</span></h2>
     <p>${prose(meaning)} ${prose(remedy)}</p>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { LEDGER_UNAVAILABLE, type Refusal } from '../../core/errors.js';
+import { isErrorCode, LEDGER_UNAVAILABLE, type Refusal } from '../../core/errors.js';
 import type { Fingerprint } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Reader, StoredRow } from '../../db/database.js';
@@ -52,7 +52,7 @@ function refused(refusal: Refusal): Answer<never> {
 
 /** The result cannot be known here. */
 export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
-/** The key is bound under a fingerprint key that this process lacks: another process can answer. */
+/** The key is bound in a way that this process cannot read, such as under a key that it does not have: another process can tell. */
 export const UNKNOWN_KEY = refused(LEDGER_UNAVAILABLE);
 
 /**
@@ -68,7 +68,9 @@ export function answerOfKey(fingerprint: Fingerprint, row: BoundKey): Answer<nev
     case 'same': {
       // Exactly as first answered.
       const refusal = row.refusal === null ? null : (JSON.parse(row.refusal) as Refusal);
-      return refusal === null ? null : { outcome: { done: false, refusal }, replayed: true };
+      if (refusal === null) return null;
+      // A newer process bound it, with a code that this one cannot tell.
+      return isErrorCode(refusal.code) ? { outcome: { done: false, refusal }, replayed: true } : UNKNOWN_KEY;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type Amount, formatAmount } from '../../core/amount.js';
+import { type Amount, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import type { Adjustment } from '../../db/entities/operations.js';
 import { FEE_OPERATIONS } from '../../db/entities/parties.js';
@@ -54,7 +54,7 @@ rejected, and what has changed since, is proposed anew by proposing again.`,
       ['--approve', 'post what another person proposed under the reference'],
     ],
     examples: [
-      "fees refund --tenant acme --reference fees-118 --operation transfer --asset COPM --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'",
+      `fees refund --tenant acme --reference fees-118 --operation transfer --asset ${EXAMPLE_ASSET} --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'`,
       'fees refund --tenant acme --reference fees-118 --approve --as leo',
     ],
     input,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../accounts/fee-schedules.js';
+import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { FEE_OPERATIONS } from '../../db/entities/parties.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { OpsError } from '../failures.js';
@@ -29,8 +30,8 @@ export function addFeeCommands(program: Command): void {
       ['--cap <raw>', 'never more than this (default: no cap)'],
     ],
     examples: [
-      'fees set --tenant acme --operation payout --asset COPM --basis-points 10 --floor 100 --cap 500000',
-      'fees set --tenant acme --operation bonus --asset DUSD --flat 25000',
+      `fees set --tenant acme --operation payout --asset ${EXAMPLE_ASSET} --basis-points 10 --floor 100 --cap 500000`,
+      `fees set --tenant acme --operation bonus --asset ${EXAMPLE_ASSET} --flat 25000`,
     ],
     input: z.object({
       tenant: text,
@@ -64,7 +65,7 @@ export function addFeeCommands(program: Command): void {
     usage: 'remove',
     summary: 'make an operation in an asset free from now on',
     options: [TENANT, OPERATION, ASSET_OPTION],
-    examples: ['fees remove --tenant acme --operation payout --asset COPM'],
+    examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
     input: z.object({ tenant: text, operation, asset }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { tenant, ...of }) => {

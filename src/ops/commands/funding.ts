@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { formatAmount } from '../../core/amount.js';
+import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
 import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
 import { recordPayIn } from '../../funding/pay-ins.js';
@@ -24,7 +24,10 @@ import { PROGRAM } from '../program-name.js';
 
 const ACCOUNT = ['--account <account>', 'id, alias or phone'] as const;
 const WITHIN = ['--tenant <tenant>', 'id or name of the tenant; needed with an alias or phone'] as const;
-const AMOUNT = ['--amount <raw>', "an integer in the asset's smallest unit: 150000 is COPM 1,500.00"] as const;
+const AMOUNT = [
+  '--amount <raw>',
+  `an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
+] as const;
 const REFERENCE = [
   '--reference <reference>',
   'your own name for it, once in the tenant; repeating the command with it moves nothing again',
@@ -41,7 +44,7 @@ export function addPayInCommands(program: Command): void {
     summary: 'credit an account with money that came in from outside',
     options: [...MOVED, ['--description <text>', "what the account's owner reads"]],
     examples: [
-      "payins record --tenant acme --account '$ana' --amount 150000 --asset COPM --reference bank-2026-11-21-0042",
+      `payins record --tenant acme --account '$ana' --amount 150000 --asset ${EXAMPLE_ASSET} --reference bank-2026-11-21-0042`,
     ],
     input: z.object({
       account: text,
@@ -100,7 +103,7 @@ function addProposal(own: Command): void {
     summary: 'propose to put money into an account (in) or take it out (out); nothing moves yet',
     options: [...MOVED, ['--reason <text>', "why; the account's owner reads it with the movement"]],
     examples: [
-      "adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset COPM --reference case-118 --reason 'Paid in twice'",
+      `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
     ],
     input: z.object({
       'in|out': direction,

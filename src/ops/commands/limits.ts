@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { clearAccountLimits, setAccountLimits } from '../../accounts/limit-overrides.js';
 import { readLimitState } from '../../accounts/reading.js';
+import { EXAMPLE_ASSET } from '../../core/amount.js';
 import type { Account } from '../../db/entities/parties.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
@@ -32,8 +33,8 @@ export function addLimitCommands(program: Command): void {
       ['--month <raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`],
     ],
     examples: [
-      "limits set '$ana' --tenant acme --asset COPM --maximum 2400000000 --month 10000000000",
-      "limits set '$ana' --tenant acme --asset COPM --month default",
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
     ],
     input: z.object({
       account: text,
@@ -57,7 +58,7 @@ export function addLimitCommands(program: Command): void {
     usage: 'clear <account>',
     summary: 'reset an account to the limits of its type',
     options: [WITHIN, ASSET_OPTION],
-    examples: ["limits clear '$ana' --tenant acme --asset COPM"],
+    examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: z.object({ account: text, tenant: optionalText, asset }),
     needs: 'manage',
     run: async (ops, { account: named, tenant, asset: of }) => {

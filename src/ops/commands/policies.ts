@@ -10,6 +10,7 @@ import {
   setPolicy,
   MIN_EXPIRY_S,
 } from '../../approvals/policies.js';
+import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
@@ -33,8 +34,8 @@ export function addPolicyCommands(program: Command): void {
       ['--expires-in <time>', 'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)'],
     ],
     examples: [
-      "policies set '$acme' --tenant acme --asset COPM --threshold 100000000",
-      "policies set '$acme' --tenant acme --asset COPM --threshold 100000000 --approvals 2 --expires-in 24h",
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h`,
     ],
     input: z.object({
       account: text,
@@ -67,7 +68,7 @@ export function addPolicyCommands(program: Command): void {
     usage: 'remove <account>',
     summary: 'nothing new needs approval, at once or after the delay of the tenant; what is pending goes on waiting',
     options: [WITHIN, ASSET_OPTION],
-    examples: ["policies remove '$acme' --tenant acme --asset COPM"],
+    examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: z.object({ account: text, tenant: optionalText, asset }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { asset: of, ...named }) => {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { toRfc3339 } from '../../core/instant.js';
-import { httpRail, SIMULATED } from '../../payouts/rails/rules.js';
+import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
 import { listRails, type RailStanding } from '../../support/reading/rails.js';
 import { addQuery, group } from '../command.js';
 import type { Fields } from '../output.js';
@@ -19,7 +19,7 @@ lost. A worker tries it again by itself with one payout (half_open); when it ans
     examples: ['rails list', 'rails list --json'],
     input: z.object({}),
     run: async ({ database: { reader }, gateways, output }) => {
-      const configured = [SIMULATED, ...Array.from(gateways.urls.keys(), httpRail)];
+      const configured = [...OWN_RAILS, ...Array.from(gateways.urls.keys(), httpRail)];
       output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
     },
   });

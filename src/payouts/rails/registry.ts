@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.js';
 import type { Sweep } from '../../temporal/sweeper.js';
 import type { RailCallbacks } from '../callbacks.js';
 import { HttpRail } from './http.js';
-import { httpRail, type RailRoute, SIMULATED } from './rules.js';
+import { httpRail, type OwnRail, type RailRoute, SIMULATED } from './rules.js';
 import type { ListingRail, Rail, Rails } from './types.js';
 
 /** The gateways' addresses, and the keys shared with each. */
@@ -20,10 +20,11 @@ interface RailDeps {
 
 /** The way to every rail that a payout may have, whatever new ones take. */
 export function openRails(deps: RailDeps, { urls, keys }: Gateways): Rails {
-  const rails = new Map<string, Rail>([[SIMULATED, simulatedRail(deps)]]);
+  const own: Readonly<Record<OwnRail, Rail>> = { [SIMULATED]: simulatedRail(deps) };
+  const rails = new Map<string, Rail>(Object.entries(own));
   for (const [name, url] of urls) {
-    const own = keys.get(name);
-    if (own !== undefined) rails.set(httpRail(name), new HttpRail(name, url, own, deps.clock));
+    const shared = keys.get(name);
+    if (shared !== undefined) rails.set(httpRail(name), new HttpRail(name, url, shared, deps.clock));
   }
   return rails;
 }

@@ -23,12 +23,24 @@ export interface RailRoute {
   /** Name or id of the tenant. */
   readonly tenant: string;
   readonly country: string;
-  /** `simulated`, or `http:<name>`. */
+  /** One of OWN_RAILS, or `http:<name>`. */
   readonly rail: string;
 }
 
 export const SIMULATED = 'simulated';
+/** The rails that are no gateway's. (CONTRIBUTING.md, A rail) */
+export const OWN_RAILS = [SIMULATED] as const;
+export type OwnRail = (typeof OWN_RAILS)[number];
 const HTTP = 'http:';
+
+export function isOwnRail(rail: string): rail is OwnRail {
+  return OWN_RAILS.some((own) => own === rail);
+}
+
+/** The rail that the configuration calls so. */
+export function railNamed(name: string): string {
+  return isOwnRail(name) ? name : httpRail(name);
+}
 
 /** The rail behind a gateway of this name. */
 export function httpRail(gateway: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXAMPLE_ASSET } from '../../../core/amount.js';
 import { FILE_FIELD } from '../../upload.js';
 import type { Route } from '../../route.js';
 import { type Content, type DescribedOperation, type Schema } from './document.js';
@@ -28,7 +29,7 @@ export function curlOf(route: Route, operation: DescribedOperation, schemas: Sch
 }
 
 function pathValue(name: string): string {
-  return name === 'asset' ? 'COPM' : AN_ID;
+  return name === 'asset' ? EXAMPLE_ASSET : AN_ID;
 }
 
 function bodyLines({ requestBody }: DescribedOperation, schemas: Schemas): string[] {
