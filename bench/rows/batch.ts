@@ -1,18 +1,19 @@
 import type { Bench, Service } from '../bench.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
-import { latencyText, megabytes, perSecond, seconds } from '../report/text.js';
+import { latencyText, megabytes, ms, perSecond, seconds } from '../report/text.js';
 import { RowFailed } from '../row-failed.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { Client } from '../service/client.js';
+import { downloadByMany } from './crowd.js';
 import {
-  downloadByMany,
   downloadResult,
   payrollFile,
   payrollLedger,
   readBatch,
   readByExcelJs,
   sendersOf,
+  untilSettled,
   untilStatus,
   uploadPayroll,
 } from './payroll.js';
@@ -52,24 +53,25 @@ async function measureBatch(bench: Bench): Promise<Measured> {
   const rows = isQuick ? QUICK_ROWS : ROWS;
   const ledger = await bench.newLedger(payrollLedger(isQuick ? 'batch_quick' : 'batch', rows));
   const file = await payrollFile(ledger, rows);
-  const paid = await bench.withService(ledger, (service) => payOne(ledger, service, file, rows));
+  const paid = await bench.withService(ledger, (service) => payOne(bench, ledger, service, file, rows));
   const readS = await readByExcelJs(file);
   const { load } = await runTransfers(bench, ledger, randomParties(ledger), CLIENTS);
-  const { readyS, executedS, csv, xlsx, crowd, apiMb, workerMb } = paid;
+  const { readyS, executedS, filesS, csv, xlsx, crowd, apiMb, workerMb } = paid;
   const memory = [apiMb, workerMb].map(megabytes).join(' and ');
   return {
     figures:
       `${rows.toLocaleString('en')} rows, ${(file.length / 1e6).toFixed(1)} MB: ready after ${seconds(readyS)}, paid after ${seconds(executedS)} ` +
-      `(${perSecond(rows / executedS)}), result ${seconds(csv.seconds)} (XLSX ${seconds(xlsx.seconds)}), ${DOWNLOADERS} at once ${seconds(crowd.seconds)} with ` +
-      `p99 ${crowd.besideP99Ms.toFixed(0)} ms for other reads (${crowd.quietP99Ms.toFixed(0)} ms before); most memory of API and worker ${memory}`,
+      `(${perSecond(rows / executedS)}), files ${seconds(filesS)} later, result ${seconds(csv.seconds)} (XLSX ${seconds(xlsx.seconds)}), ${DOWNLOADERS} at once ${seconds(crowd.seconds)} with ` +
+      `${ms(crowd.beside.p99Ms)} p99 for another tenant's reads (${ms(crowd.quiet.p99Ms)} before); most memory of API and worker ${memory}`,
     baseline: `exceljs only reads the file in ${seconds(readS)}; instant transfers by ${CLIENTS} clients ${perSecond(load.perSecond)}`,
     ratio: rows / executedS / load.perSecond,
     targets: [
       atMost('s to ready', readyS, 10),
-      atMost('s to completed', executedS, 15),
+      atMost('s to the last row', executedS, 15),
+      atMost('s to the files', filesS, 10),
       atMost('s to download', csv.seconds, 1),
       atMost('s to download as XLSX', xlsx.seconds, 1),
-      atMost('ms p99 beside downloads', crowd.besideP99Ms, 2 * crowd.quietP99Ms),
+      atMost('ms p99 beside downloads', crowd.beside.p99Ms, 2 * crowd.quiet.p99Ms),
       atMost('MB, API', apiMb ?? 0, MAX_MB),
       atMost('MB, worker', workerMb ?? 0, MAX_MB),
     ],
@@ -77,8 +79,8 @@ async function measureBatch(bench: Bench): Promise<Measured> {
   };
 }
 
-/** Memory is each process's high-water mark, from its start to the end of the downloads. */
-async function payOne(ledger: Ledger, { api, worker }: Service, file: Buffer, rows: number) {
+/** Memory is each process's own high-water mark, from its start to the end of the downloads. */
+async function payOne(bench: Bench, ledger: Ledger, { api, worker }: Service, file: Buffer, rows: number) {
   const client = new Client(api, ledger);
   const began = performance.now();
   const id = await uploadPayroll(client, sendersOf(ledger).payroll, file);
@@ -88,12 +90,14 @@ async function payOne(ledger: Ledger, { api, worker }: Service, file: Buffer, ro
   if (ready.rows !== rows) throw new RowFailed(`${ready.rows} rows were read, of ${rows}`);
   const executed = performance.now();
   await client.post(`/v1/bonus_batches/${id}/execute`, 202);
-  await untilStatus(client, id, 'completed', PAID_WITHIN_S);
+  await untilSettled(client, id, PAID_WITHIN_S);
   const executedS = (performance.now() - executed) / 1000;
+  await untilStatus(client, id, 'completed', PAID_WITHIN_S);
+  const filesS = (performance.now() - executed) / 1000 - executedS;
   const csv = await downloadResult(client, id, 'csv');
   const xlsx = await downloadResult(client, id, 'xlsx');
-  const crowd = await downloadByMany(client, id, sendersOf(ledger).other, DOWNLOADERS);
-  return { uploadedS, readyS, executedS, csv, xlsx, crowd, apiMb: api.peakMb(), workerMb: worker.peakMb() };
+  const crowd = await downloadByMany(bench, api, ledger, () => downloadResult(client, id, 'csv'), DOWNLOADERS);
+  return { uploadedS, readyS, executedS, filesS, csv, xlsx, crowd, apiMb: api.peakMb(), workerMb: worker.peakMb() };
 }
 
 async function measureBeside(bench: Bench): Promise<Measured> {

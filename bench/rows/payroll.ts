@@ -108,43 +108,20 @@ export async function untilStatus(client: Client, id: string, wanted: string, wi
   }
 }
 
-/** Downloads the result, and measures its bytes and seconds. */
+/** Polls until no row is open any more: then its files are made, and it ends with them. Throws as untilStatus. */
+export async function untilSettled(client: Client, id: string, withinS: number): Promise<void> {
+  const end = performance.now() + withinS * 1000;
+  for (;;) {
+    const { progress } = await readBatch(client, id);
+    if (progress?.pending === 0) return;
+    if (performance.now() > end) throw new RowFailed(`rows are open after ${withinS} s`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Downloads the result and counts its bytes and seconds. */
 export function downloadResult(client: Client, id: string, format: 'csv' | 'xlsx'): ReturnType<Client['download']> {
   return client.download(`/v1/bonus_batches/${id}/files/result?format=${format}`);
-}
-
-export interface Crowd {
-  readonly seconds: number;
-  /** Somebody else's reads, before and meanwhile. */
-  readonly quietP99Ms: number;
-  readonly besideP99Ms: number;
-}
-
-const QUIET_MS = 3_000;
-const READ_EVERY_MS = 10;
-
-/** The same with many downloads at a time, while somebody else reads an account's balances. */
-export async function downloadByMany(client: Client, id: string, account: string, many: number): Promise<Crowd> {
-  const quietP99Ms = await readsP99Ms(client, account, sleep(QUIET_MS));
-  const began = performance.now();
-  const crowd = Promise.all(Array.from({ length: many }, () => downloadResult(client, id, 'csv')));
-  const besideP99Ms = await readsP99Ms(client, account, crowd);
-  return { seconds: (performance.now() - began) / 1000, quietP99Ms, besideP99Ms };
-}
-
-async function readsP99Ms(client: Client, account: string, meanwhile: Promise<unknown>): Promise<number> {
-  const running = new AbortController();
-  const ended = meanwhile.finally(() => running.abort());
-  const times: number[] = [];
-  while (!running.signal.aborted) {
-    const began = performance.now();
-    await (await client.get(`/v1/accounts/${account}/balances`)).arrayBuffer();
-    times.push(performance.now() - began);
-    await sleep(READ_EVERY_MS);
-  }
-  await ended;
-  times.sort((a, b) => a - b);
-  return times[Math.floor(times.length * 0.99)] ?? 0;
 }
 
 async function bodyOf(answer: Response): Promise<ShownBatch> {

@@ -79,8 +79,9 @@ async function measureRate(bench: Bench, receiver: Receiver): Promise<Measured> 
 async function measureLatency(bench: Bench, receiver: Receiver): Promise<Measured> {
   const ledger = await bench.newLedger(LEDGER);
   const head = await headOf(ledger);
-  const { run, report } = await bench.withService(ledger, async ({ api }) => {
+  const { run, report, cpuUs } = await bench.withService(ledger, async ({ api, worker }) => {
     await register(api, ledger, receiver, LATENCY_ENDPOINTS);
+    const cpuBefore = worker.cpuMs();
     const since = Date.now() + bench.options.warmUpS * 1000;
     const { sources } = randomParties(ledger);
     const load = await bench.run(api, ledger, {
@@ -91,7 +92,10 @@ async function measureLatency(bench: Bench, receiver: Receiver): Promise<Measure
     });
     const { count } = await loggedAfter(ledger, 'transfer.completed', head);
     await receiver.untilArrived(count * LATENCY_ENDPOINTS, STILL_MS);
-    return { run: load, report: await receiver.report(since) };
+    const found = await receiver.report(since);
+    const [before, after] = [cpuBefore, worker.cpuMs()];
+    const cpuUs = before === null || after === null ? null : ((after - before) * 1000) / found.arrivals;
+    return { run: load, report: found, cpuUs };
   });
   if (report.latency.count === 0) throw new RowFailed('no event came after the warm-up');
   const bare = await postBare(urlsOf(receiver, LATENCY_ENDPOINTS), 1, bench.options.seconds);
@@ -103,7 +107,7 @@ async function measureLatency(bench: Bench, receiver: Receiver): Promise<Measure
       atLeast('events per second', run.load.perSecond, PER_SECOND * KEPT_SHARE),
       atMost('p99 ms', report.latency.p99Ms, 100),
     ],
-    details: { ...run.details, report, bare },
+    details: { ...run.details, report, workerCpuUsPerDelivery: cpuUs, bare },
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { get } from 'node:http';
 import type { Ledger } from '../ledgers/ledger.js';
 import { RowFailed } from '../row-failed.js';
 import type { ApiProcess } from './api-process.js';
@@ -29,13 +30,22 @@ export class Client {
     return this.send(expectedStatus, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
   }
 
-  /** Reads a whole file, and measures its bytes and seconds. */
-  async download(path: string): Promise<{ readonly seconds: number; readonly bytes: number }> {
+  /** Reads the whole of a file, and counts its bytes and seconds. By http itself: fetch would be slower than what is measured. */
+  download(path: string): Promise<{ readonly seconds: number; readonly bytes: number }> {
     const began = performance.now();
-    const answer = await this.get(path);
-    let bytes = 0;
-    for await (const piece of answer.body ?? []) bytes += piece.byteLength;
-    return { seconds: (performance.now() - began) / 1000, bytes };
+    return new Promise((resolve, reject) => {
+      const headers = { Authorization: `Bearer ${this.token}` };
+      const request = get(this.base + path, { headers, agent: false }, (answer) => {
+        let bytes = 0;
+        answer.on('data', (piece: Buffer) => (bytes += piece.length));
+        answer.once('error', reject);
+        answer.once('end', () => {
+          if (answer.statusCode === 200) resolve({ seconds: (performance.now() - began) / 1000, bytes });
+          else reject(new RowFailed(`${path} answered ${answer.statusCode}`));
+        });
+      });
+      request.once('error', reject);
+    });
   }
 
   private async send(

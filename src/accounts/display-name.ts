@@ -16,7 +16,7 @@ const PLAIN_INITIAL = /^[A-Za-zÀ-ÖØ-öø-ÿ](?=$|[A-Za-zÀ-ÖØ-öø-ÿ'.-])/
 /** A letter may be several code points: an initial is always a whole one. */
 function initial(word: string): string {
   const plain = PLAIN_INITIAL.exec(word)?.[0];
-  if (plain !== undefined) return `${plain.toLocaleUpperCase('es')}.`;
+  if (plain !== undefined) return `${plain.toUpperCase()}.`;
   const [first] = graphemes.segment(word);
-  return `${(first?.segment ?? '').toLocaleUpperCase('es')}.`;
+  return `${(first?.segment ?? '').toUpperCase()}.`;
 }

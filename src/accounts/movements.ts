@@ -15,7 +15,6 @@ import { accounts } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
 import { type NumberRange, numbersWithin } from '../db/numbered.js';
 import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
 import { readClockResets } from '../ledger/clock-resets.js';
 import { displayName } from './display-name.js';
 
@@ -107,9 +106,12 @@ function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRa
   return `${describedSql(page)} ORDER BY e.seq DESC`;
 }
 
+/** Of an entry what is shown of it; the ids that it is joined by are not even read. */
+const SHOWN = ['id', 'asset', 'kind', 'raw', 'totalAfter', 'createdAt'] as const;
+
 /** The entries `e` that this SQL selects, each with its transaction and its counterparty. */
 function describedSql(page: string): string {
-  return `SELECT ${columnList(entries, 'e')}, x.related_type, x.related_id, x.description,
+  return `SELECT e.seq, ${SHOWN.map((property) => `e.${entries.column(property).name}`).join(',')}, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
     FROM (${page}) e
     JOIN ledger_transactions x ON x.id=e.transaction_id
@@ -156,7 +158,7 @@ async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<
 
 /** An entry as the owner of its account sees it. */
 export interface Movement {
-  readonly entry: Entry;
+  readonly entry: Pick<Entry, (typeof SHOWN)[number]>;
   readonly counterparty: Counterparty;
   readonly description: string | null;
   readonly relatedType: ResourceType;
@@ -174,7 +176,14 @@ interface Counterparty {
 function movementOf(row: StoredRow, holders: Holders): Movement {
   const relatedId = column.uuid.parse(row.related_id);
   return {
-    entry: parseRow(entries, row),
+    entry: {
+      id: column.uuid.parse(row.id),
+      asset: column.asset.parse(row.asset),
+      kind: kind.parse(row.kind),
+      raw: column.bigint.parse(row.raw),
+      totalAfter: column.bigint.parse(row.total_after),
+      createdAt: column.time.parse(row.created_at),
+    },
     counterparty: counterpartyOf(row, holders.get(relatedId)),
     description: nullableText.parse(row.description),
     relatedType: relatedType.parse(row.related_type),
@@ -203,6 +212,7 @@ function presentMovement({ entry, counterparty, ...movement }: Movement): Readon
 
 const nullableText = column.nullable(column.string);
 const relatedType = column.oneOf(RESOURCE_TYPES);
+const kind = column.oneOf(ENTRY_KINDS);
 
 /** Always present: if it is no tenant's account, the ids are null. (docs/contract.md, Movements) */
 function counterpartyOf(row: StoredRow, holder: string | undefined): Counterparty {

@@ -25,16 +25,27 @@ export interface OpenSecrets {
   readonly previousSecret: string | null;
 }
 
+/** For as long as the row is in memory that it was read with: all deliveries of a run are signed with it. */
+const opened = new WeakMap<Buffer, { readonly keys: Keyring; readonly context: string; readonly text: string }>();
+
+function opensTo(keys: Keyring, keyId: string, bytes: Buffer, context: string): string {
+  const known = opened.get(bytes);
+  if (known?.keys === keys && known.context === context) return known.text;
+  const text = unseal(keys, { keyId, bytes }, context);
+  opened.set(bytes, { keys, context, text });
+  return text;
+}
+
 /** Throws UnknownKey. */
 export function openSecrets(keys: Keyring, endpoint: WebhookEndpoint, now: Instant): OpenSecrets {
   const context = sealContext(endpoint.id);
   const { previousSecret, previousSecretKeyId, previousUntil } = endpoint;
   const isInForce = previousUntil !== null && now < previousUntil;
   return {
-    secret: unseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context),
+    secret: opensTo(keys, endpoint.secretKeyId, endpoint.secret, context),
     previousSecret:
       isInForce && previousSecret !== null && previousSecretKeyId !== null
-        ? unseal(keys, { keyId: previousSecretKeyId, bytes: previousSecret }, context)
+        ? opensTo(keys, previousSecretKeyId, previousSecret, context)
         : null,
   };
 }
