@@ -56,7 +56,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     named('getLimits'),
     permits('readLimits'),
     answers({ 200: LimitsSchema }),
-    summary('Read the limits of an account', 'For a single operation, and for the month with what is used of it.'),
+    summary('Read the limits of an account', 'For a single operation, and for the month with the amount used.'),
     async (request) => ({
       status: 200,
       body: await accounts.limits(request.caller, pathId(request, 'account_id')),

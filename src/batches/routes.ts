@@ -31,7 +31,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     answers({ 200: BonusBatchPageSchema }),
     summary(
       'List batches',
-      'Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.',
+      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;

@@ -55,7 +55,7 @@ function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
     answers({ 200: BonusPageSchema }),
     summary(
       'List bonuses',
-      'Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.',
+      'Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;

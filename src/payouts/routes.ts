@@ -75,7 +75,7 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
     answers({ 200: PayoutPageSchema }),
     summary(
       'List payouts',
-      'Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.',
+      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;

@@ -84,7 +84,7 @@ function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
     answers({ 200: TransferPageSchema }),
     summary(
       'List transfers',
-      'Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.',
+      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;

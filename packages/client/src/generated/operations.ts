@@ -32,7 +32,7 @@ export class Operations extends Calls {
 
   /**
    * Read the limits of an account.
-   * For a single operation, and for the month with what is used of it.
+   * For a single operation, and for the month with the amount used.
    * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getLimits(accountId: ParamOf<'getLimits', 'account_id'>, options?: CallOptions): Promise<ResultOf<'getLimits'>> {
@@ -176,7 +176,7 @@ export class Operations extends Calls {
 
   /**
    * List transfers.
-   * Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listTransfers(query: QueryOf<'listTransfers'> = {}, options?: CallOptions): List<ResultOf<'listTransfers'>> {
@@ -322,7 +322,7 @@ export class Operations extends Calls {
 
   /**
    * List bonuses.
-   * Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+   * Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listBonuses(query: QueryOf<'listBonuses'> = {}, options?: CallOptions): List<ResultOf<'listBonuses'>> {
@@ -345,7 +345,7 @@ export class Operations extends Calls {
 
   /**
    * List batches.
-   * Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   listBonusBatches(query: QueryOf<'listBonusBatches'> = {}, options?: CallOptions): List<ResultOf<'listBonusBatches'>> {
@@ -520,7 +520,7 @@ export class Operations extends Calls {
 
   /**
    * List payouts.
-   * Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
    */
   listPayouts(query: QueryOf<'listPayouts'> = {}, options?: CallOptions): List<ResultOf<'listPayouts'>> {
@@ -851,7 +851,7 @@ export class Operations extends Calls {
 
   /**
    * Read what became of a request.
-   * By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable a second or two after the answer. The token needs a scope that the request itself accepts.
+   * By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
    * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
    */
   getRequest(requestId: ParamOf<'getRequest', 'request_id'>, options?: CallOptions): Promise<ResultOf<'getRequest'>> {

@@ -10,7 +10,7 @@ export interface paths {
     };
     /**
      * List transfers
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
@@ -124,7 +124,7 @@ export interface paths {
     };
     /**
      * List payouts
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -274,7 +274,7 @@ export interface paths {
     };
     /**
      * List bonuses
-     * @description Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+     * @description Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
@@ -322,7 +322,7 @@ export interface paths {
     };
     /**
      * List batches
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not mean that it cannot still appear.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -546,7 +546,7 @@ export interface paths {
     };
     /**
      * Read the limits of an account
-     * @description For a single operation, and for the month with what is used of it.
+     * @description For a single operation, and for the month with the amount used.
      *
      *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -754,7 +754,7 @@ export interface paths {
     };
     /**
      * Read what became of a request
-     * @description By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable a second or two after the answer. The token needs a scope that the request itself accepts.
+     * @description By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
      *
      *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
      */
