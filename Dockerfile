@@ -15,7 +15,7 @@ RUN npx tsc --rootDir . --outDir dist --incremental false \
  && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
-# Whom to trust where Temporal is reached by TLS; Node has a list of its own.
+# The authorities to trust when Temporal is reached over TLS; Node has its own list.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates \
@@ -26,9 +26,9 @@ COPY --from=build --chown=node:node /app/package.json ./
 COPY --from=build --chown=node:node /app/node_modules ./node_modules
 COPY --from=build --chown=node:node /app/dist ./dist
 COPY --from=build --chown=node:node /app/docs ./docs
-# Where the command line keeps who is signed in: a volume begins with these rights.
+# Where the command line keeps its sessions; a new volume takes over these permissions.
 RUN install --directory --owner=node --group=node --mode=0700 /app/sessions
-# node, whom the base image has for this.
+# The user `node`, which the base image has for this.
 USER 1000:1000
 EXPOSE 8070 8080 9090
 CMD ["node", "--enable-source-maps", "--max-semi-space-size=64", "dist/src/server.js"]

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Writes the secrets of docker-compose.yml into docker/secrets, a file each. What is there already stays as it is, so it
-# may be run again; keep a copy elsewhere: without encryption_keys the sealed document numbers are lost.
+# Writes the secrets of docker-compose.yml into docker/secrets, one file each. Existing files stay as they are, so it can be
+# run again. Keep a copy elsewhere: without encryption_keys the sealed document numbers are lost.
 set -eu
 folder="$(dirname "$0")/secrets"
 mkdir -p "$folder"
-# The folder keeps others out. The files may be read by all: in the containers none of them belongs to who reads it.
+# The folder keeps others out. The files are readable by all, because in the containers no reader owns them.
 chmod 700 "$folder"
 
 write() {

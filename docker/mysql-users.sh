@@ -1,7 +1,7 @@
 #!/bin/bash
-# Makes the databases, and the users of the service and of Temporal, or gives them the passwords of now. The service's user
-# gets no right here: the migrations grant them table by table, so that what has been posted cannot be changed with its
-# password. Temporal's user may do all, in Temporal's databases alone.
+# Creates the databases and the users of the service and of Temporal, or sets their current passwords. The service's user gets
+# no rights here: the migrations grant them table by table, so that what has been posted cannot be changed with its password.
+# Temporal's user may do anything, but only in Temporal's databases.
 set -euo pipefail
 
 secret() {

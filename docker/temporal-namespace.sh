@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the namespace when it is not there. What has ended can be looked at for as long as it is retained.
+# Creates the namespace if it is missing. Ended workflows can be looked at for as long as it retains them.
 set -eu
 for _ in $(seq 60); do
   temporal operator namespace describe --namespace "$NAMESPACE" >/dev/null 2>&1 && exit 0

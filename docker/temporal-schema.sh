@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings the tables of Temporal up to date with its version. Where they are, nothing happens.
+# Brings Temporal's tables up to date with its version; does nothing if they are.
 set -eu
 SQL_PASSWORD="$(cat /run/secrets/temporal_password)"
 export SQL_PASSWORD

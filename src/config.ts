@@ -42,68 +42,72 @@ export { ConfigError, type Environment } from './config/reading.js';
 /** Variables of every process of the service. */
 const SERVICE_VARIABLES = {
   ...MYSQL_VARIABLES,
-  MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, for each process'),
+  MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, per process'),
   MYSQL_TRANSACTION_CONNECTIONS: count(2, 500)
     .default(16)
     .describe(
-      'connections for transactions, for each process; each desk uses one for each group in flight and one for what it sets aside',
+      'connections for transactions, per process; each desk uses one per group in flight and one for what it sets aside',
     ),
   ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
   ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never open it to the world'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
-    .describe('least severe line that is logged'),
+    .describe('least severe level that is logged'),
   COMMAND_TIMEOUT_MS: count(100, 60_000)
     .default(4_000)
-    .describe('what a request may wait for the ledger, queueing included'),
+    .describe('how long a request may wait for the ledger, queueing included'),
   DESK_MAX_GROUP: count(1, 1_000).default(200).describe('most commands that share a ledger transaction'),
   DESK_GROUPS_IN_FLIGHT: count(1, 16)
     .default(2)
-    .describe('ledger transactions at a time, for each desk: a worker has three, for approvals, batches and payouts'),
-  DESK_MAX_QUEUE: count(1, 100_000).default(5_000).describe('commands that may wait; beyond, 503 at once'),
+    .describe('ledger transactions at a time, per desk; a worker has three desks: for approvals, batches and payouts'),
+  DESK_MAX_QUEUE: count(1, 100_000)
+    .default(5_000)
+    .describe('commands that may wait; any more are answered 503 at once'),
   SHUTDOWN_GRACE_MS: count(0, 600_000)
     .default(20_000)
-    .describe('how long a stopping process finishes what it accepted'),
+    .describe('how long a stopping process may take to finish what it accepted'),
   BASE_URL: webUrl.default('http://127.0.0.1:8080').describe('where tenants reach the API'),
   DOCS_URL: webUrl
     .default('http://127.0.0.1:8080/docs')
-    .describe('where the docs pages are; doc_url of errors begins with it'),
+    .describe('where the docs pages are; the doc_url of errors begins with it'),
   ENCRYPTION_KEYS: encryptionKeys.describe(
-    'secret: keys that seal document and account numbers and webhook secrets at rest, id:base64 with commas between',
+    'secret: keys that seal document and account numbers and webhook secrets at rest, comma-separated id:base64',
   ),
   WEBHOOK_ALLOWED_HOSTS: allowedHosts
     .default([])
     .describe(
-      'hosts that may be webhook receivers over http or at private addresses, as http://localhost:*; for development',
+      'hosts that may receive webhooks over http or at private addresses, such as http://localhost:*; for development',
     ),
   WEBHOOK_PROXY_URL: webUrl
     .optional()
-    .describe('secret: HTTP proxy that deliveries go through; it must itself refuse private addresses'),
-  WEBHOOK_TIMEOUT_MS: count(100, 60_000).default(10_000).describe('what one attempt of a delivery may take in all'),
+    .describe('secret: HTTP proxy for deliveries; it must itself refuse private addresses'),
+  WEBHOOK_TIMEOUT_MS: count(100, 60_000).default(10_000).describe('how long one delivery attempt may take in all'),
   ...TEMPORAL_VARIABLES,
   ...WAITING_VARIABLES,
   PAYOUT_RAILS: railRoutes
     .default([])
-    .describe('which rail payouts take: acme/CO=http:bank-a,*=simulated; what no entry fits is refused'),
-  PAYOUT_RAIL_URLS: railUrls.default(new Map()).describe('where gateways are: bank-a=https://gateway.example'),
+    .describe(
+      'which rail payouts take, such as acme/CO=http:bank-a,*=simulated; a payout that no entry fits is refused',
+    ),
+  PAYOUT_RAIL_URLS: railUrls.default(new Map()).describe('where gateways are, such as bank-a=https://gateway.example'),
   PAYOUT_RAIL_ALLOWED_HOSTS: allowedHosts
     .default([])
-    .describe('hosts whose gateways may be asked over http, as http://127.0.0.1:*; for development'),
+    .describe('hosts whose gateways may be called over http, such as http://127.0.0.1:*; for development'),
   PAYOUT_RAIL_KEYS: railKeys
     .default(new Map())
-    .describe('secret: keys shared with gateways: bank-a=k1:base64; the first of each signs, all verify'),
+    .describe('secret: keys shared with gateways, such as bank-a=k1:base64; the first of each signs, all verify'),
   NEW_RECIPIENTS_OF_TOKEN: count(1, 1_000_000_000)
     .default(100_000)
     .describe(
-      'people never named before that one token may look for by alias or phone at once: lookup, bonuses, batches',
+      'people never named before that one token may look up by alias or phone at once, in look-ups, bonuses and batches',
     ),
   NEW_RECIPIENTS_OF_TENANT: count(1, 1_000_000_000)
     .default(200_000)
-    .describe("the same of all of a tenant's tokens together"),
-  NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365).default(10).describe('how long either takes to be full again'),
+    .describe("the same for all of a tenant's tokens together"),
+  NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365).default(10).describe('how long either takes to refill'),
   WORKFLOW_PATCHES,
-  FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
+  FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, as name:N'),
 } as const;
 
 /** Further variables of the API. */
@@ -112,8 +116,8 @@ export const VARIABLES = {
   ...TRACING_VARIABLES,
   HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
   PORT: port.default(8080).describe('port of the API'),
-  FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
-  CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, id:base64 with commas between'),
+  FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, comma-separated id:base64'),
+  CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, comma-separated id:base64'),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
   STOP_DELAY_MS,
   ...RATE_VARIABLES,
@@ -126,31 +130,31 @@ export const WORKER_VARIABLES = {
   ...TRACING_VARIABLES,
   WORKER_QUEUES: taskQueues
     .default(TASK_QUEUE_NAMES)
-    .describe('task queues that the worker serves, with commas between; all unless said'),
+    .describe('comma-separated task queues that the worker serves; by default all'),
   WORKER_WORKFLOW_TASKS: count(2, 1_000)
     .default(10)
-    .describe('workflow tasks at a time, for each queue; one thread does them, and each has 3 s'),
-  WORKER_ACTIVITIES: count(1, 1_000).default(40).describe('activities at a time, for each queue'),
+    .describe('workflow tasks at a time, per queue; one thread runs them, and each has 3 s'),
+  WORKER_ACTIVITIES: count(1, 1_000).default(40).describe('activities at a time, per queue'),
   UPLOADS_KEPT_DAYS: count(0, 3_650)
     .default(7)
-    .describe('how long the bytes of validated files are kept; their hash stays'),
+    .describe('how long the bytes of validated files are kept; their hashes stay'),
   BATCHES_READY_DAYS: count(1, 3_650)
     .default(30)
-    .describe('how long a batch that is ready waits to be executed; then it lapses'),
+    .describe('how long a ready batch waits to be executed before it lapses'),
   PROBLEM_ROWS_KEPT_DAYS: count(0, 36_500)
     .default(90)
-    .describe('how long the rows and problems of batches that paid nobody are kept, and with them the errors file'),
+    .describe('how long the rows, problems and errors file of batches that paid nobody are kept'),
   BATCH_ROWS_KEPT_DAYS: count(30, 36_500)
     .default(730)
-    .describe('how long the rows of batches that paid somebody are kept, and with them the result file; bonuses stay'),
+    .describe('how long the rows and result file of batches that paid somebody are kept; bonuses stay'),
   STATEMENTS_KEPT_DAYS: count(1, 36_500)
     .default(30)
-    .describe('how long the files of statements are kept; what they say of the balances stays'),
+    .describe('how long the files of statements are kept; their figures stay'),
   RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
     .default(730)
-    .describe('how long what rails said of a payout is kept after its end'),
+    .describe('how long what rails reported about a payout is kept after its end'),
   ...SENDER_VARIABLES,
-  WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, for each queue'),
+  WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, per queue'),
   ...RAIL_WORK_VARIABLES,
   ...AUDIT_VARIABLES,
   SDK_METRICS_PORT: port
@@ -162,27 +166,27 @@ export const WORKER_VARIABLES = {
 export const SUPPORT_VARIABLES = {
   ...SERVICE_VARIABLES,
   SUPPORT_HOST: z.string().default('127.0.0.1').describe('address that the support desk listens on'),
-  SUPPORT_PORT: port.default(8070).describe("port of the support desk; never the tenants'"),
+  SUPPORT_PORT: port.default(8070).describe('port of the support desk; never open it to tenants'),
   SUPPORT_URL: webUrl
     .default('http://127.0.0.1:8070')
-    .describe('where support staff reach the desk; with https its cookies are for TLS alone'),
+    .describe('where support staff reach the desk; with https, its cookies are sent over TLS only'),
   SUPPORT_TEMPORAL_UI_URL: webUrl
     .optional()
-    .describe('where support staff reach the Temporal UI; unset: no links to it'),
+    .describe('where support staff reach the Temporal UI; if unset, there are no links to it'),
   ...SIGN_IN_VARIABLES,
   TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
   STOP_DELAY_MS,
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
     .describe(
-      'how long after the last attempt a gateway that cannot void may still pay: bank-a=3600; 86400 unless said',
+      'how many seconds after the last attempt a gateway that cannot void may still pay, such as bank-a=3600; otherwise 86400',
     ),
 } as const;
 
 /** Variables of `migrate` besides the application's user. */
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
-  MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user who may change the schema and grant rights'),
+  MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user that may change the schema and grant rights'),
   MIGRATION_LOCK_WAIT_S,
 } as const;
 
@@ -201,22 +205,30 @@ export const OPS_VARIABLES = {
   PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
   PAYOUT_RAIL_STATEMENT_DELAY_S: railSeconds(0, 2_592_000)
     .default(new Map())
-    .describe('how long after an outcome a rail may date its line in a statement: bank-a=3600; an hour unless said'),
+    .describe(
+      'how many seconds after an outcome a rail may date its line in a statement, such as bank-a=3600; otherwise an hour',
+    ),
   PAYOUT_RAIL_QUIET_S: SUPPORT_VARIABLES.PAYOUT_RAIL_QUIET_S,
   OPS_KEY: z
     .string()
     .min(1)
     .optional()
-    .describe('secret: key of the service as which automation acts; never of a person'),
+    .describe("secret: key of the service account that automation acts as; never a person's"),
   OPS_SESSIONS: z
     .string()
     .min(1)
     .optional()
-    .describe('where the sessions of `ops login` are kept; else money-movement/sessions.json under XDG_CONFIG_HOME'),
-  XDG_CONFIG_HOME: z.string().min(1).optional().describe('where a user keeps configuration; ~/.config unless said'),
+    .describe(
+      'where the sessions of `ops login` are kept; by default money-movement/sessions.json under XDG_CONFIG_HOME',
+    ),
+  XDG_CONFIG_HOME: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("where the user's configuration is kept; by default ~/.config"),
   MYSQL_ADMIN_URL: mysqlUrl
     .optional()
-    .describe('secret: for the first `ops staff add` alone, while nobody of the staff may manage'),
+    .describe('secret: only for the first `ops staff add`, while no member of the staff may manage'),
 } as const;
 
 /** Variables of a gateway's conformance check, which has no database. */

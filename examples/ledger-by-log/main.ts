@@ -1,16 +1,16 @@
 /**
- * A receiver that keeps a ledger of its own in step: `PORT=3000 node main.ts books.json`. A webhook only wakes it; what happened it
- * reads from the log, from the position that is stored in the same file, in the same write, as the books. So a delivery that is lost,
- * late, doubled or forged changes nothing, and neither does a crash. Without webhooks it looks every second.
+ * A receiver that keeps a ledger of its own in step: `PORT=3000 node main.ts books.json`. A webhook only wakes it; it reads what
+ * happened from the log, from a position stored in the same file and the same write as the books. So a lost, late, duplicate or
+ * forged delivery changes nothing, and neither does a crash. Without webhooks it looks every second.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type Event, MoneyClient, verifyWebhook, WebhookError } from 'money-movement-client';
 
 interface Books {
-  /** Behind the last event that the books hold. */
+  /** The position after the last event in the books. */
   position?: string;
-  /** Centavos that left each of our accounts, as text. */
+  /** Centavos that have left each of our accounts, as text. */
   readonly spent: Record<string, string>;
   readonly entries: { readonly event: string; readonly account: string; readonly centavos: string }[];
 }
@@ -25,7 +25,7 @@ const {
 const client = new MoneyClient({ baseUrl, token });
 const books: Books = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Books) : { spent: {}, entries: [] };
 
-/** What an event did to our accounts: money leaves with a transfer at its completion, and comes back with a payout's return. */
+/** What an event did to our accounts: money leaves when a transfer completes, and comes back when a payout is returned. */
 function centavosOf(event: Event): bigint {
   switch (event.type) {
     case 'transfer.completed':
@@ -34,7 +34,7 @@ function centavosOf(event: Event): bigint {
       return amount.asset === 'COPM' ? amount.raw + fee.raw : 0n;
     }
     case 'payout.returned':
-      // The amount, and not the fee.
+      // The amount, but not the fee.
       return event.data.object.amount.asset === 'COPM' ? -event.data.object.amount.raw : 0n;
     default:
       return 0n;
@@ -54,7 +54,7 @@ function apply(event: Event, position: string): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Ends the pause of the follower. */
+/** Ends the follower's pause. */
 let wake = new AbortController();
 
 async function isFromTheService(request: IncomingMessage): Promise<boolean> {

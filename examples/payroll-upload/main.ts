@@ -1,6 +1,6 @@
 /**
- * A payroll clerk's upload: `node main.ts ACCOUNT payroll.csv [--yes]`. Shows what it will cost before anything is paid, asks, pays,
- * and writes what became of each row to payroll.result.csv. Of a file that is refused it shows every mistake.
+ * A payroll clerk's upload: `node main.ts ACCOUNT payroll.csv [--yes]`. Shows the cost before anything is paid, asks, pays, and
+ * writes what became of each row to payroll.result.csv. If the file is refused, it shows every mistake.
  */
 import { openAsBlob, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
@@ -13,7 +13,7 @@ const client = new MoneyClient({ baseUrl, token });
 const pesos = (amount: BonusBatch['total']): string =>
   amount === null ? '–' : `${amount.raw / 100n}.${(amount.raw % 100n).toString().padStart(2, '0')} ${amount.asset}`;
 
-/** Reads it again and again while it is in this status. */
+/** Polls it while it is in this status. */
 async function settled(id: string, during: BonusBatch['status']): Promise<BonusBatch> {
   for (;;) {
     const batch = await client.getBonusBatch(id);
@@ -30,7 +30,7 @@ async function confirmed(): Promise<boolean> {
   return said === 'yes';
 }
 
-// The same bytes at every attempt: the key belongs to them.
+// The same bytes on every attempt: the key is bound to them.
 const { id } = await client.uploadBonusBatch({ source_account: account, file: await openAsBlob(file) });
 const batch = await settled(id, 'validating');
 if (batch.status === 'rejected') {

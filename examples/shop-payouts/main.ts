@@ -1,6 +1,6 @@
 /**
- * A shop pays its sellers out: `node main.ts orders.json`. The file is the shop's database: a payout's key is stored there before
- * it is asked for, and its id and status after. Run it again after a crash, and it goes on where it was.
+ * A shop pays out its sellers: `node main.ts orders.json`. The file is the shop's database: it stores a payout's key before the
+ * request, and its id and status afterwards. Run it again after a crash, and it continues where it was.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type components, isApiError, MoneyClient, UnknownResultError } from 'money-movement-client';
@@ -26,7 +26,7 @@ const client = new MoneyClient({ baseUrl, token });
 const shop = JSON.parse(readFileSync(file, 'utf8')) as Shop;
 const ENDED = ['completed', 'failed', 'returned', 'rejected', 'canceled', 'refused'];
 
-/** The whole file or none of it, whenever this program is stopped. */
+/** Writes the whole file or nothing, whenever this program is stopped. */
 function save(): void {
   writeFileSync(`${file}.new`, JSON.stringify(shop, null, 2));
   renameSync(`${file}.new`, file);
@@ -49,7 +49,7 @@ async function payOut(order: Order): Promise<void> {
     );
     Object.assign(order, { payout: id, status });
   } catch (error) {
-    // The next run asks again with the stored key.
+    // The next run tries again with the stored key.
     if (error instanceof UnknownResultError) return console.log(`unknown, ask again: ${error.message}`);
     if (!isApiError(error) || error.status !== 422) throw error;
     order.status = 'refused';
@@ -62,7 +62,7 @@ const open = (): Order[] => shop.orders.filter(({ status = '' }) => !ENDED.inclu
 
 const before = await client.headOfEvents();
 for (const order of open()) await payOut(order);
-// What ended before the log is followed from here.
+// What ended before we follow the log from here.
 for (const order of open())
   if (order.payout !== undefined) order.status = (await client.getPayout(order.payout)).status;
 save();

@@ -8,7 +8,7 @@ import { serviceDocument } from './openapi.js';
 
 export const CLIENT_FOLDER = 'packages/client/src/generated';
 
-const HEAD = '// Made from the OpenAPI document by `npm run docs:client`. Do not edit.\n\n';
+const HEAD = '// Generated from the OpenAPI document by `npm run docs:client`. Do not edit.\n\n';
 
 /** Parts of the document that the client's types do not need. */
 const DROPPED = /^(?:[45]\d\d|2XX|headers|examples|webhooks|\w+Error)$/;
@@ -80,7 +80,7 @@ import type { List } from '../list.js';
 import { segment } from '../segment.js';
 import type { BodyOf, FormOf, ParamOf, QueryOf, ResultOf } from '../shapes.js';
 
-/** Every operation of the API, by its name. */
+/** Every operation of the API, by name. */
 export class Operations extends Calls {
 ${methods.map(methodText).join('\n\n')}
 }
@@ -88,13 +88,13 @@ ${methods.map(methodText).join('\n\n')}
 }
 
 function constantsOf(document: Document): string {
-  return `/** Every code of the API. */
+  return `/** Every error code of the API. */
 export const ERROR_CODES = ${JSON.stringify(errorCodes(document))} as const;
 
-/** The fields that are figures of money, wherever they stand. */
+/** The fields that hold amounts of money, wherever they occur. */
 export const AMOUNT_FIELDS = ${JSON.stringify(amountFields(document))} as const;
 
-/** Every type of event, and those that a webhook endpoint can have. */
+/** Every event type, and those that a webhook endpoint can subscribe to. */
 export const EVENT_TYPES = ${JSON.stringify(eventTypes(document, () => true))} as const;
 export const SUBSCRIBABLE_EVENTS = ${JSON.stringify(eventTypes(document, (one) => one['x-subscribable']))} as const;
 `;
@@ -151,7 +151,7 @@ function errorCodes({ components }: Document): readonly string[] {
   return codes;
 }
 
-/** A test is not an event. */
+/** `webhook.test` is not an event. */
 function eventTypes({ webhooks }: Document, isWanted: (one: Webhook) => boolean): readonly string[] {
   const types = Object.entries(webhooks).filter(([type, { post }]) => type !== 'webhook.test' && isWanted(post));
   return types.map(([type]) => type);

@@ -25,14 +25,14 @@ const SECRET = 'secret: ';
 
 const HEAD = `# Configuration
 
-Made from \`src/config.ts\` by \`npm run docs:configuration\`; a test fails when the page is stale. Change the code, not the page.
+Generated from \`src/config.ts\` by \`npm run docs:configuration\`; a test fails when the page is stale. Change the code, not the page.
 
-Configuration comes from the environment alone. A process that starts with a wrong configuration names all faults at once and ends.
-Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Variables that
-are marked **secret** belong in such files.
+Configuration comes from the environment alone. A process that starts with a wrong configuration reports every fault at once and exits.
+Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Variables
+marked **secret** belong in such files.
 
 The programs are the API (\`dist/src/server.js\`), the worker (\`dist/src/worker.js\`), the support desk (\`dist/src/support.js\`), the migrations (\`dist/src/migrate.js\`) and the
-operators' command line (\`npm run ops\`). What each variable is for there:
+operators' command line (\`npm run ops\`). What each variable is for, by the programs that read it:
 `;
 
 /** The page as it should be in the repository. */

@@ -22,7 +22,7 @@ function lookup(api: Api, accounts: Accounts): void {
     query(LookupQuery),
     answers({ 200: LookupSchema }),
     refuses('missing_query', 'not_found'),
-    summary('Look up a recipient', 'By exactly one of alias or phone; shows the least that a sender needs.'),
+    summary('Look up a recipient', 'By exactly one of alias or phone; returns only what a sender needs.'),
     async ({ caller, query: { alias: aliasText, phone: phoneText } }) => {
       // An empty text counts as absent.
       if ((aliasText === undefined) === (phoneText === undefined) || aliasText === '' || phoneText === '')
@@ -44,7 +44,7 @@ function alias(api: Api, accounts: Accounts): void {
     body(AliasBody),
     answers({ 200: AliasSchema }),
     refuses('invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'),
-    summary('Set the alias of an account', 'Releases the one it had, which nobody may take for 90 days.'),
+    summary('Set the alias of an account', 'Releases the previous one, which nobody can take for 90 days.'),
     async (request) => {
       const wanted = readAlias(request.body.alias);
       const account = await accounts.setAlias(request.caller, pathId(request, 'account_id'), wanted);
@@ -58,7 +58,7 @@ function alias(api: Api, accounts: Accounts): void {
     permits('manageAccount'),
     answers({ 204: null }),
     refuses('invalid_state'),
-    summary('Release the alias of an account', 'Nobody may take it for 90 days.'),
+    summary('Release the alias of an account', 'Nobody can take it for 90 days.'),
     async (request) => {
       await accounts.releaseAlias(request.caller, pathId(request, 'account_id'));
       return { status: 204 };
@@ -76,7 +76,7 @@ function verification(api: Api, accounts: Accounts): void {
     refuses('invalid_state'),
     summary(
       'Declare the verification of an account',
-      'The account may send from then on. Repeated, it replaces the data.',
+      'From then on the account can send. Declaring it again replaces the data.',
     ),
     async (request) => {
       const declared = request.body;

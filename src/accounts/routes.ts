@@ -27,7 +27,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     permits('readAccount'),
     query(AccountQuery),
     answers({ 200: AccountPageSchema }),
-    summary('List accounts', 'Those in which the member of the token has a role, newest first.'),
+    summary('List accounts', "Those in which the token's member has a role, newest first."),
     (request) => {
       const { type, status } = request.query;
       return answerPage(
@@ -56,7 +56,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     named('getLimits'),
     permits('readLimits'),
     answers({ 200: LimitsSchema }),
-    summary('Read the limits of an account', 'Of one operation, and of the month with what it has used.'),
+    summary('Read the limits of an account', 'For a single operation, and for the month with the amount used.'),
     async (request) => ({
       status: 200,
       body: await accounts.limits(request.caller, pathId(request, 'account_id')),
@@ -73,7 +73,7 @@ function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void
     answers({ 200: BalancesAnswer }),
     summary(
       'Read the balances of an account',
-      'Held funds are part of the total but cannot be spent. With `at`, the totals of a past moment: exact, and for ever the same.',
+      'Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.',
     ),
     async (request) => ({
       status: 200,

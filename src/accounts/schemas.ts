@@ -27,7 +27,7 @@ export const BalancesSchema = z
       z.object({
         asset: assetField,
         available: rawSchema.openapi({ description: 'What can be spent.' }),
-        held: rawSchema.openapi({ description: 'Set aside for what is pending.' }),
+        held: rawSchema.openapi({ description: 'Set aside for pending operations.' }),
         total: rawSchema.openapi({ description: 'available + held' }),
       }),
     ),
@@ -48,7 +48,7 @@ exampled(BalancesSchema, {
 export const BalancesQuery = z.strictObject({
   at: instantField()
     .optional()
-    .openapi({ description: 'A moment from the opening of the account on, at least 15 seconds ago; left out: now.' }),
+    .openapi({ description: 'A moment since the account was opened, at least 15 seconds ago; by default now.' }),
 });
 
 /** For a past moment: what was held then is not recorded. */
@@ -58,7 +58,7 @@ const PastBalancesSchema = z
     balances: z.array(
       z.object({
         asset: assetField,
-        total: rawSchema.openapi({ description: 'Of all that was posted up to and at `as_of`.' }),
+        total: rawSchema.openapi({ description: 'Of everything posted up to and including `as_of`.' }),
       }),
     ),
     as_of: instantSchema,
@@ -79,7 +79,7 @@ export const MovementSchema = z
     kind: z.enum(MOVEMENT_KINDS),
     amount: AmountSchema,
     total_after: AmountSchema.openapi({
-      description: "The account's total of the asset after it: available and held.",
+      description: "The account's total in the asset after it: available plus held.",
     }),
     counterparty: z.object({
       account_id: uuidSchema.nullable(),
@@ -125,7 +125,7 @@ export const AccountSchema = z
     type: z.enum(['person', 'business']),
     status: z.enum(ACCOUNT_STATUSES),
     name: z.string().openapi({ description: 'The name given at opening.' }),
-    display_name: z.string().openapi({ description: 'What others see of it.' }),
+    display_name: z.string().openapi({ description: 'The name that others see.' }),
     alias: z.string().nullable(),
     phone: z.string().nullable().openapi({ description: 'E.164' }),
     can_send: z.boolean().openapi({ description: 'Active and verified.' }),
@@ -160,10 +160,10 @@ export const LimitsSchema = z
     limits: z.array(
       z.object({
         asset: assetField,
-        minimum: rawSchema.openapi({ description: 'Of one operation.' }),
-        maximum: rawSchema.openapi({ description: 'Of one operation.' }),
+        minimum: rawSchema.openapi({ description: 'For a single operation.' }),
+        maximum: rawSchema.openapi({ description: 'For a single operation.' }),
         month: z.object({
-          used: rawSchema.openapi({ description: 'What has left the account or is pending, fees not counted.' }),
+          used: rawSchema.openapi({ description: 'What has left the account or is pending, fees excluded.' }),
           limit: rawSchema,
           resets_at: instantSchema.openapi({ description: "The start of the next month in the tenant's time zone." }),
         }),
@@ -186,7 +186,7 @@ exampled(LimitsSchema, {
 /** The handler checks that exactly one of the two is given: that has its own error code. */
 export const LookupQuery = z.strictObject({
   alias: z.string().optional().openapi({ description: 'Begins with $, URL-encoded.', example: '$ana' }),
-  phone: z.string().optional().openapi({ description: 'Any format; Colombian when it names no country.' }),
+  phone: z.string().optional().openapi({ description: 'Any format; Colombian if it names no country.' }),
 });
 
 export const LookupSchema = z

@@ -31,7 +31,7 @@ export function approvalRoutes<Row extends Approvable>(
   { noun, schema, examples, present, approvedStatus, expiredStatus, ...feature }: ApprovalRoutes<Row>,
 ): void {
   const path = `/v1/${noun}s/{id}` as const;
-  const ends = `Answers the ${noun} in its new state. One whose time is over is settled as ${expiredStatus}, and answers 409.`;
+  const ends = `Returns the ${noun} in its new state. If its time has run out, it ends as \`${expiredStatus}\` and the answer is 409.`;
   const shown = (row: Row) => ({ status: 200, body: present(row) });
 
   api.post(
@@ -44,7 +44,7 @@ export function approvalRoutes<Row extends Approvable>(
     refuses('invalid_state'),
     summary(
       `Approve a ${noun}`,
-      `Never by whoever created it. With the last approval it needs, the source is checked once more: the ${noun} is \`${approvedStatus}\`, or \`rejected\` with the code of the rule that stood against it. A second approval by the same member changes nothing. ${ends}`,
+      `Whoever created it cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
     ),
     async (request) =>
       answerOf(await approvals.approve(request.caller, pathId(request, 'id'), request.idempotency), shown),
@@ -58,7 +58,7 @@ export function approvalRoutes<Row extends Approvable>(
     answers({ 200: schema }),
     shows({ 200: examples.rejected }),
     refuses('invalid_state'),
-    summary(`Reject a ${noun}`, `Never by whoever created it, who cancels it instead. ${ends}`),
+    summary(`Reject a ${noun}`, `Whoever created it cannot reject it, but can cancel it. ${ends}`),
     async (request) =>
       answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason), shown),
   );

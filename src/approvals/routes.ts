@@ -16,7 +16,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
     permits('readLimits'),
     answers({ 200: PolicySchema }),
     refuses('not_found', 'authority_insufficient'),
-    summary('Read an approval policy', 'Of an account and asset. 404 where nothing of it needs approval.'),
+    summary('Read an approval policy', 'For one account and asset; 404 if nothing there needs approval.'),
     async (request) => {
       const policy = await policies.read(request.caller, pathId(request, 'account_id'), pathAsset(request));
       return { status: 200, body: presentPolicy(policy) };
@@ -32,7 +32,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
     summary(
       'Set an approval policy',
-      'From `threshold` on, what leaves the account in this asset waits for approvals. What is pending keeps what it was created with. Where the tenant has a delay, what this lowers comes later and is shown in `pending`: a higher threshold, fewer approvals, a longer time. What is stricter counts at once. Setting what is in force withdraws what was to come.',
+      'Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.',
     ),
     async (request) => {
       const { threshold, approvals, expires_in_s: expiresInS = DEFAULT_EXPIRY_S } = request.body;
@@ -50,7 +50,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
     summary(
       'Remove an approval policy',
-      'Nothing new needs approval, at once or after the delay of the tenant: GET then shows when. What is pending goes on waiting.',
+      "New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.",
     ),
     async (request) => {
       await policies.remove(request.caller, pathId(request, 'account_id'), pathAsset(request));

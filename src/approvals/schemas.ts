@@ -9,14 +9,14 @@ export const PolicyBody = z
     threshold: rawField,
     approvals: wholeNumber(1, MAX_APPROVALS),
     expires_in_s: optional(wholeNumber(MIN_EXPIRY_S, MAX_EXPIRY_S)).openapi({
-      description: `Seconds; ${DEFAULT_EXPIRY_S} (seven days) unless said.`,
+      description: `Seconds; by default ${DEFAULT_EXPIRY_S} (seven days).`,
     }),
   })
   .openapi('SetApprovalPolicy');
 exampled(PolicyBody, { threshold: '1000000', approvals: 1, expires_in_s: 86_400 });
 
 const settings = {
-  threshold: rawSchema.openapi({ description: 'An amount that reaches it needs approval.' }),
+  threshold: rawSchema.openapi({ description: 'Amounts that reach it need approval.' }),
   approvals: z.int(),
   expires_in_s: z.int(),
 };
@@ -28,11 +28,11 @@ export const PolicySchema = z
     ...settings,
     pending: z
       .object({
-        policy: z.object(settings).nullable().openapi({ description: 'Null: the policy goes.' }),
+        policy: z.object(settings).nullable().openapi({ description: 'Null: the policy is removed.' }),
         effective_at: instantSchema,
       })
       .nullable()
-      .openapi({ description: 'What comes instead. Null: nothing.' }),
+      .openapi({ description: 'The change to come; null if there is none.' }),
   })
   .openapi('ApprovalPolicy');
 exampled(PolicySchema, {

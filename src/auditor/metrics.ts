@@ -9,9 +9,9 @@ export function auditMetrics(registry: Registry, reader: Reader, clock: Clock): 
   readTogether(
     registry,
     {
-      audit_findings_open: { help: 'Contradictions that the audit has found and nobody has acknowledged' },
+      audit_findings_open: { help: 'Contradictions the audit has found that nobody has acknowledged' },
       audit_pass_age_seconds: {
-        help: 'Since the last whole audit ended; before that, since the first began, or the first tenant came',
+        help: 'Time since the last full audit ended; before that, since the first began or the first tenant was added',
       },
     },
     async () => {
@@ -21,13 +21,13 @@ export function auditMetrics(registry: Registry, reader: Reader, clock: Clock): 
   );
   const steps = new Counter({
     name: 'audit_steps_total',
-    help: 'Steps of the audit, by how they ended: done (a whole audit), rests, idle, superseded',
+    help: 'Steps of the audit, by outcome: done (a full audit), rests, idle, superseded',
     labelNames: ['ended'] as const,
     registers: [registry],
   });
   const rows = new Counter({
     name: 'audit_rows_total',
-    help: 'Rows that the audit has looked at',
+    help: 'Rows the audit has looked at',
     registers: [registry],
   });
   return ({ ended, rows: looked }) => {

@@ -7,7 +7,7 @@ export type RowStep = 'validated' | 'settled';
 export function rowMetrics(registry: Registry): (step: RowStep, rows: number) => void {
   const rows = new Counter({
     name: 'batch_rows_total',
-    help: 'Rows of batches that were read and checked (validated), or paid or refused (settled)',
+    help: 'Batch rows read and checked (validated), or paid or refused (settled)',
     labelNames: ['step'] as const,
     registers: [registry],
   });

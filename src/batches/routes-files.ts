@@ -35,7 +35,7 @@ export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): vo
     batches,
     'errors',
     'downloadBonusBatchErrors',
-    'Every problem of a rejected file, a line each: row, column, code, message, value.',
+    'Every problem in a rejected file, one per line: row, column, code, message, value.',
   );
   report(api, batches, 'result', 'downloadBonusBatchResult', 'What became of each row of an executed batch.');
 }
@@ -52,7 +52,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
     refuses('not_found', 'quota_exceeded'),
     summary(
       'Upload a batch of bonuses',
-      'An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.',
+      'An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.',
     ),
     async ({ caller, body, file, idempotency }) => {
       await assertReadable(file);
@@ -83,7 +83,7 @@ function template(api: Api): void {
     query(FileQuery),
     answersFile(...FILE_TYPES),
     shows({ 200: FILE_EXAMPLES.template }),
-    summary('Download an empty file to fill in', 'With an example row. `format`: xlsx, or csv unless said.'),
+    summary('Download an empty file to fill in', 'With an example row. CSV, or XLSX with `format=xlsx`.'),
     ({ query: { format: kind } }) =>
       Promise.resolve({
         status: 200,

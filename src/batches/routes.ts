@@ -31,7 +31,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     answers({ 200: BonusBatchPageSchema }),
     summary(
       'List batches',
-      'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;
@@ -50,7 +50,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     named('getBonusBatch'),
     permits('readBatches'),
     answers({ 200: BonusBatchSchema }),
-    summary('Read a batch', 'While it is `ready`, with what a person reviews before money moves.'),
+    summary('Read a batch', 'While it is `ready`, includes what a person reviews before money moves.'),
     async (request) => {
       const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
       return { status: 200, body: presentBatchNow(batch, baseUrl, review) };
@@ -65,7 +65,7 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
     permits('readBatches'),
     query(BonusBatchRowQuery),
     answers({ 200: BonusBatchRowPageSchema }),
-    summary('List the rows of a batch', 'In the order of the file, once it is accepted.'),
+    summary('List the rows of a batch', 'In file order, once the file is accepted.'),
     async (request) => {
       const binding = cursorBinding(request);
       const { caller, query: wanted } = request;
@@ -90,7 +90,7 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
     refuses('invalid_state'),
     summary(
       'Execute a batch',
-      'Money leaves from now on, row after row. If the funds cover the whole debit they are held at once; if not, each row is tried in the order of the file. From the approval threshold of the source account on, another member than the uploader executes it.',
+      "From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.",
     ),
     async (request) => {
       const answer = await batches.execute(request.caller, pathId(request, 'batch_id'), request.idempotency);
@@ -109,7 +109,7 @@ function withdraw(api: Api, batches: Batches, baseUrl: string): void {
     refuses('invalid_state'),
     summary(
       'Withdraw a batch',
-      'While it is `ready`, by whoever uploaded it, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.',
+      'While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.',
     ),
     async (request) => {
       const answer = await batches.withdraw(request.caller, pathId(request, 'batch_id'));

@@ -26,25 +26,25 @@ export const BonusBatchSchema = z
     source_account: uuidSchema,
     description: z.string().nullable(),
     rows: count.openapi({ description: 'Rows in the file; while validating, those read so far.' }),
-    rows_rejected: count.openapi({ description: 'Rows with a problem. One is enough for the whole file.' }),
+    rows_rejected: count.openapi({ description: 'Rows with a problem. One is enough to reject the whole file.' }),
     total: nullableAmountSchema.openapi({ description: 'Of the valid rows; null until the asset is known.' }),
-    fees: nullableAmountSchema.openapi({ description: 'From ready on.' }),
-    total_debit: nullableAmountSchema.openapi({ description: 'The total and the fees. From ready on.' }),
+    fees: nullableAmountSchema.openapi({ description: 'Once ready.' }),
+    total_debit: nullableAmountSchema.openapi({ description: 'The total plus the fees. Once ready.' }),
     duplicates: z
       .object({
-        count: count.openapi({ description: 'Rows whose recipient an earlier row has.' }),
+        count: count.openapi({ description: 'Rows with the same recipient as an earlier row.' }),
         rows: z.array(count).openapi({ description: 'The first 100 of them.' }),
         same_file_batch_id: uuidSchema
           .nullable()
-          .openapi({ description: 'The newest earlier batch of the last 90 days with the same bytes.' }),
+          .openapi({ description: 'The most recent earlier batch with the same bytes, within the last 90 days.' }),
       })
       .nullable(),
     files: z.object({
       errors_url: fileUrl.openapi({
-        description: 'Which row failed and why; with the rejection of the file, until it is removed.',
+        description: 'Which rows failed and why; from the rejection of the file until it is removed.',
       }),
       result_url: fileUrl.openapi({
-        description: 'What became of each row; with the end of the execution, until it is removed.',
+        description: 'What became of each row; from the end of the execution until it is removed.',
       }),
     }),
     rejection: z
@@ -52,7 +52,7 @@ export const BonusBatchSchema = z
       .nullable()
       .openapi({
         description:
-          'Why a batch whose file was accepted is rejected: it was withdrawn, or nobody executed it in time.',
+          'Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time.',
       }),
     created_at: instantSchema,
     executed_at: instantSchema.nullable(),
@@ -149,8 +149,8 @@ export const BonusBatchRowSchema = z
   .object({
     row: count.openapi({ description: 'As a spreadsheet shows it: the first data row is 2.' }),
     status: z.enum(BATCH_ROW_STATUSES),
-    recipient: z.string().openapi({ description: 'As the file names it.' }),
-    account_id: uuidSchema.openapi({ description: 'Whom it named when the file was validated.' }),
+    recipient: z.string().openapi({ description: 'As written in the file.' }),
+    account_id: uuidSchema.openapi({ description: 'The account it named when the file was validated.' }),
     amount: AmountSchema,
     fee: AmountSchema,
     description: z.string().nullable(),

@@ -30,7 +30,7 @@ function create(api: Api, bonuses: Bonuses): void {
     ),
     summary(
       'Pay a bonus',
-      'Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of its id, alias or phone. From the approval threshold of the source account on it is refused: a bonus cannot wait for another member, a transfer or a batch can.',
+      "Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.",
     ),
     async ({ caller, requestId, body: wanted, idempotency }) => {
       const request = {
@@ -55,7 +55,7 @@ function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
     answers({ 200: BonusPageSchema }),
     summary(
       'List bonuses',
-      'Single ones and those of batches, newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+      'Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;

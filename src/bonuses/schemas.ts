@@ -75,7 +75,7 @@ export const BonusSchema = z
     fee: AmountSchema,
     total_debited: AmountSchema.openapi({ description: 'The amount and its fee.' }),
     description: z.string().nullable(),
-    reference: z.string().nullable().openapi({ description: 'Your own name for it.' }),
+    reference: z.string().nullable().openapi({ description: 'Your own reference for it.' }),
     created_at: instantSchema,
   })
   .openapi('Bonus');

@@ -5,10 +5,10 @@ import { faultOfMaterial, hostsWithoutName, type TlsMaterial } from '../db/serve
 /** Where MySQL is, for everything that connects to it. */
 export const MYSQL_VARIABLES = {
   MYSQL_URL: mysqlDatabaseUrl.describe(
-    'the application user: mysql://user:password@host:port/database; of a group every server, with commas between',
+    'the application user: mysql://user:password@host:port/database; for a group, every server, comma-separated',
   ),
-  MYSQL_TLS: z.enum(['on', 'off']).default('off').describe('on: speak TLS with MySQL, whose certificate is verified'),
-  MYSQL_TLS_CA: pem.optional().describe('certificate authority of MySQL, PEM; else those of Node'),
+  MYSQL_TLS: z.enum(['on', 'off']).default('off').describe('on: use TLS with MySQL and verify its certificate'),
+  MYSQL_TLS_CA: pem.optional().describe("certificate authority of MySQL, PEM; by default Node's own"),
   MYSQL_TLS_CERTIFICATE: pem.optional().describe('client certificate for MySQL, PEM'),
   MYSQL_TLS_KEY: pem.optional().describe('secret: key of the client certificate for MySQL, PEM'),
 } as const;
@@ -17,7 +17,7 @@ export const MYSQL_VARIABLES = {
 export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
   .default(5)
   .describe(
-    'how long a change of a table waits for those who use it, and others behind it, before it lets them go first',
+    'how long a table change waits for those using the table, while others queue behind it, before it lets them go first',
   );
 
 export type MysqlConfig = Readonly<z.infer<z.ZodObject<typeof MYSQL_VARIABLES>>>;

@@ -22,7 +22,7 @@ export const RATE_VARIABLES = {
   REDIS_URL: redisUrl
     .optional()
     .describe(
-      'secret: Redis in which API processes share the rate limits; unset: each grants its share, as while it is away',
+      'secret: Redis through which API processes share the rate limits; if unset, or while it is away, each grants its share',
     ),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
   ...RATE_LIMITS,

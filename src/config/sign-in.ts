@@ -7,23 +7,23 @@ import type { ProviderSettings } from '../staff/provider.js';
 export const SIGN_IN_VARIABLES = {
   SUPPORT_OIDC_ISSUER: webUrl
     .optional()
-    .describe("the company's OpenID Connect provider, as its discovery document names it; unset: none"),
-  SUPPORT_OIDC_CLIENT_ID: z.string().min(1).optional().describe('what the desk is called at the provider'),
+    .describe("the company's OpenID Connect provider, as its discovery document names it; if unset, there is none"),
+  SUPPORT_OIDC_CLIENT_ID: z.string().min(1).optional().describe("the desk's client id at the provider"),
   SUPPORT_OIDC_CLIENT_SECRET: z
     .string()
     .min(1)
     .optional()
-    .describe('secret: proves the desk to the provider; unset: a public client, with PKCE alone'),
+    .describe('secret: authenticates the desk to the provider; if unset, it is a public client with PKCE only'),
   SUPPORT_OIDC_SCOPE: z
     .string()
     .regex(/^openid( [\x21-\x7e]+)*$/, 'must begin with openid, with spaces between')
     .default('openid profile')
-    .describe('what the desk asks the provider for'),
+    .describe('scopes that the desk asks the provider for'),
   SUPPORT_OIDC_NAME_CLAIM: z
     .string()
     .min(1)
     .default('preferred_username')
-    .describe('claim of the ID token with the name that somebody has among the staff; of use the first time alone'),
+    .describe("claim of the ID token with a person's staff name; used only the first time"),
   SUPPORT_OIDC_RIGHTS_CLAIM: z
     .string()
     .min(1)
@@ -32,12 +32,12 @@ export const SIGN_IN_VARIABLES = {
   SUPPORT_OIDC_RIGHTS: claimRights
     .optional()
     .describe(
-      'rights of a session by the values of that claim: support=approve+cancel,leads=all; never more than the person has; unset: all that the person has',
+      'rights of a session by the values of that claim, such as support=approve+cancel,leads=all; never more than the person has; if unset, all that the person has',
     ),
   SUPPORT_CODE_SIGN_IN: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('off: nobody signs in by name and code; what moves money asks for a code all the same'),
+    .describe('off: nobody signs in by name and code; moving money still asks for a code'),
 } as const;
 
 const schema = z.object(SIGN_IN_VARIABLES);

@@ -6,15 +6,15 @@ import type { TemporalOptions } from '../temporal/connecting.js';
 export const TEMPORAL_VARIABLES = {
   TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('the namespace of the workflows'),
-  TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('on: speak TLS with Temporal'),
+  TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('on: use TLS with Temporal'),
   TEMPORAL_TLS_CERTIFICATE: pem.optional().describe('client certificate for mutual TLS, PEM'),
   TEMPORAL_TLS_KEY: pem.optional().describe('secret: key of the client certificate, PEM'),
-  TEMPORAL_TLS_CA: pem.optional().describe('certificate authority of the server, PEM; else those of the system'),
+  TEMPORAL_TLS_CA: pem.optional().describe("certificate authority of the server, PEM; by default the system's own"),
   TEMPORAL_TLS_SERVER_NAME: z
     .string()
     .min(1)
     .optional()
-    .describe("name in the server's certificate, where it is not the host of TEMPORAL_ADDRESS"),
+    .describe("name in the server's certificate, if it is not the host of TEMPORAL_ADDRESS"),
   TEMPORAL_API_KEY: z.string().min(1).optional().describe('secret: API key of Temporal Cloud'),
 } as const;
 
@@ -39,7 +39,7 @@ export const WORKFLOW_PATCHES = z
   .enum(['on', 'off'])
   .default('on')
   .describe(
-    'off: workflows go on and events are stored as the previous version knows them; while any process of it runs or may come back',
+    'off: workflows run and events are stored as the previous version knows them, for while any process of it runs or may come back',
   );
 
 /** Which release a worker is, for Temporal's worker versioning. (docs/operations.md, Worker versions) */
@@ -47,11 +47,11 @@ export const DEPLOYMENT_VARIABLES = {
   TEMPORAL_DEPLOYMENT_NAME: name
     .optional()
     .describe(
-      'the deployment that workers tell Temporal they are of; unset: they take every task, whatever its version',
+      'the deployment that workers tell Temporal they belong to; if unset, they take every task, whatever its version',
     ),
   TEMPORAL_BUILD_ID: build
     .optional()
-    .describe('the version of that deployment: another for each build, as the tag of the image'),
+    .describe('the version of that deployment: a new one for each build, such as the image tag'),
 } as const;
 
 export type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;

@@ -20,16 +20,18 @@ function decoded(text: string): string {
 export const TRACING_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
-    .describe('where traces go: an OTLP collector over HTTP, as http://collector:4318; unset: nothing is traced'),
+    .describe(
+      'where traces go: an OTLP collector over HTTP, such as http://collector:4318; if unset, nothing is traced',
+    ),
   OTEL_EXPORTER_OTLP_HEADERS: headers
     .default({})
-    .describe('secret: headers that the collector asks for, name=value with commas between'),
+    .describe('secret: headers that the collector asks for, comma-separated name=value'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .min(0)
     .max(1)
     .default(1)
-    .describe('the share of traces that are kept, by their ids; those that a sender has not kept never are'),
+    .describe('the share of traces that is kept, by trace id; those that the caller did not keep never are'),
 } as const;
 
 export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
@@ -38,10 +40,10 @@ export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLE
 export const AUDIT_VARIABLES = {
   AUDIT_EVERY_S: count(0, 86_400)
     .default(60)
-    .describe('how often the audit of the ledger goes on where it stood, for a quarter of that time; 0: never'),
+    .describe('how often the audit of the ledger resumes, for a quarter of that time; 0: never'),
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
-    .describe('how long after the end of a whole audit the next begins'),
+    .describe('how long after the end of a full audit the next begins'),
 } as const;
 
 type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;

@@ -142,7 +142,7 @@ export const ERRORS = {
   },
   monthly_limit_exceeded: {
     status: 422,
-    meaning: "The month's allowance of the account does not cover the amount.",
+    meaning: "The account's allowance for the month does not cover the amount.",
     remedy: 'Wait until details.resets_at, send less, or ask the operator for a higher limit.',
     example: {
       message: "the month's allowance does not cover the amount",
@@ -184,7 +184,7 @@ export const ERRORS = {
   },
   quota_exceeded: {
     status: 422,
-    meaning: 'The tenant has stored as much as it may: open batches, problems of rejected files, or bytes of files.',
+    meaning: 'The tenant has reached a storage limit: open batches, problems of rejected files, or bytes of files.',
     remedy:
       'Execute batches or let them end, wait until old files are removed, or ask the operator for more; then send a new request with a new key. details.quota says which.',
     example: {
@@ -195,14 +195,14 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     meaning:
-      'Too many requests with this token, or too many recipients by alias or phone whom the tenant has never named before.',
+      'Too many requests with this token, or too many recipients named by alias or phone that the tenant has never named before.',
     remedy: 'Wait for the number of seconds in Retry-After, then retry with backoff and jitter.',
     example: { message: 'too many requests with this token: retry in 2 s' },
   },
   internal_error: {
     status: 500,
-    meaning: 'A fault of ours. No money was moved.',
-    remedy: 'Retry later; if it persists, tell us the Svc-Request-Id.',
+    meaning: 'A fault of the service. No money was moved.',
+    remedy: 'Retry later; if it persists, report the Svc-Request-Id.',
     example: { message: 'a fault of ours' },
   },
   ledger_unavailable: {

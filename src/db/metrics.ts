@@ -32,27 +32,27 @@ export function statementMetrics(registry: Registry): StatementObserver {
   const registers = [registry];
   const waits = new Histogram({
     name: 'mysql_connection_wait_seconds',
-    help: 'How long a connection was waited for, by pool',
+    help: 'Time spent waiting for a connection, by pool',
     labelNames: ['pool'] as const,
     buckets: SECONDS,
     registers,
   });
   const missing = new Counter({
     name: 'mysql_connections_missed_total',
-    help: 'Times when no connection of the pool became free in time, or MySQL refused one',
+    help: 'Times no connection of the pool became free in time, or MySQL refused one',
     labelNames: ['pool'] as const,
     registers,
   });
   const statements = new Histogram({
     name: 'mysql_statement_seconds',
-    help: 'Time to the answer of a statement, by pool and kind; lock: it waited for the rows that it locks',
+    help: "Time to a statement's answer, by pool and kind; lock: including the wait for the rows it locks",
     labelNames: ['pool', 'kind'] as const,
     buckets: SECONDS,
     registers,
   });
   const failures = new Counter({
     name: 'mysql_statement_failures_total',
-    help: "Statements that failed, by MySQL's number of the error; 1205: a lock was not given in time, 1213: deadlock",
+    help: "Failed statements, by MySQL's error number; 1205: lock wait timeout, 1213: deadlock",
     labelNames: ['pool', 'errno'] as const,
     registers,
   });
@@ -80,7 +80,7 @@ export function poolMetrics(
 ): void {
   new Gauge({
     name: 'mysql_up',
-    help: '1 while there is a server of MySQL that takes writes, as this process sees it',
+    help: '1 while this process sees a MySQL server that takes writes',
     registers: [registry],
     collect() {
       this.set(database.isPrimaryKnown() ? 1 : 0);
@@ -88,7 +88,7 @@ export function poolMetrics(
   });
   new Gauge({
     name: 'mysql_connections',
-    help: 'Connections by pool: used, what waits for one, and the most there may be',
+    help: 'Connections by pool: in use, waited for, and the maximum',
     labelNames: ['pool', 'state'] as const,
     registers: [registry],
     collect() {

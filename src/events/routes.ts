@@ -15,7 +15,7 @@ export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void 
     answers({ 200: EventPageSchema }),
     summary(
       'List the events of the tenant',
-      'Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service has left sequences out.',
+      'Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.',
     ),
     async (request) => {
       const binding = cursorBinding(request);

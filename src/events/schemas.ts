@@ -20,10 +20,10 @@ function eventSchema(type: EventType, resource: z.ZodType) {
       sequence: z
         .number()
         .int()
-        .openapi({ description: 'Gapless for each tenant but for `gaps` of the list, in the order of the commits.' }),
+        .openapi({ description: 'Gapless per tenant except for the `gaps` of the list, in commit order.' }),
       restores: z.number().int().optional().openapi({
         description:
-          'How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list.',
+          'How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list.',
       }),
       data: z.object({ object: resource }).openapi({ description: 'The resource at that moment.' }),
     })
@@ -32,25 +32,25 @@ function eventSchema(type: EventType, resource: z.ZodType) {
 
 /** The resource that each is about, when it happens, and the resource as it is then. (docs/contract.md, Events) */
 const TOLD: Readonly<Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>> = {
-  'transfer.completed': [TransferSchema, 'A transfer has moved its money', exampleOf(TransferSchema)],
-  'transfer.rejected': [TransferSchema, 'A transfer that waited was rejected or canceled', TRANSFER_EXAMPLES.rejected],
-  'transfer.expired': [TransferSchema, 'Nobody approved a transfer in time', TRANSFER_EXAMPLES.expired],
+  'transfer.completed': [TransferSchema, 'A transfer moved its money', exampleOf(TransferSchema)],
+  'transfer.rejected': [TransferSchema, 'A pending transfer was rejected or canceled', TRANSFER_EXAMPLES.rejected],
+  'transfer.expired': [TransferSchema, 'A transfer was not approved in time', TRANSFER_EXAMPLES.expired],
   'payout.approved': [PayoutSchema, 'A payout is on its way', exampleOf(PayoutSchema)],
-  'payout.completed': [PayoutSchema, 'The bank has the money of a payout', PAYOUT_EXAMPLES.completed],
-  'payout.rejected': [PayoutSchema, 'A payout that waited was rejected', PAYOUT_EXAMPLES.rejected],
+  'payout.completed': [PayoutSchema, 'The money of a payout has reached the bank', PAYOUT_EXAMPLES.completed],
+  'payout.rejected': [PayoutSchema, 'A pending payout was rejected', PAYOUT_EXAMPLES.rejected],
   'payout.failed': [PayoutSchema, 'A payout was not paid, and its money is back', PAYOUT_EXAMPLES.failed],
   'payout.returned': [PayoutSchema, 'A completed payout came back from the bank', PAYOUT_EXAMPLES.returned],
-  'payout.canceled': [PayoutSchema, 'A payout was canceled, or nobody approved it in time', PAYOUT_EXAMPLES.canceled],
-  'bonus_batch.ready': [BatchOfEventSchema, 'The file of a batch is accepted', BATCH_EVENT_EXAMPLES.ready],
+  'payout.canceled': [PayoutSchema, 'A payout was canceled, or not approved in time', PAYOUT_EXAMPLES.canceled],
+  'bonus_batch.ready': [BatchOfEventSchema, 'The file of a batch was accepted', BATCH_EVENT_EXAMPLES.ready],
   'bonus_batch.rejected': [
     BatchOfEventSchema,
-    'The file of a batch is refused, or the batch lapsed',
+    'The file of a batch was rejected, or the batch was withdrawn or lapsed',
     BATCH_EVENT_EXAMPLES.rejected,
   ],
-  'bonus_batch.completed': [BatchOfEventSchema, 'Every row of a batch is paid', BATCH_EVENT_EXAMPLES.completed],
+  'bonus_batch.completed': [BatchOfEventSchema, 'Every row of a batch was paid', BATCH_EVENT_EXAMPLES.completed],
   'bonus_batch.partially_failed': [
     BatchOfEventSchema,
-    'A batch has ended, and a row was not paid',
+    'A batch ended with at least one row unpaid',
     BATCH_EVENT_EXAMPLES.partiallyFailed,
   ],
   'account.verified': [VerificationSchema, 'An account was verified for the first time', exampleOf(VerificationSchema)],
@@ -69,8 +69,8 @@ export const DESCRIBED_EVENTS = EVENT_TYPES.map((type) => {
   };
   const isOffered = isSubscribable(type);
   const description = isOffered
-    ? 'Told to the endpoints that are subscribed to it; it stands in the log as well.'
-    : 'Stands in the log alone (`GET /v1/events`): no endpoint can subscribe to it.';
+    ? 'Sent to the endpoints subscribed to it, and kept in the log.'
+    : 'Only in the log (`GET /v1/events`): no endpoint can subscribe to it.';
   return { type, summary, description, isSubscribable: isOffered, schema: eventSchema(type, resource), example };
 });
 
@@ -81,10 +81,13 @@ export const EventSchema = z.discriminatedUnion('type', SCHEMAS).openapi('Event'
 const EventGapSchema = exampledAs(
   z
     .object({
-      after: z.number().int().openapi({ description: 'The last event before the gap; 0: there is none.' }),
-      before: z.number().int().openapi({ description: 'The sequence of the first event behind it.' }),
+      after: z
+        .number()
+        .int()
+        .openapi({ description: 'The sequence of the last event before the gap; 0 if there is none.' }),
+      before: z.number().int().openapi({ description: 'The sequence of the first event after it.' }),
       restored_to: instantSchema.openapi({
-        description: 'What happened later, up to `created_at`, is undone: what was told of it holds no more.',
+        description: 'What happened later, up to `created_at`, is undone: whatever was said about it no longer holds.',
       }),
       created_at: instantSchema,
     })
@@ -93,8 +96,12 @@ const EventGapSchema = exampledAs(
 );
 
 const eventPage = pageSchema('EventPage', EventSchema).extend({
-  first_sequence: z.number().int().nullable().openapi({ description: 'The oldest event that the log still has.' }),
-  gaps: z.array(EventGapSchema).openapi({ description: 'What restores of the service have left out, oldest first.' }),
+  first_sequence: z
+    .number()
+    .int()
+    .nullable()
+    .openapi({ description: 'The sequence of the oldest event still in the log.' }),
+  gaps: z.array(EventGapSchema).openapi({ description: 'What restores of the service left out, oldest first.' }),
 });
 const AN_EVENT = DESCRIBED_EVENTS[0]?.example;
 

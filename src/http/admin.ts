@@ -66,7 +66,7 @@ export function createRegistry(): Registry {
   collectDefaultMetrics({ register: registry });
   new Counter({
     name: UNREAD,
-    help: 'Metrics that could not be read when they were asked for, and were left out',
+    help: 'Metrics left out of a scrape because they could not be read',
     labelNames: ['metric'],
     registers: [registry],
   });

@@ -13,7 +13,7 @@ export function packageVersion(): string {
 export function buildInfo(registry: Registry): void {
   new Gauge({
     name: 'build_info',
-    help: 'Always 1; the version of the package, the newest of its API, and of Node',
+    help: 'Always 1; labels: the package version, the newest API version and the Node version',
     labelNames: ['version', 'api_version', 'node'] as const,
     registers: [registry],
   }).set({ version: packageVersion(), api_version: CURRENT_VERSION, node: process.versions.node }, 1);

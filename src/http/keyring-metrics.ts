@@ -8,7 +8,7 @@ import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js
 export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {
   const gauge = new Gauge({
     name: 'keyring_keys',
-    help: 'Keys that the process has; used: it makes new things under it, known: it reads what is under it',
+    help: 'Keys the process has; used: for new values; known: only to read existing ones',
     labelNames: ['keyring', 'id', 'use'] as const,
     registers: [registry],
   });

@@ -14,19 +14,19 @@ export class HttpMetrics {
   constructor(registry: Registry) {
     this.durations = new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from the request to its answer, by route template',
+      help: 'Time from request to answer, by route template',
       labelNames: ['method', 'route', 'status'],
       buckets: SECONDS,
       registers: [registry],
     });
     this.faults = new Counter({
       name: 'http_faults_total',
-      help: 'Requests that failed by a fault of ours',
+      help: 'Requests that failed because of a fault of the service',
       registers: [registry],
     });
     this.errors = new Counter({
       name: 'http_errors_total',
-      help: 'Errors that were answered, by their code',
+      help: 'Error answers, by code',
       labelNames: ['code'],
       registers: [registry],
     });

@@ -13,7 +13,7 @@ export const TAGS = [
   {
     resource: 'approval_policies',
     name: 'Approval policies',
-    description: 'From which amount on what leaves an account waits for other members.',
+    description: 'The amount from which whatever leaves an account waits for other members.',
   },
   { resource: 'bonuses', name: 'Bonuses', description: 'Paying one person at once, with the fee itemised.' },
   {
@@ -22,7 +22,11 @@ export const TAGS = [
     description: 'Paying up to 100,000 people from a file: upload, review, execute.',
   },
   { resource: 'payouts', name: 'Payouts', description: 'Money to bank accounts, over the rail of their country.' },
-  { resource: 'events', name: 'Events', description: 'The log of what happened: the truth behind the webhooks.' },
+  {
+    resource: 'events',
+    name: 'Events',
+    description: 'The log of what happened: the source of truth behind the webhooks.',
+  },
   {
     resource: 'webhook_endpoints',
     name: 'Webhook endpoints',
@@ -31,7 +35,7 @@ export const TAGS = [
   {
     resource: 'statements',
     name: 'Statements',
-    description: "An account's movements of a period between two balances, as figures and as files.",
+    description: "An account's movements over a period, between two balances, as figures and as files.",
   },
   { resource: 'requests', name: 'Requests', description: 'What became of a request whose answer was lost.' },
 ] as const;

@@ -12,15 +12,15 @@ const SIGNATURE_HEADERS = [
   sentHeader(
     'Svc-Signature',
     true,
-    'HMAC-SHA256 of the raw body in lowercase hexadecimal, keyed with the secret as it was shown.',
+    'HMAC-SHA256 of the raw body in lowercase hexadecimal, keyed with the secret as shown.',
   ),
-  sentHeader('Svc-Signature-Previous', false, 'The same with the secret before, for 24 hours after a rotation.'),
-  sentHeader('webhook-id', true, "Standard Webhooks: the event's id, the same at every attempt."),
-  sentHeader('webhook-timestamp', true, 'Standard Webhooks: when this attempt is made, in Unix seconds.'),
+  sentHeader('Svc-Signature-Previous', false, 'The same with the previous secret, for 24 hours after a rotation.'),
+  sentHeader('webhook-id', true, "Standard Webhooks: the event's id, the same on every attempt."),
+  sentHeader('webhook-timestamp', true, 'Standard Webhooks: the time of this attempt, in Unix seconds.'),
   sentHeader(
     'webhook-signature',
     true,
-    'Standard Webhooks: `v1,` and base64 of the HMAC-SHA256 over `id.timestamp.body`; two of them after a rotation.',
+    'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them after a rotation.',
   ),
 ];
 
@@ -44,9 +44,9 @@ export function webhookOf(event: ApiEvent): RouteConfig {
       },
     },
     responses: {
-      '2XX': { description: 'Delivered. Only the status counts, and it is waited for 10 seconds.' },
-      '410': { description: 'The endpoint is disabled.' },
-      default: { description: 'The delivery is tried again; with `Retry-After` on 429 and 503 not before that.' },
+      '2XX': { description: 'Delivered. Only the status counts; it must arrive within 10 seconds.' },
+      '410': { description: 'Disables the endpoint.' },
+      default: { description: 'The delivery is tried again; after 429 or 503 with `Retry-After`, not before then.' },
     },
   };
 }

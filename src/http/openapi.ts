@@ -32,7 +32,7 @@ export function openApiDocument({ routes, events }: Described, baseUrl: string, 
     type: 'http',
     scheme: 'bearer',
     description:
-      'A live token of the tenant. The scopes that an operation lists are alternatives: one of them is enough.',
+      'A live token of the tenant. The scopes listed for an operation are alternatives: any one of them is enough.',
   });
   for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header);
   for (const [name, parameter] of Object.entries(PARAMETERS)) registry.registerComponent('parameters', name, parameter);
@@ -68,20 +68,21 @@ function integerHeader(description: string): Header {
 
 const HEADERS = {
   'Svc-Request-Id': {
-    description: 'The unique id of the request. Name it when you ask for help.',
+    description: 'The unique id of the request. Quote it when you ask for help.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
   },
-  'RateLimit-Limit': integerHeader('The most requests at once with this token.'),
+  'RateLimit-Limit': integerHeader('The most requests the token may send at once.'),
   'RateLimit-Remaining': integerHeader('How many requests the token may send now.'),
-  'RateLimit-Reset': integerHeader('Seconds until the token may again send RateLimit-Limit requests at once.'),
-  'Retry-After': integerHeader('Seconds to wait before the next try; at least 1.'),
+  'RateLimit-Reset': integerHeader('Seconds until the token may send RateLimit-Limit requests at once again.'),
+  'Retry-After': integerHeader('Seconds to wait before retrying; at least 1.'),
   'Content-Disposition': {
-    description: 'attachment, with the name of the file.',
+    description: 'attachment, with the file name.',
     schema: { type: 'string' },
   },
   'Svc-Idempotent-Replayed': {
-    description: 'Present and true when the key had been used: this is its original result, and nothing happened now.',
+    description:
+      'Present and true if the key had been used before: this is its original result, and nothing happened this time.',
     schema: { type: 'string', enum: ['true'] },
   },
 } satisfies Record<string, Header>;
@@ -93,7 +94,8 @@ const PARAMETERS = {
     name: 'Idempotency-Key',
     in: 'header',
     required: true,
-    description: 'A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known.',
+    description:
+      'A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get.',
     // A pattern, not a format: generators turn a format into an object, which they then cannot send as a header.
     schema: { type: 'string', pattern: UUID_PATTERN },
   },
@@ -101,7 +103,7 @@ const PARAMETERS = {
     name: 'Svc-Version',
     in: 'header',
     required: false,
-    description: `The dated version of the API; without it ${CURRENT_VERSION}.`,
+    description: `The dated version of the API; by default ${CURRENT_VERSION}.`,
     schema: { type: 'string', enum: [...API_VERSIONS] },
   },
 } satisfies Record<string, Header & { readonly name: string; readonly in: 'header' }>;
@@ -146,7 +148,7 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
   if (!hasFile || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body, ...shown(example) } };
   const file = z.string().openapi({
     format: 'binary',
-    description: `The file, of at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there is exactly one.`,
+    description: `The file, at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there must be exactly one.`,
   });
   // One object with all parts: extending a closed one would give two that exclude each other.
   const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
@@ -175,7 +177,7 @@ export function permissionText({ operation }: Pick<Route, 'operation'>): string 
 const SUCCESS: Readonly<Record<number, string>> = {
   200: 'The result.',
   201: 'Created.',
-  202: 'Accepted: it is not finished yet.',
+  202: 'Accepted, but not finished yet.',
   204: 'Done.',
 };
 
@@ -188,9 +190,7 @@ function successes(route: Route): Record<string, ResponseConfig> {
       return [
         status,
         {
-          description: replay
-            ? 'A replay: the original result of the key, as it is now.'
-            : (SUCCESS[Number(status)] ?? ''),
+          description: replay ? "A replay: the key's original result, as it is now." : (SUCCESS[Number(status)] ?? ''),
           headers: headerRefs(
             'Svc-Request-Id',
             ...RATE,

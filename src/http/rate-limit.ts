@@ -39,13 +39,13 @@ function perSecond<Rate extends string, Burst extends string>(
 ): ListedRate<Rate | Burst> {
   return {
     seconds: 1,
-    rate: { variable: rate, usual, meaning: `${counted} a second of one token` },
-    burst: { variable: burst, usual: atOnce, meaning: `${counted} at once of one token` },
+    rate: { variable: rate, usual, meaning: `${counted} per second with one token` },
+    burst: { variable: burst, usual: atOnce, meaning: `${counted} at once with one token` },
   };
 }
 
 function perMinute<Rate extends string>(counted: string, [variable, usual]: readonly [Rate, number]): ListedRate<Rate> {
-  const both = { variable, usual, meaning: `${counted} a minute of one token, and at once` };
+  const both = { variable, usual, meaning: `${counted} per minute with one token, and at once` };
   return { seconds: 60, rate: both, burst: both };
 }
 

@@ -5,7 +5,7 @@ import type { SharedRateObserver } from './shared-rate-limit.js';
 export function sharedRateMetrics(registry: Registry, onChanged: SharedRateObserver['changed']): SharedRateObserver {
   const alone = new Counter({
     name: 'rate_limit_decided_alone_total',
-    help: 'Requests whose rate this process decided alone, for Redis gave no answer',
+    help: 'Requests rate-limited by this process alone because Redis did not answer',
     registers: [registry],
   });
   return { changed: onChanged, aloneDecided: () => alone.inc() };

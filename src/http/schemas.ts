@@ -20,7 +20,7 @@ export const uuidField = z
   .openapi({ format: 'uuid' });
 
 export const assetField = z.enum(ASSETS).openapi('Asset', {
-  description: `What an amount is of: ${ASSET_UNITS}.`,
+  description: `What an amount counts: ${ASSET_UNITS}.`,
 });
 
 const INTEGER_TEXT = /^(0|[1-9][0-9]*)$/;
@@ -173,7 +173,7 @@ export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
         details: z
           .record(z.string(), z.unknown())
           .optional()
-          .openapi({ description: 'The data of the rule, where there is any.' }),
+          .openapi({ description: 'Data about the rule, if there is any.' }),
       }),
     })
     .openapi(name);

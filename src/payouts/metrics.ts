@@ -18,7 +18,7 @@ export function railMetrics(
 ): RailObserver {
   const calls = new Counter({
     name: 'payout_rail_calls_total',
-    help: 'Calls of rails, by what they answered; no_answer: what the rail did is not known',
+    help: 'Calls to rails, by their answer; no_answer: what the rail did is unknown',
     labelNames: ['rail', 'kind', 'result'] as const,
     registers: [registry],
   });
@@ -43,7 +43,7 @@ export function endMetrics(registry: Registry): (payout: Payout) => void {
       ? known
       : new Histogram({
           name: ENDS,
-          help: 'Time from the creation of a payout to the end that its rail said, by rail and status',
+          help: "Time from a payout's creation to the end its rail reported, by rail and status",
           labelNames: ['rail', 'status'] as const,
           buckets: END_BUCKETS_S,
           registers: [registry],
@@ -63,7 +63,7 @@ export function contradictionMetrics(registry: Registry): RailObserver['contradi
       ? known
       : new Counter({
           name: CONTRADICTIONS,
-          help: 'Words of rails against what is known of a payout; each raises it to operators',
+          help: 'Reports by rails that contradict what is known of a payout; each raises it to operators',
           labelNames: ['rail'] as const,
           registers: [registry],
         });
@@ -81,7 +81,7 @@ export function callbackMetrics(
 ): (rail: string, effect: CallbackEffect) => void {
   const callbacks = new Counter({
     name: 'payout_rail_callbacks_total',
-    help: 'Callbacks of rails, by what came of them',
+    help: 'Callbacks from rails, by effect',
     labelNames: ['rail', 'effect'] as const,
     registers: [registry],
   });
@@ -104,8 +104,8 @@ export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): 
   readTogether(
     registry,
     {
-      payouts_stuck: { help: 'Payouts of which nobody knows what became, or of which the rail contradicts itself' },
-      payouts_stuck_oldest_seconds: { help: 'For how long the oldest of them has been raised; 0 when there is none' },
+      payouts_stuck: { help: 'Payouts whose fate is unknown, or about which the rail contradicts itself' },
+      payouts_stuck_oldest_seconds: { help: 'How long ago the oldest stuck payout was raised; 0 if there is none' },
     },
     async () => {
       const [row] = await reader.query(
@@ -124,8 +124,8 @@ export function breakerMetrics(registry: Registry, reader: Reader): void {
   readTogether(
     registry,
     {
-      payout_rail_open: { help: 'Whether a rail gives no answers, so that its payouts wait: 1, or 0', labelNames },
-      payouts_approved: { help: 'Payouts that are approved and not handed to their rail yet', labelNames },
+      payout_rail_open: { help: '1 while a rail does not answer, so that its payouts wait; otherwise 0', labelNames },
+      payouts_approved: { help: 'Payouts approved but not yet handed to their rail', labelNames },
     },
     async () => {
       const [breakers, waiting] = await Promise.all([

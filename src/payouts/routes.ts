@@ -40,7 +40,7 @@ function create(api: Api, payouts: Payouts): void {
     ),
     summary(
       'Pay out to a bank account',
-      "Holds the amount and its fee, and sends it over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve. `400 invalid_field` with reason `not_supported`: no rail goes to this country.",
+      "Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.",
     ),
     async ({ caller, requestId, body: wanted, idempotency }) => {
       const { destination } = wanted;
@@ -75,7 +75,7 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
     answers({ 200: PayoutPageSchema }),
     summary(
       'List payouts',
-      'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;
@@ -101,7 +101,7 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
     shows({ 200: PAYOUT_EXAMPLES.completed }),
     summary(
       'Read a payout',
-      'What it is now, and by `status_transitions` all that it was: its state can be rebuilt from this alone.',
+      'Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.',
     ),
     async (request) => {
       const payout = await payouts.read(request.caller, pathId(request, 'id'));
@@ -124,6 +124,6 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
     approvedStatus: 'approved',
     expiredStatus: 'canceled',
     canceling:
-      'By whoever created it, or an admin or owner of the source, while it is `pending_approval` or `approved`: what is `in_progress` may have left.',
+      'By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left.',
   });
 }

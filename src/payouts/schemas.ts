@@ -37,12 +37,12 @@ export const CreatePayoutBody = z
       account_number: z
         .string()
         .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
-        .openapi({ description: 'Kept encrypted; shown only by its end.' }),
+        .openapi({ description: 'Stored encrypted; only its end is shown.' }),
       holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH }).refine((text) => text.trim() !== '', 'too_short'),
       holder_document: z
         .string()
         .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
-        .openapi({ description: 'Kept encrypted; never shown again.' }),
+        .openapi({ description: 'Stored encrypted; never shown again.' }),
     }),
     amount: amountField,
     description: optional(textField({ max: MAX_DESCRIPTION })),
@@ -74,7 +74,7 @@ export const PayoutSchema = z
       country: z.string(),
       bank_code: z.string(),
       account_number: z.string().openapi({
-        description: 'Masked: at most its last four, and never more than half of it.',
+        description: 'Masked: at most its last four characters, and never more than half of it.',
         example: '****6789',
       }),
       holder_name: z.string(),
@@ -86,17 +86,20 @@ export const PayoutSchema = z
     approval: z
       .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
       .nullable()
-      .openapi({ description: 'What approvals it waits or waited for; null where none were needed.' }),
+      .openapi({ description: 'The approvals it waits or waited for; null if none were needed.' }),
     rejection: z.object({ code: z.string(), reason: z.string().nullable() }).nullable().openapi({
-      description: '`rejected` by a person, or the code of the rule that its last approval met.',
+      description: '`rejected` by a person, or the code of the rule that refused it at its last approval.',
     }),
     failure: z.object({ code: z.string(), message: z.string() }).nullable().openapi({
-      description: 'Why it failed or was returned; `approval_expired` where it was not approved in time.',
+      description: 'Why it failed or was returned; `approval_expired` if it was not approved in time.',
     }),
-    rail_reference: z.string().nullable().openapi({ description: "The rail's own name for it, once it has taken it." }),
+    rail_reference: z
+      .string()
+      .nullable()
+      .openapi({ description: "The rail's own reference, once the rail has taken it." }),
     status_transitions: z
       .array(z.object({ status: z.enum(PAYOUT_STATUSES), at: instantSchema }))
-      .openapi({ description: 'Every status that it went through, oldest first; the last is the present one.' }),
+      .openapi({ description: 'Every status it has had, oldest first; the last is the current one.' }),
   })
   .openapi('Payout');
 
@@ -167,6 +170,6 @@ export const PayoutQuery = boundedOfAsset(
       .string()
       .regex(/^[0-9A-Za-z]{1,4}$/, 'malformed')
       .optional()
-      .openapi({ description: 'What is shown of the account number: its end.', example: '6789' }),
+      .openapi({ description: 'The end of the account number, which is the part that is shown.', example: '6789' }),
   }),
 );

@@ -15,7 +15,7 @@ export function requestRoutes(api: Api, read: (caller: Caller, id: Uuid) => Prom
     answers({ 200: RequestSchema }),
     summary(
       'Read what became of a request',
-      'Of a request of the same member that changed something or was to, or that failed by a fault of the service, by the `Svc-Request-Id` of its answer; for 30 days, and a second after the answer. The token needs a scope that the request itself took.',
+      'By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.',
     ),
     async (request) => ({
       status: 200,

@@ -9,16 +9,16 @@ export const RequestSchema = z
     id: uuidSchema.openapi({ description: 'The `Svc-Request-Id` of its answer.' }),
     method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
     path: z.string().openapi({ example: '/v1/transfers' }),
-    status: z.int().openapi({ description: 'What it was answered with.', example: 201 }),
+    status: z.int().openapi({ description: 'The status it was answered with.', example: 201 }),
     code: z
       .enum(ERROR_CODES as [string, ...string[]])
       .nullable()
-      .openapi({ description: 'Of the error; null where it was answered with none.' }),
+      .openapi({ description: 'The code of the error; null if the answer was not an error.' }),
     resource: z
       .object({ type: z.enum(KEY_RESOURCE_TYPES), id: uuidSchema })
       .nullable()
-      .openapi({ description: 'What it made, or its key had made before: also where it was answered with 503.' }),
-    created_at: instantSchema.openapi({ description: 'When it came.' }),
+      .openapi({ description: 'What it created, or its key had created before, even if it was answered 503.' }),
+    created_at: instantSchema.openapi({ description: 'When it arrived.' }),
   })
   .openapi('Request');
 exampled(RequestSchema, {

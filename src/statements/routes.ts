@@ -45,7 +45,7 @@ function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
     refuses('not_found', 'quota_exceeded'),
     summary(
       'Make a statement',
-      'Of the movements of one asset of an account in a period, with its balance before and after. The figures stand at once and for ever; the files, as CSV and XLSX, follow within seconds, of long statements within minutes.',
+      "Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.",
     ),
     async ({ caller, requestId, body: wanted, idempotency }) => {
       const { account_id: accountId, asset, from, to } = wanted;
@@ -65,7 +65,7 @@ function listAndRead(api: Api, { database: { reader } }: CreatingDeps, cursors: 
     permits('readAccount'),
     query(StatementQuery),
     answers({ 200: StatementPageSchema }),
-    summary('List statements', 'Of the accounts in which the member of the token has a role, newest first.'),
+    summary('List statements', "Of the accounts in which the token's member has a role, newest first."),
     (request) =>
       answerPage(
         cursors,
@@ -99,7 +99,7 @@ function download(api: Api, { database: { reader } }: CreatingDeps): void {
     shows({ 200: STATEMENT_FILE_EXAMPLE }),
     summary(
       'Download a statement',
-      'A line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless it is ready.',
+      'One line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is ready.',
     ),
     async (request) => {
       const id = pathId(request, 'statement_id');

@@ -21,10 +21,10 @@ export const CreateStatementBody = z
   .strictObject({
     account_id: uuidField,
     asset: assetField,
-    from: instantField('up').openapi({ description: 'The first moment of the period, included.' }),
-    to: instantField().openapi({ description: 'The last moment of the period, included; at least 15 seconds ago.' }),
+    from: instantField('up').openapi({ description: 'The first moment of the period, inclusive.' }),
+    to: instantField().openapi({ description: 'The last moment of the period, inclusive; at least 15 seconds ago.' }),
   })
-  .openapi('CreateStatement', { description: `A period with at most ${MAX_MOVEMENTS} movements of the account.` });
+  .openapi('CreateStatement', { description: `A period in which the account has at most ${MAX_MOVEMENTS} movements.` });
 
 const PERIOD = { from: '2026-11-01T05:00:00.000Z', to: '2026-11-21T04:59:59.999Z' };
 exampled(CreateStatementBody, { account_id: EXAMPLE.source, asset: EXAMPLE.asset, ...PERIOD });
@@ -34,7 +34,7 @@ export const StatementSchema = z
     id: uuidSchema,
     status: z.enum(STATEMENT_STATUSES).openapi({
       description:
-        'preparing: its files are made; ready: they can be had; expired: they are removed, the figures stay.',
+        'preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.',
     }),
     account_id: uuidSchema,
     asset: assetField,
@@ -42,7 +42,7 @@ export const StatementSchema = z
     to: instantSchema,
     opening_balance: AmountSchema.openapi({ description: 'The total before the first movement of the period.' }),
     closing_balance: AmountSchema.openapi({ description: 'The total at `to`.' }),
-    movements: z.int().nullable().openapi({ description: 'Of this asset in the period; null while preparing.' }),
+    movements: z.int().nullable().openapi({ description: 'In this asset, in the period; null while preparing.' }),
     files: z.object({ csv_url: fileUrl, xlsx_url: fileUrl }).openapi({ description: 'null unless ready' }),
     created_at: instantSchema,
   })

@@ -14,19 +14,19 @@ export function relayMetrics(registry: Registry, onTrouble: (message: string) =>
   const registers = [registry];
   const relayed = new Counter({
     name: 'outbox_relayed_total',
-    help: 'Outbox entries that Temporal has taken',
+    help: 'Outbox entries Temporal has accepted',
     labelNames: ['resource_type'] as const,
     registers,
   });
   const refused = new Counter({
     name: 'outbox_refused_total',
-    help: 'Attempts that failed of one entry; it is tried again later',
+    help: 'Failed attempts to relay an entry; it is tried again later',
     labelNames: ['resource_type'] as const,
     registers,
   });
   const died = new Counter({
     name: 'outbox_dead_letters_total',
-    help: 'Entries that failed too often: they wait for an operator',
+    help: 'Entries that failed too often and wait for an operator',
     labelNames: ['resource_type'] as const,
     registers,
   });
@@ -57,9 +57,9 @@ export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock):
   readTogether(
     registry,
     {
-      outbox_entries: { help: 'Outbox entries that Temporal has not taken yet' },
-      outbox_oldest_seconds: { help: 'Age of the oldest outbox entry; 0 when there is none' },
-      outbox_dead_letters: { help: 'Outbox entries that failed too often, and wait for an operator' },
+      outbox_entries: { help: 'Outbox entries Temporal has not accepted yet' },
+      outbox_oldest_seconds: { help: 'Age of the oldest outbox entry; 0 if there is none' },
+      outbox_dead_letters: { help: 'Outbox entries that failed too often and wait for an operator' },
     },
     async () => {
       const { entries, oldestAt, deadLetters } = await outbox.depth();
@@ -78,7 +78,7 @@ export function temporalMetrics(
   readTogether(
     registry,
     {
-      temporal_up: { help: '1 where Temporal answers this process' },
+      temporal_up: { help: '1 if Temporal answers this process' },
       temporal_workers_polling: { help: '1 while every task queue of this process is polled' },
     },
     async () => ({
@@ -93,14 +93,14 @@ export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fau
   const registers = [registry];
   const rounds = new Histogram({
     name: 'sweep_seconds',
-    help: 'Time of a round of the sweeper, by what it looks for',
+    help: "Duration of a sweeper's round, by what it looks for",
     labelNames: ['sweep'] as const,
     buckets: SECONDS,
     registers,
   });
   const failures = new Counter({
     name: 'sweep_failures_total',
-    help: 'Rounds that failed, by what they looked for',
+    help: 'Failed rounds, by what they looked for',
     labelNames: ['sweep'] as const,
     registers,
   });
@@ -118,17 +118,17 @@ export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault
   const registers = [registry];
   const held = new Gauge({
     name: 'sweep_leases_held',
-    help: 'Sweeps, or parts of them, that this process does',
+    help: 'Sweeps, or parts of sweeps, this process is responsible for',
     registers,
   });
   const lost = new Counter({
     name: 'sweep_leases_lost_total',
-    help: 'Leases of sweeps that ran out while this process had them: it stood still, or MySQL was away',
+    help: 'Sweep leases that expired while this process held them: it stalled, or MySQL was away',
     registers,
   });
   const failures = new Counter({
     name: 'sweep_lease_failures_total',
-    help: 'Beats of the leases that failed',
+    help: 'Failed heartbeats of the sweep leases',
     registers,
   });
   return {
@@ -145,7 +145,7 @@ export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault
 export function tellingMetrics(registry: Registry): (resourceType: WaitingType, resources: number) => void {
   const told = new Counter({
     name: 'workflows_told_again_total',
-    help: 'Resources that still wait, of which their workflows are told once more',
+    help: 'Waiting resources announced to their workflows again',
     labelNames: ['resource_type'] as const,
     registers: [registry],
   });

@@ -34,7 +34,7 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
     present: presentTransfer,
     approvedStatus: 'completed',
     expiredStatus: 'expired',
-    canceling: 'By whoever created it, or an admin or owner of the source.',
+    canceling: 'By its creator, or an admin or owner of the source.',
   });
 }
 
@@ -57,7 +57,7 @@ function create(api: Api, transfers: Transfers): void {
     ),
     summary(
       'Send a transfer',
-      "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve.",
+      "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.",
     ),
     async ({ caller, requestId, body: wanted, idempotency }) => {
       const request = {
@@ -84,7 +84,7 @@ function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
     answers({ 200: TransferPageSchema }),
     summary(
       'List transfers',
-      'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
       const { caller, query: wanted } = request;

@@ -51,9 +51,10 @@ export const TransferSchema = z
     approval: z
       .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
       .nullable()
-      .openapi({ description: 'What approvals it waits or waited for; null where none were needed.' }),
+      .openapi({ description: 'The approvals it waits or waited for; null if none were needed.' }),
     rejection: z.object({ code: z.string(), reason: z.string().nullable() }).nullable().openapi({
-      description: '`rejected` or `canceled` by a person, or the code of the rule that refused it at its end.',
+      description:
+        '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval.',
     }),
   })
   .openapi('Transfer');

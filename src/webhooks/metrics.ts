@@ -15,32 +15,32 @@ export function webhookMetrics(registry: Registry, onTrouble: (fault: unknown) =
   const registers = [registry];
   const attempts = new Counter({
     name: 'webhook_attempts_total',
-    help: 'Attempts of webhook deliveries, by what they came to: the class of the status, or why there was none',
+    help: 'Webhook delivery attempts, by outcome: the status class, or why there was none',
     labelNames: ['outcome'] as const,
     registers,
   });
   const durations = new Histogram({
     name: 'webhook_attempt_seconds',
-    help: 'Time of an attempt of a delivery, by what it came to',
+    help: 'Duration of a delivery attempt, by outcome',
     labelNames: ['outcome'] as const,
     buckets: ATTEMPT_SECONDS,
     registers,
   });
   const lag = new Histogram({
     name: 'webhook_first_attempt_seconds',
-    help: 'From an event to the begin of its first attempt at an endpoint',
+    help: 'Time from an event to the start of its first attempt at an endpoint',
     buckets: LAG_SECONDS,
     registers,
   });
   const sending = new Gauge({
     name: 'webhook_endpoints_sending',
-    help: 'Endpoints that the senders of this process are at, by how long they take',
+    help: "Endpoints this process's senders are busy with, by how long they take",
     labelNames: ['slot'] as const,
     registers,
   });
   const failures = new Counter({
     name: 'webhook_sender_failures_total',
-    help: 'Rounds of the senders, and endpoints in them, that failed by our fault; they are done again',
+    help: 'Rounds of the senders, and endpoints in them, that failed because of a fault of the service; they are repeated',
     registers,
   });
   return {
@@ -85,10 +85,10 @@ export function lagMetrics(registry: Registry, reader: Reader, clock: Clock): vo
   readTogether(
     registry,
     {
-      webhook_endpoints: { help: 'Enabled endpoints, by how they are doing', labelNames },
-      webhook_lag_events: { help: 'Events of the log that their cursors have before them', labelNames },
-      webhook_lag_seconds: { help: 'Age of the oldest event that a cursor has before it', labelNames },
-      webhook_failing_seconds: { help: 'For how long the one that fails for longest has failed', labelNames },
+      webhook_endpoints: { help: 'Enabled endpoints, by state', labelNames },
+      webhook_lag_events: { help: 'Events in the log still ahead of their cursors', labelNames },
+      webhook_lag_seconds: { help: 'Age of the oldest event still ahead of a cursor', labelNames },
+      webhook_failing_seconds: { help: 'How long the longest-failing endpoint has been failing', labelNames },
     },
     async () => {
       const rows = await reader.query(LAG_SQL);

@@ -53,7 +53,7 @@ export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Curs
     example: exampleOf(TestSchema),
     summary: 'You asked for a test',
     description:
-      'Sent to the one endpoint that is tested, whatever it is subscribed to. It is no Event and not in the log.',
+      'Sent only to the endpoint under test, whatever it is subscribed to. It is not an Event, and not in the log.',
     isSubscribable: false,
   });
   registerEndpoints(api, deps);
@@ -76,7 +76,7 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
     refuses('not_found', 'too_many_endpoints'),
     summary(
       'Register a webhook endpoint',
-      'It is told of every event of its types from now on. The answer holds the signing secret, this once: a replay shows the endpoint without it, and a secret that was lost is rotated. At most 16 for a tenant.',
+      'It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it, and a lost secret must be rotated. At most 16 per tenant.',
     ),
     async ({ caller, body: wanted, idempotency, version }) => {
       const described = { url: wanted.url, types: wanted.events, apiVersion: version };
@@ -128,7 +128,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     answers({ 200: EndpointSchema }),
     summary(
       'Change a webhook endpoint',
-      'What is on its way goes to a new `url`. Deliveries of a type that is removed end; a type that is added starts with the next event. Enabled again, it gets what was not delivered since 5 days before it was disabled.',
+      'Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.',
     ),
     async (request) => {
       const { url, events: types, status } = request.body;
@@ -142,7 +142,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     named('deleteWebhookEndpoint'),
     permits('manageWebhooks'),
     answers({ 204: null }),
-    summary('Delete a webhook endpoint', 'Nothing more is sent to it. Repeating it is no error.'),
+    summary('Delete a webhook endpoint', 'Nothing more is sent to it. Deleting it again is not an error.'),
     async (request) => {
       await remove(deps, request.caller, pathId(request, 'id'));
       return { status: 204 };
@@ -156,7 +156,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     answers({ 200: RotatedEndpointSchema }),
     summary(
       'Rotate the signing secret',
-      'The new secret signs from now on, and is shown here and never again. For 24 hours `Svc-Signature-Previous` carries the signature of the one before.',
+      'The new secret signs from now on, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.',
     ),
     async (request) => {
       const { endpoint, secret } = await rotateSecret(deps, request.caller, pathId(request, 'id'));
@@ -175,7 +175,7 @@ function sendTests(api: Api, tests: TestDeliveries): void {
     refuses('rate_limited'),
     summary(
       'Send a test',
-      'A signed body of type `webhook.test`, sent at once and once, also to a disabled endpoint. What came of it is among the deliveries, under the `id` that is answered here as `event_id`.',
+      'A signed body of type `webhook.test`, sent at once and only once, even to a disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned here.',
     ),
     async (request) => ({
       status: 202,
@@ -194,7 +194,7 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
     refuses('invalid_state'),
     summary(
       'Recover what was missed',
-      'Sends again every event since then, of the types that are subscribed to, that has no 2xx from this endpoint.',
+      'Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.',
     ),
     async (request) => {
       const { since, range } = await recover(deps, request.caller, pathId(request, 'id'), request.body.since);
@@ -214,7 +214,7 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
     answers({ 200: EventSchema }),
     summary(
       'Deliver an event again',
-      'To every enabled endpoint that is subscribed to its type, signed like the original and with the same event id.',
+      'To every enabled endpoint subscribed to its type, signed like the original and with the same event id.',
     ),
     async (request) => {
       const text = await redeliver(deps, request.caller, pathId(request, 'id'));
@@ -230,7 +230,7 @@ function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cu
     permits('manageWebhooks'),
     query(PageQuery),
     answers({ 200: DeliveryPageSchema }),
-    summary('List the deliveries to a webhook endpoint', 'Newest first, each with its attempts. Kept 30 days.'),
+    summary('List the deliveries to a webhook endpoint', 'Newest first, each with its attempts. Kept for 30 days.'),
     (request) =>
       answerPage(
         cursors,

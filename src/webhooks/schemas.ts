@@ -10,7 +10,7 @@ const MAX_URL = 2048;
 
 const urlField = z.string().min(1).max(MAX_URL).openapi({
   format: 'uri',
-  description: 'https, without credentials and fragment; an address of the public internet.',
+  description: 'https, without credentials or a fragment, on the public internet.',
 });
 
 const typesField = z
@@ -18,7 +18,7 @@ const typesField = z
   .min(1)
   .max(SUBSCRIBABLE_TYPES.length)
   .transform((types) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)))
-  .openapi({ description: 'The types of events that it is told of.' });
+  .openapi({ description: 'The types of events it receives.' });
 
 export const RegisterEndpointBody = z
   .strictObject({ url: urlField, events: typesField })
@@ -47,13 +47,13 @@ export const EndpointSchema = z
       .enum(DISABLED_REASONS)
       .nullable()
       .openapi({ description: 'Who or what disabled it; null while it is enabled.' }),
-    api_version: z.enum(API_VERSIONS).openapi({ description: 'Of its events; pinned when it was registered.' }),
+    api_version: z.enum(API_VERSIONS).openapi({ description: 'The version of its events, pinned at registration.' }),
     created_at: instantSchema,
-    last_success_at: instantSchema.nullable().openapi({ description: 'The last answer of 2xx, to a test too.' }),
+    last_success_at: instantSchema.nullable().openapi({ description: 'When it last answered 2xx, tests included.' }),
     lost_events: z
       .object({ from: z.number().int(), to: z.number().int() })
       .nullable()
-      .openapi({ description: 'The sequences that retention removed before this endpoint was told of them.' }),
+      .openapi({ description: 'The sequences that retention removed before they were sent to this endpoint.' }),
   })
   .openapi('WebhookEndpoint');
 
@@ -97,13 +97,13 @@ export const DeliverySchema = z
     cause: z.enum(DELIVERY_CAUSES),
     status: z.enum(DELIVERY_STATES).openapi({
       description:
-        'pending: not tried yet. retrying: it failed and is tried again. delivered: a 2xx came. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
+        'pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
     }),
     attempts: z.array(
       z.object({
         at: instantSchema,
-        status: z.number().int().nullable().openapi({ description: 'The HTTP status; null when no answer came.' }),
-        failure: z.string().nullable().openapi({ description: 'Why no answer came, in a stable word.' }),
+        status: z.number().int().nullable().openapi({ description: 'The HTTP status; null if no answer came.' }),
+        failure: z.string().nullable().openapi({ description: 'Why no answer came, as a stable word.' }),
         message: z.string().nullable(),
         duration_ms: z.number().int(),
         response: z.string().nullable().openapi({ description: "The first KiB of the answer's body." }),
@@ -134,7 +134,7 @@ exampled(RecoverBody, { since: '2026-11-20T00:00:00Z' });
 export const RecoverySchema = z
   .object({
     since: instantSchema,
-    from_sequence: z.number().int().nullable().openapi({ description: 'Null when nothing has happened since.' }),
+    from_sequence: z.number().int().nullable().openapi({ description: 'Null if nothing has happened since.' }),
     to_sequence: z.number().int().nullable(),
   })
   .openapi('WebhookRecovery');

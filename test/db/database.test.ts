@@ -17,7 +17,7 @@ describe('the database', () => {
     db = await testDatabase();
   });
 
-  it('gives back a row as it was written, whatever is in its text', async () => {
+  it('returns a row as it was written, whatever its text contains', async () => {
     const texts = [`O'Hara "x" \\ ; -- /* $1 ? ?? %s`, 'ß ss É e\u0301', '日本 🙂', ' ends in a space '];
     for (const name of texts) {
       const row = {
@@ -45,7 +45,7 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, tenant.name);
   });
 
-  it('sees one moment in a snapshot, though others write, and locks nothing', async () => {
+  it('sees one moment in a snapshot while others write, and locks nothing', async () => {
     const { tenant } = await makeTenant(db.database);
     const seen = await db.database.withSnapshot(async (reader) => {
       const before = await reader.find(tenants, { id: tenant.id });
@@ -113,7 +113,7 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('gives up a transaction whose statements hang, those that wait behind another too', async () => {
+  it('gives up a transaction whose statements hang, including those queued behind another', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), { transactionConnections: 1, statementTimeoutMs: 300 });
     proxy.fateOf = (data) => (data.includes('SELECT 2') ? 'stall' : 'pass');
@@ -141,7 +141,7 @@ describe('the database', () => {
     await admin.end();
   });
 
-  it('refuses a value that is none of its column', async () => {
+  it('refuses a value that does not belong in its column', async () => {
     assert.throws(() => accounts.column('status').column.parse('asleep'), TypeError);
     for (const status of ACCOUNT_STATUSES) assert.equal(accounts.column('status').column.parse(status), status);
   });

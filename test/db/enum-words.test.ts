@@ -49,6 +49,6 @@ describe('a migration that adds a word to an ENUM', () => {
     );
   });
 
-  it('refuses a column that is no ENUM', () =>
+  it('refuses a column that is not an ENUM', () =>
     assert.rejects(widen(db, 'x', 'type', ['events']), /events.type is no ENUM/));
 });

@@ -14,7 +14,7 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
 const REFUSED_WHOLE = [1290, 1792, 1836, 3796, 3797, 3798];
 const UNKNOWN_AT_COMMIT = [1047, 1180, 3032, 3100, 3101, 3781, 3782, 3783, 3799, 4094, 6400];
 
-describe('a server that is no primary any more', () => {
+describe('a server that is no longer the primary', () => {
   let db: TestDatabase;
   const told: string[] = [];
 
@@ -61,7 +61,7 @@ describe('a server that is no primary any more', () => {
       assert.deepEqual(told, ['found', 'lost', 'found']);
     });
 
-    it(`that answers ${errno} to a statement before COMMIT in its text is left too, and nothing happened`, async () => {
+    it(`that answers ${errno} to a statement before the COMMIT in its text is left too, and nothing happened`, async () => {
       const [failure, isThere] = await failing(async (transaction) => {
         transaction.withCommit(['DO 1', fail(errno)]);
         return Promise.resolve();
@@ -73,19 +73,19 @@ describe('a server that is no primary any more', () => {
 
     const isUnknown = UNKNOWN_AT_COMMIT.includes(errno);
     // No server answers so to COMMIT when a test asks for it.
-    it(`that answers ${errno} to COMMIT itself: ${isUnknown ? 'what came of it is unknown' : 'nothing happened'}`, () => {
+    it(`that answers ${errno} to COMMIT itself: ${isUnknown ? 'the outcome is unknown' : 'nothing happened'}`, () => {
       const answer = Object.assign(new Error('a test'), { errno });
       assert.equal(isUncommitted(answer, 2, 2), !isUnknown);
       assert(isUncommitted(answer, 1, 2));
     });
   }
 
-  it('whose connection breaks leaves it unknown, however little of a text with COMMIT was answered', () => {
+  it('whose connection breaks leaves the outcome unknown, however little of a text with COMMIT was answered', () => {
     assert(!isUncommitted(Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }), 0, 2));
     assert(!isUncommitted(Object.assign(new Error('reset'), { fatal: true, code: 'ECONNRESET', errno: -104 }), 0, 2));
   });
 
-  it('refuses to send what answers rows with COMMIT, whose answers are counted', async () => {
+  it('is never sent a statement that returns rows along with COMMIT, because answers are counted', async () => {
     const [failure] = await failing(async (transaction) => {
       transaction.withCommit(['SELECT 1']);
       return Promise.resolve();

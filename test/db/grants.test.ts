@@ -56,7 +56,7 @@ describe("the application's user", () => {
     await denied('CREATE TABLE mine (id INT)');
   });
 
-  it('has rights on exactly the tables that there are', async () => {
+  it('has rights on exactly the tables that exist', async () => {
     const tables = await db.sql(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}'`,
     );
@@ -89,7 +89,7 @@ describe("rights of the application's user beyond the list", () => {
   };
 
   for (const [what, statements] of Object.entries(TOO_MUCH))
-    it(`end the migrations with the REVOKE that helps: ${what}`, async () => {
+    it(`stop the migrations with the REVOKE that fixes it: ${what}`, async () => {
       for (const statement of statements()) await db.sql(statement);
       const failure: unknown = await migrate(db).then(
         () => undefined,
@@ -119,7 +119,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`REVOKE DELETE ON ${db.name}.entries FROM ${user}`);
   });
 
-  it('are none on a table that a later release has brought: processes of this one start beside it', async () => {
+  it('do not include a table that a later release added: processes of this one still start', async () => {
     await db.sql(`CREATE TABLE ${db.name}.of_a_later_release (id INT PRIMARY KEY)`);
     await db.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${db.name}.of_a_later_release TO ${user}`);
     await checkRights(db.database.reader);
@@ -129,7 +129,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`DROP TABLE ${db.name}.of_a_later_release`);
   });
 
-  it('are read from what either server answers, and no password hash is told', () => {
+  it('are read from what either server answers, and no password hash is revealed', () => {
     const read = (...lines: readonly string[]): string[] => excessiveRights('money', lines);
     assert.deepEqual(
       read(

@@ -84,7 +84,7 @@ const BEGAN = Date.parse('2031-01-01T00:00:00.000Z');
 /** A page, its places in a few ordered ranges, temporary tables and halvings. */
 const MAX_READ = 3_000;
 
-describe('over forty thousand rows, what is read looks at a bounded number of them:', () => {
+describe('over forty thousand rows, a read looks at a bounded number of them:', () => {
   let db: TestDatabase;
   let connection: Connection;
   let reader: Reader;
@@ -227,7 +227,7 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
         }
       });
 
-  it('transfers by what no index has: a page looks at two thousand rows, and goes on behind them', async () => {
+  it('transfers by what no index covers: a page looks at two thousand rows, and the next goes on after them', async () => {
     const nobody = newId();
     for (const filter of [{ destination: { destinationAccountId: nobody } }, { asset: 'DUSD' }, { least: 2n }] as const)
       for (const bounds of [{}, { sourceAccountId: accountId }, { status: 'completed' }]) {
@@ -254,7 +254,7 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
       await within(MAX_READ, () => listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE));
   });
 
-  it('a list of which the caller may see nothing ends a page after two thousand rows, and goes on', async () => {
+  it('a list of which the caller may see nothing ends its page after two thousand rows, and goes on', async () => {
     const stranger = { ...caller, memberId: newId() };
     const page = await within(MAX_LOOKED_FOR, () => listOperations(transferList, reader, stranger, {}, null, PAGE));
     assert.deepEqual(page.items, []);

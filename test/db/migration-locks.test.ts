@@ -31,7 +31,7 @@ describe('migrations', () => {
     assert.ok(done.flat().length > 10);
   });
 
-  it('let others go first when a table is in use for long, and go on when it is free', async () => {
+  it('let others go first while a table is in long use, and continue when it is free', async () => {
     const [reader, other] = [await createConnection({ uri: adminUrl }), await createConnection({ uri: adminUrl })];
     await reader.query('START TRANSACTION');
     await reader.query(`SELECT * FROM ${name}.holds`);

@@ -10,7 +10,7 @@ const BEFORE = 1763746100000;
 const ADDED = 1763746500000;
 const ID = (digit: string): string => `X'${digit.repeat(32)}'`;
 
-describe('a database of a version before', () => {
+describe('a database of an earlier version', () => {
   const name = `money_before_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`;
   const adminUrl = process.env.TEST_MYSQL_ADMIN_URL ?? '';
 
@@ -21,7 +21,7 @@ describe('a database of a version before', () => {
     await admin.end();
   });
 
-  it('finds what waits for approval by its hold, also what processes of before make between the two migrations', async () => {
+  it('finds what waits for approval by its hold, including what older processes create between the two migrations', async () => {
     const admin = await createConnection({ uri: adminUrl, dateStrings: true });
     await admin.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
     await admin.query(`CREATE USER '${name}'@'%' IDENTIFIED BY 'test-only'`);

@@ -22,7 +22,7 @@ import { outbox as outboxTable } from '../../src/db/entities/outbox.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { ownDatabase } from '../webhooks/support.js';
 
-describe('a process beside a newer one, which writes words that it does not know', () => {
+describe('a process beside a newer one, which writes words it does not know', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
@@ -66,7 +66,7 @@ describe('a process beside a newer one, which writes words that it does not know
     await db.change('DELETE FROM outbox');
   });
 
-  it('leaves out of its lists what it cannot read, and says of it alone that nothing is known', async () => {
+  it('leaves out of its lists what it cannot read, and says only of it that nothing is known', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     const ids: string[] = [];
     for (let made = 0; made < 4; made += 1) ids.push(text((await bank.sent({ from, to, raw: LEAST })).id));
@@ -84,7 +84,7 @@ describe('a process beside a newer one, which writes words that it does not know
     await assertLedgerSound(db.database);
   });
 
-  it('takes nothing for settled that is in a state it does not know: its entry waits for those who know it', async () => {
+  it('treats nothing in an unknown state as settled: its entry waits for those who know it', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     const [sent, held] = [await bank.sent({ from, to, raw: LEAST }), await bank.sent({ from, to, raw: LEAST })];
     const ids = [asUuid(text(sent.id)), asUuid(text(held.id))] as const;
@@ -101,7 +101,7 @@ describe('a process beside a newer one, which writes words that it does not know
     await assertLedgerSound(db.database);
   });
 
-  it('goes on behind a pass of telling again that a newer one has left amid what it alone knows', async () => {
+  it('continues after a pass of announcing again that a newer one left amid what only that one knows', async () => {
     const sweep = tellAgainSweep({
       ...{ database: db.database, outbox: new Outbox(db.database, systemClock), sources: [transferWaiting] },
       ...{ clock: systemClock, lookAgainMs: 3_600_000, onTold: () => undefined },
@@ -115,7 +115,7 @@ describe('a process beside a newer one, which writes words that it does not know
     assert.deepEqual([pass?.at_type, pass?.after_id, Number(pass?.found)], [null, null, 7]);
   });
 
-  it('says of a key that binds a refusal with a code that it does not know that nothing is known', async () => {
+  it('says that nothing is known of a key bound to a refusal with a code it does not know', async () => {
     const [from, to] = [await bank.account(), await bank.account()];
     const [key, body] = [randomUUID(), transferBody({ from, to, raw: LEAST })];
     const again = (): Promise<TestAnswer> => bank.request('POST', '/v1/transfers', { key, body });
@@ -130,7 +130,7 @@ describe('a process beside a newer one, which writes words that it does not know
     answered(await again(), 422, 'insufficient_funds');
   });
 
-  it('leaves a role that it does not know out of what a member may do, and shows it', async () => {
+  it('grants nothing for a role it does not know, but shows it', async () => {
     const { database } = db;
     const member = await addMember(database, systemClock, bank.tenant.tenant.id, `newer ${randomUUID()}`, TEST_ACTOR);
     const account = await bank.account({ roles: [{ memberId: member.id, role: 'operator' }] });
@@ -155,7 +155,7 @@ describe('a process beside a newer one, which writes words that it does not know
     answered(await bank.get(`/v1/accounts/${account.id}`), 200);
   });
 
-  it('reads the log with events of a type that it does not know', async () => {
+  it('reads a log with events of a type it does not know', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: LEAST } }), await bank.account()];
     await bank.sent({ from, to, raw: LEAST });
     const [first] = list(answered(await bank.get('/v1/events?limit=1'), 200).json.items);

@@ -67,7 +67,7 @@ describe('of several servers', () => {
     await turned.close();
   });
 
-  it('another that becomes the writer is used within two seconds, and what is asked meanwhile waits for it', async () => {
+  it('another that becomes the writer is used within two seconds, and requests meanwhile wait for it', async () => {
     await serverOf(database);
     await setReadOnly(0);
     const changed = performance.now();
@@ -78,7 +78,7 @@ describe('of several servers', () => {
     assert.deepEqual(told, [`found ${name(0)}`, `lost ${name(0)}`, `found ${name(1)}`]);
   });
 
-  it('a write that is refused as read-only looks for the writer at once, and nothing happened', async () => {
+  it('a write refused as read-only triggers a search for the writer at once, and nothing happened', async () => {
     await serverOf(database);
     await setReadOnly(0);
     await assert.rejects(
@@ -111,7 +111,7 @@ describe('of several servers', () => {
     await twice.close();
   });
 
-  it('a server that does not answer is believed to write for two seconds and no longer', async () => {
+  it('a server that does not answer is believed to be the writer for two seconds and no longer', async () => {
     await serverOf(database);
     servers[0]!.freeze();
     try {

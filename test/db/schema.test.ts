@@ -12,7 +12,7 @@ interface Described {
   readonly words: readonly string[];
 }
 
-describe('the tables that the code knows', () => {
+describe('the tables the code knows', () => {
   let db: TestDatabase;
   let described: Map<string, Described[]>;
   before(async () => {
@@ -29,7 +29,7 @@ describe('the tables that the code knows', () => {
     }
   });
 
-  it('are the tables that the migrations make, and those that the application has rights to', () => {
+  it('are the tables the migrations create, and those the application has rights to', () => {
     const known = TABLES.map(({ name }) => name).sort();
     const ours = (names: Iterable<string>): string[] =>
       [...names].filter((name) => name !== 'schema_migrations').sort();

@@ -99,27 +99,27 @@ describe('TLS with MySQL', () => {
     assert.deepEqual(await database.reader.query('SELECT id FROM tenants'), []);
   });
 
-  it('a server that another authority has signed, or that has another name, is not spoken to', async () => {
+  it('a server signed by another authority, or with another name, is refused', async () => {
     await assert.rejects(cipherOf(over(material(makeAuthority('another'), client))), isRefused(/certificate/));
     await becomes(serverOf(authority, { names: ['mysql.example'] }));
     await assert.rejects(cipherOf(over(material(authority, client))), isRefused(/does not match/));
     await becomes(serverOf(authority));
   });
 
-  it('a server whose certificate has expired is not spoken to', async () => {
+  it('a server with an expired certificate is refused', async () => {
     await becomes(serverOf(authority, { notBefore: BEFORE, notAfter: YESTERDAY }));
     await assert.rejects(cipherOf(over(material(authority, client))), isRefused(/expired/));
     await becomes(serverOf(authority));
   });
 
-  it('without a certificate of its own, or with one that has expired, the service is refused', async () => {
+  it('the service is refused without a certificate of its own, or with an expired one', async () => {
     await assert.rejects(cipherOf(over(material(authority))), DatabaseUnavailable);
     const old = makeCertificate({ subject: 'the service', notBefore: BEFORE, notAfter: YESTERDAY }, authority);
     await assert.rejects(cipherOf(over(material(authority, old))), DatabaseUnavailable);
     await assert.rejects(cipherOf(over(null)), DatabaseUnavailable);
   });
 
-  it('a server that offers no TLS is not spoken to', async () => {
+  it('a server that offers no TLS is refused', async () => {
     const plain = await PrivateMysql.start(() => Promise.resolve(['--skip-ssl']));
     try {
       const database = openDatabase(plain.adminUrl.replace('127.0.0.1', 'localhost') + 'mysql', {
@@ -132,7 +132,7 @@ describe('TLS with MySQL', () => {
     }
   });
 
-  it('renewed certificates of both sides, and of another authority, are taken while the process runs', async () => {
+  it('certificates renewed on both sides, even by another authority, are picked up while the process runs', async () => {
     const files = ['ca', 'certificate', 'key'].map((what) => join(mysql.folder, `client-${what}.pem`));
     const write = async (believed: string, own: Certificate): Promise<void> => {
       for (const [index, text] of [believed, own.cert, own.key].entries()) await writeFile(files[index]!, text);

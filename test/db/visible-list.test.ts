@@ -25,7 +25,7 @@ const listed = defineTable('listed', {
   createdAt: column.time,
 });
 
-describe('a list of which a caller may see a part', () => {
+describe('a list of which a caller may see only part', () => {
   let db: TestDatabase;
   /** The time of the newest row. */
   let newest: Instant;
@@ -75,12 +75,12 @@ describe('a list of which a caller may see a part', () => {
     return seen;
   }
 
-  it('shows every row once that stays while others leave the list between the statements of a page', async () => {
+  it('shows every row that stays once, while others leave the list between the statements of a page', async () => {
     const leave = `UPDATE listed SET status='done' WHERE status<>'done' AND is_shown=0 ORDER BY created_at DESC LIMIT ${MOVING}`;
     assert.deepEqual(await walk(() => db.change(leave)), shown);
   });
 
-  it('shows every row once that was there while others come between the statements of a page', async () => {
+  it('shows every row that was there once, while others arrive between the statements of a page', async () => {
     assert.deepEqual(await walk(() => add(MOVING, () => false)), shown);
   });
 });

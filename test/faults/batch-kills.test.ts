@@ -17,7 +17,7 @@ describe('a batch that is being paid', () => {
     await batchWorkerKills({ db, temporal }, { rows: 600, kills: 2, betweenMs: 300 });
   });
 
-  it('whose worker is killed in the middle of making its file shows no half of it, and gives it whole afterwards', async () => {
+  it('shows no half of its file when its worker is killed while writing it, and delivers it whole afterwards', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
     const worker = await WorkerProcess.prepare(db.url, temporal, serving('batches'));
     const api = await startTestApi(db, temporalEnvironment(temporal));

@@ -5,7 +5,7 @@ import { newNamespace, sharedAddress } from '../support/temporal.js';
 /** Enough that some transfer is at every point; more would only wait for Temporal. */
 const LOAD = { clients: 4, pauseMs: 500 };
 
-describe('transfers that wait end as was decided', function () {
+describe('pending transfers end as decided', function () {
   this.timeout(900_000);
   let db: TestDatabase;
 
@@ -13,7 +13,7 @@ describe('transfers that wait end as was decided', function () {
     db = await testDatabase();
   });
 
-  it('when the worker ends before and after a COMMIT, and worker and API before and after they tell Temporal', async () => {
+  it('when the worker dies before or after a COMMIT, and the worker or API before or after telling Temporal', async () => {
     const temporal = await newNamespace(sharedAddress(), 'kills');
     // Before and after the locks the desk ends in test/ledger/kills.test.ts, and the worker too in `npm run prove -- bridge-failpoints`.
     await bridgeFailpoints({ db, temporal, ...LOAD, rounds: 1, ofDesk: ['before_commit', 'after_commit'] });

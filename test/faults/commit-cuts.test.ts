@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 /** Short forms; `npm run prove` has the full counts. */
 const CUTS = 6;
 
-describe('when the connection to MySQL breaks at COMMIT, a client is told the truth or 503, and its key moves money once', () => {
+describe('when the connection to MySQL breaks at COMMIT, a client gets the truth or a 503, and its key moves money once', () => {
   let db: TestDatabase;
 
   before(async () => {

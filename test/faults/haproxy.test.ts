@@ -11,14 +11,14 @@ describe('two API processes behind a proxy and two workers', () => {
     if (!Haproxy.isPossible) this.skip();
   });
 
-  it('lose no request and no event while one after the other is restarted', async () => {
+  it('lose no request and no event while they are restarted one after another', async () => {
     await rollingCampaign({ db: await testDatabase(), temporal: await testTemporal(), perSecond: 20, rounds: 1 });
   });
 
-  it('answer the truth and end everything once, whichever of them, of MySQL and of Temporal fails', () =>
+  it('answer truthfully and end everything once, whether one of them, MySQL or Temporal fails', () =>
     twoOfEachCampaign({ rounds: 1, clients: 4, pauseMs: 150, calmMs: 200, rows: 50, betweenBatchesMs: 1_000 }));
 
-  it('go to a release whose workflows do more, back and forth again, and no task of a workflow fails', async () => {
+  it('move to a release whose workflows do more, back and forward again, and no workflow task fails', async () => {
     const db = await ownDatabase('fleet_upgrade');
     try {
       await upgradeCampaign({ db, temporal: await testTemporal(), open: 10, perSecond: 8 });

@@ -120,7 +120,7 @@ describe('while MySQL is away', () => {
     await assertNormalSoon();
   });
 
-  it('and is slow, every endpoint answers within 5 s all the same: right, or 503', async () => {
+  it('and is slow, every endpoint still answers within 5 s: correctly, or 503', async () => {
     // 0.8 s for each statement: most endpoints need several.
     proxy.delayMs = 400;
     for (const one of await askEverything())
@@ -134,7 +134,7 @@ describe('while MySQL is away', () => {
     await assertNormalSoon();
   });
 
-  it('a token that is no token stays 401, and an unknown path 404: nothing is asked for them', async () => {
+  it('a malformed token is still 401, and an unknown path 404: neither asks the database', async () => {
     proxy.refuse();
     answered(await request(api.baseUrl, 'GET', '/v1/events', { token: 'x' }), 401, 'unauthorized');
     answered(await request(api.baseUrl, 'GET', '/v1/unknown'), 404, 'not_found');
@@ -142,7 +142,7 @@ describe('while MySQL is away', () => {
     await assertNormalSoon();
   });
 
-  it('a transfer is unknown, and the same request with the same key acts once when MySQL is back', async () => {
+  it('the outcome of a transfer is unknown, and the same request with the same key acts once when MySQL is back', async () => {
     const before = await bank.available(target.other);
     const keys = Array.from({ length: 20 }, () => randomUUID());
     const body = transferBody({ from: target.account, to: target.other, raw: LEAST });

@@ -11,7 +11,7 @@ import { move, reserve, settle, testKind } from '../support/kinds.js';
 import { type Fate, isCommit, Proxy } from '../support/proxy.js';
 import { assertLedgerSound, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
 
-describe('a COMMIT whose answer did not come', () => {
+describe('a COMMIT that was never answered', () => {
   let db: TestDatabase;
   let proxy: Proxy;
 
@@ -51,7 +51,7 @@ describe('a COMMIT whose answer did not come', () => {
     });
     after(() => Promise.all([healthy.stop(), shaky.stop()]));
 
-    it('never tells its own answer for what the same key did in another process', async () => {
+    it('never passes off its own answer as what the same key did in another process', async () => {
       const own = await openGuarded(healthy, { approvals: 2 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const path = `/v1/transfers/${text(id)}/approve`;
@@ -69,7 +69,7 @@ describe('a COMMIT whose answer did not come', () => {
       assert.equal(told.headers.get('svc-idempotent-replayed'), 'true');
     });
 
-    it('is unknown, and not what another member did, where the key did nothing elsewhere', async () => {
+    it('has an unknown outcome, not that of another member, if the key did nothing elsewhere', async () => {
       const own = await openGuarded(healthy, { approvals: 1 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const cut = fateOfNextCommit('cut_before', withEvents);
@@ -100,7 +100,7 @@ describe('a COMMIT whose answer did not come', () => {
     });
     after(() => close());
 
-    it('that happened tells every answer of it, also of a command that bound no key', async () => {
+    it('that happened gives every answer, even that of a command that bound no key', async () => {
       const cut = fateOfNextCommit('cut_after');
       const unbound = move({
         from: payer,

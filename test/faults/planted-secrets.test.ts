@@ -228,7 +228,7 @@ describe('what is secret or personal in a request', () => {
     proxy.allow();
   }
 
-  it('is in no log line, no metric and no error body, also where we fail', async () => {
+  it('appears in no log line, metric or error body, even when we fail', async () => {
     await goodRequests();
     await everyText();
     await refusedRequests();
@@ -247,7 +247,7 @@ describe('what is secret or personal in a request', () => {
     }
   });
 
-  it('is not in the database but where it belongs: of a token only its hash', async () => {
+  it('is in the database only where it belongs: of a token, only its hash', async () => {
     const dump = await db.sql('SELECT * FROM tokens');
     const keys = await db.sql('SELECT * FROM idempotency_keys');
     const text = JSON.stringify([dump, keys].map((rows) => rows.map(readable)));

@@ -35,7 +35,7 @@ describe('what is secret about a webhook endpoint', () => {
     await db.remove();
   });
 
-  it('is in no log, metric, history and error: signing secrets, credentials in URLs, also where we fail', async () => {
+  it('appears in no log, metric, history or error: signing secrets, credentials in URLs, even when we fail', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_secrets');
     const set = await startTestApi(db);
     const bank = await openBank(set);

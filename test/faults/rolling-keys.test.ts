@@ -126,7 +126,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
     answered(await asked['a refusal that binds']!.ask(behind, key), 503, 'ledger_unavailable');
   });
 
-  it('says in its metrics how often it lacked a key, and which keys it has', async () => {
+  it('a process shows in its metrics how often it lacked a key, and which keys it has', async () => {
     const key = randomUUID();
     answered(await asked['a transfer']!.ask(ahead, key), 201);
     answered(await asked['a transfer']!.ask(behind, key), 503, 'ledger_unavailable');

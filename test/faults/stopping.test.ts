@@ -20,7 +20,7 @@ describe('a process that is told to stop', () => {
 
   after(() => healthy.stop());
 
-  it('answers what it has taken in, refuses what comes later, and ends; every answer is true', async () => {
+  it('answers what it has accepted, refuses what comes later, and exits; every answer is true', async () => {
     const bank = await openBank(healthy);
     const [from, to] = [await bank.account({ funds: { COPM: 100_000n * LEAST } }), await bank.account()];
     const body = transferBody({ from, to, raw: LEAST });
@@ -54,7 +54,7 @@ describe('a process that is told to stop', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('says first that it stops, and serves until its balancer has heard of it', async () => {
+  it('first says that it is stopping, and serves until its balancer has noticed', async () => {
     const delayMs = 1_000;
     const bank = await openBank(healthy);
     const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];

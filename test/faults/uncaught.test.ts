@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { run } from '../ops/ops.js';
 
 describe('an error that nobody caught', () => {
-  it('ends the process, and prints where it came from but nothing of the statement that it carries', async () => {
+  it('ends the process, and prints where it came from but nothing of the statement it carries', async () => {
     const { code, stdout, stderr } = await run('test/support/uncaught-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /uncaught exception/);

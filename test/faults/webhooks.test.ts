@@ -35,12 +35,12 @@ describe('webhooks under faults', () => {
     await db.remove();
   });
 
-  it('skip nothing when the worker is killed between a send and its record: it arrives again, with the same bytes', async () => {
+  it('skip nothing when the worker is killed between sending and recording: it arrives again, with the same bytes', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_kills');
     await webhookKills({ db, temporal, events: 400, kills: 2 });
   });
 
-  it('reach many endpoints while one worker after the other is killed, without a workflow for any of them', async () => {
+  it('reach many endpoints while one worker after another is killed, without a workflow for any of them', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_many');
     const counts = { endpoints: 48, everyMs: 500, seconds: 6, workers: 2, killEveryMs: 2_500 };
     await manyEndpoints({ db, temporal, ...counts, isTimed: false });
@@ -75,7 +75,7 @@ describe('webhooks under faults', () => {
     }
   });
 
-  it('arrive while Temporal is away, retries too; their workflow knows when it is back, and goes on as new where its history grows', async () => {
+  it('arrive while Temporal is away, retries included; their workflow catches up when it is back, and continues as new when its history grows', async () => {
     const server = await PrivateTemporal.start({ 'limit.historyCount.suggestContinueAsNew': 40 });
     const { temporal } = server;
     const worker = await startTestWorker(db, temporal, { environment: serving('webhooks') });

@@ -18,7 +18,7 @@ import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
 
-describe('a rail that gives no answers', () => {
+describe('a rail that does not answer', () => {
   const OPTIONS = { opensAfter: 3, probeAfterMs: 1_000 };
   let db: TestDatabase;
   let api: TestApi;
@@ -52,7 +52,7 @@ describe('a rail that gives no answers', () => {
     now = () => instant(from + ms);
   };
 
-  it('is left alone after several payouts in a row had none: the others wait as they are, with no attempt', async () => {
+  it('is left alone after several payouts in a row had no answer: the others wait, without an attempt', async () => {
     const { rail, turns } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) assert.equal((await turns.submit(id)).isHeld, false);
@@ -76,14 +76,14 @@ describe('a rail that gives no answers', () => {
     assert.deepEqual([state, failures], ['closed', 1]);
   });
 
-  it('and answers before too many had none counts from the beginning', async () => {
+  it('but answers before too many had none is counted from the beginning', async () => {
     const { submissions } = over('silent', 'silent', say('completed'), 'silent', 'silent');
     for (const id of await pay(5)) await submissions.submit(id);
     const { state, failures } = await breaker();
     assert.deepEqual([state, failures], ['closed', 2]);
   });
 
-  it('is tried with one payout when its time has come, by one worker, ever more rarely', async () => {
+  it('is tried with one payout when it is time, by one worker, less and less often', async () => {
     const words = silent(3);
     const { rail, submissions, recovery } = over(...words, ...silent(9));
     for (const id of await pay(3)) await submissions.submit(id);
@@ -102,7 +102,7 @@ describe('a rail that gives no answers', () => {
     assert.deepEqual(pauses, [2_000, 4_000, 6_000, 6_000, 6_000]);
   });
 
-  it('is tried about a payout of which it has spoken before; when it answers, what waited is told, and goes on', async () => {
+  it('is tried with a payout it has spoken of before; when it answers, waiting payouts are told and continue', async () => {
     const { rail, submissions, turns, recovery } = over(
       say('accepted', null, 'R-known'),
       ...silent(3),
@@ -141,7 +141,7 @@ describe('a rail that gives no answers', () => {
     await assertSameStory(own, waiting);
   });
 
-  it('may be handed one that waits to find out, where it has spoken of none; its attempt counts', async () => {
+  it('may be handed a waiting payout as a trial if it has spoken of none; that attempt counts', async () => {
     const { rail, turns, recovery, submissions } = over(...silent(3), say('completed'));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
@@ -157,7 +157,7 @@ describe('a rail that gives no answers', () => {
     assert.equal((await breaker()).state, 'closed');
   });
 
-  it('is tried by another worker when the one that tried it died', async () => {
+  it('is tried by another worker if the one that tried it died', async () => {
     const { rail, submissions, breakers, recovery } = over(...silent(3), say('accepted'));
     for (const id of await pay(3)) await submissions.submit(id);
     later(1_001);
@@ -170,7 +170,7 @@ describe('a rail that gives no answers', () => {
     assert.equal((await breaker()).state, 'closed');
   });
 
-  it('holds nobody back from canceling what waits for it', async () => {
+  it('does not keep anybody from canceling what waits for it', async () => {
     const { submissions, turns } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
@@ -255,7 +255,7 @@ describe('a rail that gives no answers', () => {
       await until('the other answers', async () => (await breaker()).state === 'closed');
     });
 
-    it('does not keep what waited for the other from being told while what waited for it is told', async () => {
+    it('does not keep payouts waiting for the other from being told while its own are', async () => {
       await payOverBoth();
       await write(HANGING, { wakeAt: now() });
       sweepBoth();
@@ -265,7 +265,7 @@ describe('a rail that gives no answers', () => {
     });
   });
 
-  it('leaves what it holds approved: that is raised, and no longer when it is handed over or canceled', async () => {
+  it('leaves its payouts approved: they are raised, until they are handed over or canceled', async () => {
     const { submissions } = over(say('completed'));
     const [handed, canceled] = await pay(2);
     await submissions.raiseUnsubmitted(300_000, 100);

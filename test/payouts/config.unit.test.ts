@@ -20,11 +20,11 @@ function refusalOf(environment: Record<string, string>): string {
 }
 
 describe('the configuration of rails', () => {
-  it('has none unless it is said: nothing is sent over a simulated rail by accident', () => {
+  it('has none by default: nothing is sent over a simulated rail by accident', () => {
     assert.deepEqual(readConfig(REST).PAYOUT_RAILS, []);
   });
 
-  it('reads routes, addresses and keys, of which the first signs', () => {
+  it('reads routes, addresses and keys, the first of which signs', () => {
     const config = readConfig({
       ...REST,
       PAYOUT_RAILS: 'Acme S.A./CO=http:bank-a, acme/*=simulated,*/US=simulated,*=http:bank-a',
@@ -78,7 +78,7 @@ describe('the configuration of rails', () => {
       assert.throws(() => readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: wrong }), /PAYOUT_RAIL_QUIET_S/);
   });
 
-  it('takes a gateway over https, over http only at a host that the operator allows', () => {
+  it('accepts a gateway over https, and over http only at a host the operator allows', () => {
     const keys = { PAYOUT_RAIL_KEYS: `bank-a=k1:${KEY}` };
     const open = { ...keys, PAYOUT_RAIL_URLS: 'bank-a=http://127.0.0.1:9999/v1' };
     const allowed = { ...open, PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*' };
@@ -94,7 +94,7 @@ describe('the configuration of rails', () => {
     readOpsConfig({ ...REST, ...allowed });
   });
 
-  it('never shows a key in a fault', () => {
+  it('never shows a key in an error', () => {
     const secret = 'c2VjcmV0';
     const message = refusalOf({ PAYOUT_RAIL_KEYS: `bank-a=k1:${secret}` });
     assert(message.includes('PAYOUT_RAIL_KEYS') && !message.includes(secret));

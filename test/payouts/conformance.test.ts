@@ -82,7 +82,7 @@ describe('the conformance check of gateways', () => {
       assert.match(stderr, /All \d+ rules hold/);
     });
 
-    it('nothing unless it is confirmed: a gateway pays what it is given', async () => {
+    it('nothing without confirmation: a gateway pays what it is given', async () => {
       const { code, stdout, stderr } = await check();
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);

@@ -18,7 +18,7 @@ import {
   statusesOf,
 } from './support.js';
 
-describe('a rail that contradicts the end that we know', () => {
+describe('a rail that contradicts the end we know', () => {
   let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
@@ -122,7 +122,7 @@ describe('a rail that contradicts the end that we know', () => {
       assert.equal(await held(), LEAST);
     });
 
-    it('lets it be approved, after its time too, and ended when two people have settled it', async () => {
+    it('lets it be approved, even after its time, and ended once two people have settled it', async () => {
       const { id, rails } = await pending();
       await expiresNow(id);
       answered(await own.act('approve', id), 200);
@@ -136,7 +136,7 @@ describe('a rail that contradicts the end that we know', () => {
       assert.equal(await held(), 0n);
     });
 
-    it('keeps its last approval from rejecting it, where its account may not send any more', async () => {
+    it('keeps its last approval from rejecting it when its account may no longer send', async () => {
       const { id } = await pending();
       const source = `WHERE id=X'${own.source.id.replaceAll('-', '')}'`;
       await db.change(`UPDATE accounts SET status='frozen' ${source}`);
@@ -162,7 +162,7 @@ describe('a rail that contradicts the end that we know', () => {
       `UPDATE payouts SET ask_at=IF(id=X'${id.replaceAll('-', '')}', '2026-01-01', NULL) WHERE ask_at IS NOT NULL`,
     );
 
-  it('is raised again by a new word after it was settled, and never by the same', async () => {
+  it('is raised again by a new report after it was settled, but never by the same one', async () => {
     const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
     await tell('completed', null, 'R-1');
     await resolve(rails, db, id, 'unchanged');
@@ -179,7 +179,7 @@ describe('a rail that contradicts the end that we know', () => {
     await assertSameStory(own, id);
   });
 
-  it('is raised: accepted again after it was voided, though it was accepted before, too', async () => {
+  it('is raised: accepted again after it was voided, even if it had been accepted before', async () => {
     const id = await own.pay();
     const rails = railsOf(db, { rail: new ScriptedRail(say('accepted'), say('voided')) });
     await rails.submissions.submit(id);
@@ -188,7 +188,7 @@ describe('a rail that contradicts the end that we know', () => {
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
   });
 
-  it('is asked on, sooner than usual, by the sweeper', async () => {
+  it('is asked again, sooner than usual, by the sweeper', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail(say('failed'), say('completed'), 'silent', say('failed'));
     let now: Clock = systemClock;
@@ -209,7 +209,7 @@ describe('a rail that contradicts the end that we know', () => {
   });
 
   describe('and was right: two people settle a failed payout as completed', () => {
-    it('the amount and the fee leave, the month is used again, and both ends are told', async () => {
+    it('the amount and the fee leave, the month is charged again, and both ends have their events', async () => {
       const fees = await charge(own, 700n);
       const { id, rails, tell } = await ended('failed', 'account_closed');
       assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
@@ -239,7 +239,7 @@ describe('a rail that contradicts the end that we know', () => {
       await assertLedgerSound(db.database);
     });
 
-    it('is refused where the account lacks it: nothing is overdrawn', async () => {
+    it('is refused if the account lacks the funds: nothing is overdrawn', async () => {
       const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
       await own.pay(undefined, { raw: 10_000n * LEAST });
       await tell('completed');

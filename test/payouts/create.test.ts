@@ -73,7 +73,7 @@ describe('POST /v1/payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('keeps account number and document sealed, each for its payout alone', async () => {
+  it('keeps the account number and document sealed, each usable only for its own payout', async () => {
     const id = await own.pay();
     const secrets = await db.database.reader.find(payoutSecrets, { id });
     assert(secrets !== undefined);
@@ -114,7 +114,7 @@ describe('POST /v1/payouts', () => {
     assert.deepEqual(idsOf(await page(`source_account=${randomUUID()}`)), []);
   });
 
-  it('refuses what is no destination, and says why', async () => {
+  it('refuses an invalid destination, and says why', async () => {
     for (const [field, value, reason] of [
       ['type', 'account', 'not_one_of: bank_account'],
       ['country', 'XX', 'not_a_country'],
@@ -134,7 +134,7 @@ describe('POST /v1/payouts', () => {
     }
   });
 
-  it('refuses a country that no rail goes to, and leaves the key free', async () => {
+  it('refuses a country that no rail pays out to, and leaves the key free', async () => {
     const other = await startTestApi(db, { PAYOUT_RAILS: '*/US=simulated' });
     try {
       const key = randomUUID();
@@ -151,7 +151,7 @@ describe('POST /v1/payouts', () => {
     }
   });
 
-  it('obeys the rules of every spending, in their order', async () => {
+  it('follows the rules for all spending, in order', async () => {
     answered(await own.ask({ raw: 1n }), 422, 'below_minimum');
     answered(await own.ask({ raw: 10_001n * LEAST }), 422, 'insufficient_funds');
     answered(await own.ask({ raw: 120_000_000_001n }), 422, 'above_per_operation_limit');
@@ -162,7 +162,7 @@ describe('POST /v1/payouts', () => {
     answered(await own.ask(), 422, 'capability_cannot_send');
   });
 
-  it('counts in its month from its creation, and no longer when it was canceled', async () => {
+  it('counts toward its month from creation, until it is canceled', async () => {
     const used = async (): Promise<unknown> => {
       const { limits } = answered(await own.bank.get(`/v1/accounts/${own.source.id}/limits`), 200).json;
       return object(list(limits).find(({ asset }) => asset === 'COPM')!.month).used;
@@ -183,7 +183,7 @@ describe('POST /v1/payouts', () => {
   describe('that needs approval', () => {
     beforeEach(() => own.guard(2));
 
-    it('waits with its money held, and tells nothing', async () => {
+    it('waits with its money held, and emits no event', async () => {
       const id = await own.pend();
       const shown = await own.get(id);
       assert.deepEqual([shown.status, statusesOf(shown)], ['pending_approval', ['pending_approval']]);
@@ -191,7 +191,7 @@ describe('POST /v1/payouts', () => {
       assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
     });
 
-    it('is approved with the last approval, each member counting once, its creator never', async () => {
+    it('is approved by the last approval needed; each member counts once, its creator never', async () => {
       const id = await own.pend();
       answered(await own.act('approve', id, own.creator), 403, 'authority_insufficient');
       answered(await own.act('approve', id), 200);
@@ -216,7 +216,7 @@ describe('POST /v1/payouts', () => {
       assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
     });
 
-    it('ends as canceled when its time is over, by whoever comes first', async () => {
+    it('ends as canceled when its time is over, whoever notices first', async () => {
       const id = await own.pend();
       await db.change(
         `UPDATE payouts SET approval_expires_at='2020-01-01 00:00:00.000' WHERE id=X'${id.replaceAll('-', '')}'`,

@@ -103,7 +103,7 @@ describe('a payout whose money was given back', () => {
     await neverPaid();
   });
 
-  it('is refused by the rail to an abandoned activity whose order was on its way', async () => {
+  it('is refused by the rail when an abandoned activity still had an order on its way', async () => {
     const gate = gateway.hold('submission');
     const abandoned = rails.submissions.submit(id);
     await gate.arrived;

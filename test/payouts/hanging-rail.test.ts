@@ -23,12 +23,12 @@ describe('a rail that hangs', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  it('delays its own payouts alone, and when it answers again pays each of them once', async () => {
+  it('delays only its own payouts, and pays each of them once when it answers again', async () => {
     const counts = { payouts: 30, measured: 4, approvals: 2 };
     await hangingRail({ db, temporal, ...counts, silence: 'close', isTimed: false, worker: 'here' });
   });
 
-  it('holds its payouts as approved: the staff can cancel one by a signal, and the others are paid later', async () => {
+  it('leaves its payouts approved: staff can cancel one by a signal, and the others are paid later', async () => {
     await db.change('DELETE FROM rail_breakers');
     const [well, hanging] = [new BankGateway('well', TEST_KEYRING), new HangingGateway('hanging', 'close')];
     await Promise.all([well.start(), hanging.start()]);

@@ -84,7 +84,7 @@ describe('the HTTP rail', () => {
       for (const id of [done, failed]) await assertSameStory(own, id);
     });
 
-    it('learns by signed callbacks of what happens later, a return after the completion too', async () => {
+    it('learns by signed callbacks of what happens later, including a return after completion', async () => {
       const [failed, returned, done] = [await own.pay('02'), await own.pay('05'), await own.pay('06')];
       for (const id of [failed, returned, done]) await submissions().submit(id);
       assert.deepEqual(statusesOf(await untilStatus(own, failed, ['failed'])).at(-1), 'failed');
@@ -97,7 +97,7 @@ describe('the HTTP rail', () => {
       }
     });
 
-    it('leaves unknown what is not answered, and asks; what was lost is given again', async () => {
+    it('leaves unanswered orders unknown, and asks; what was lost is submitted again', async () => {
       const [silent, lost] = [await own.pay('03'), await own.pay('07')];
       for (const id of [silent, lost]) {
         assert.equal((await submissions().submit(id)).status, 'in_progress');
@@ -120,7 +120,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('what it has taken and not paid, where it never answers otherwise too', async () => {
+    it('what it has accepted and not paid, even if it never answers otherwise', async () => {
       const [silent, later] = [await own.pay('03'), await own.pay('06')];
       for (const id of [silent, later]) {
         await submissions().submit(id);
@@ -130,7 +130,7 @@ describe('the HTTP rail', () => {
       }
     });
 
-    it('nothing that has come to its end, and says which', async () => {
+    it('nothing that has ended, and says how it ended', async () => {
       const [done, failed] = [await own.pay(), await own.pay('01')];
       for (const id of [done, failed]) await submissions().submit(id);
       assert.equal((await rail.void(done))?.status, 'completed');
@@ -247,7 +247,7 @@ describe('the HTTP rail', () => {
     };
     const status = async () => (await rowOf(db, id)).status;
 
-    it('once: said again under another id they change nothing and are recorded, sent again they leave no trace', async () => {
+    it('once: repeated under another id they change nothing and are recorded, resent they leave no trace', async () => {
       const body = about();
       answered(await call(body), 200);
       const events = (await own.events(id)).length;
@@ -270,7 +270,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('from the gateway alone: forged ones are 401, change nothing, and are counted and forgotten', async () => {
+    it('only from the gateway: forged ones are 401, change nothing, and are counted and forgotten', async () => {
       const [rows, counted] = [await rowsOf(), await countedAs('forged')];
       const body = about();
       const stranger = { id: KEY.id, secret: Buffer.alloc(32, 9) };
@@ -283,7 +283,7 @@ describe('the HTTP rail', () => {
       assert.deepEqual([await rowsOf(), await countedAs('forged')], [rows, counted + 4]);
     });
 
-    it('of now alone: late ones are 401, change nothing, and are counted and forgotten', async () => {
+    it('only if recent: late ones are 401, change nothing, and are counted and forgotten', async () => {
       const [rows, counted] = [await rowsOf(), await countedAs('late')];
       const body = about();
       for (const at of [Date.now() - 301_000, Date.now() + 305_000])
@@ -292,7 +292,7 @@ describe('the HTTP rail', () => {
       assert.deepEqual([await rowsOf(), await countedAs('late')], [rows, counted + 2]);
     });
 
-    it('in a loop at the cost of one row each, whatever they said; strangers at none, and beside them all goes on', async () => {
+    it('in a loop at the cost of one row each, whatever they say; from strangers at no cost; all else goes on meanwhile', async () => {
       const honest = await openPayoutBank(api);
       const [known, other] = [about(), about({ status: 'accepted' })];
       const reused = JSON.stringify({ ...(JSON.parse(known) as object), reference: 'R10' });
@@ -318,7 +318,7 @@ describe('the HTTP rail', () => {
       for (const one of [own, honest]) await assertSameStory(one, one === own ? id : paid);
     });
 
-    it('about its own payouts alone, and tells nothing of others', async () => {
+    it('only about its own payouts, and reveals nothing of others', async () => {
       const other = await own.pay();
       await db.change(`UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`);
       const answers = [await call(about({ key: newId() })), await call(about({ key: other }))];
@@ -327,7 +327,7 @@ describe('the HTTP rail', () => {
       assert.equal((await rowOf(db, other)).status, 'approved');
     });
 
-    it('that are what they must be, and no larger: 400, 409, 413, 405, 404', async () => {
+    it('only if well-formed and not too large: otherwise 400, 409, 413, 405, 404', async () => {
       const malformed = about({ status: 'paid' });
       answered(await call(malformed), 400, 'invalid_field');
       const body = about();

@@ -59,7 +59,7 @@ describe('a payout that was completed', () => {
     return inquiries.askDue('simulated', 10);
   };
 
-  it('and came back is returned by asking, though nobody calls', async () => {
+  it('and came back is found returned by asking, even without a callback', async () => {
     const rail = new ScriptedRail(say('completed'), say('completed'), say('returned', 'account_closed'));
     const rails = over(rail);
     const id = await completed(rails);
@@ -75,7 +75,7 @@ describe('a payout that was completed', () => {
     await assertSameStory(own, id);
   });
 
-  it('is asked about no longer when the window of its rail is over', async () => {
+  it("is no longer asked about once its rail's window has closed", async () => {
     const rail = new ScriptedRail(say('completed'), say('completed'), say('completed'), say('completed'));
     const rails = over(rail, 3 * HOUR);
     const id = await completed(rails);
@@ -88,7 +88,7 @@ describe('a payout that was completed', () => {
     assert.equal(rail.asked.length, 3);
   });
 
-  it('is asked about by one of several workers, and again soon where the rail gives no answer', async () => {
+  it('is asked about by one of several workers, and again soon if the rail does not answer', async () => {
     const words = Array.from({ length: 8 }, () => say('completed'));
     const rail = new ScriptedRail(...words, 'silent', 'silent', 'silent', 'silent');
     const rails = over(rail);
@@ -108,7 +108,7 @@ describe('a payout that was completed', () => {
     }
   });
 
-  it('over a rail that gives no answer holds up no other', async () => {
+  it('over a rail that does not answer holds up no other', async () => {
     const hanging: Rail = { submit: () => never, status: () => never, void: () => never };
     const answering = new ScriptedRail(...Array.from({ length: 45 }, () => say('completed')));
     const rails = railsOf(db, {

@@ -69,7 +69,7 @@ describe('the operators of payouts', () => {
     return id;
   };
 
-  it('see whether each rail answers, and what waits for it; rails alone says so as well', async () => {
+  it('see whether each rail answers and what waits for it; plain `rails` says so too', async () => {
     await db.change('DELETE FROM rail_breakers');
     const { submissions } = railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } });
     await submissions.submit(await own.pay('03'));
@@ -111,7 +111,7 @@ describe('the operators of payouts', () => {
       assert(!stdout.includes(accountNumber('03')) && !stdout.includes(DOCUMENT));
   });
 
-  it('resolve with a second person: completed, with everything that the rail would have done', async () => {
+  it('resolve with a second person as completed, with everything the rail would have caused', async () => {
     const id = await silent();
     await json('payouts', 'resolve', id, '--outcome', 'completed', '--reason', 'on the statement', '--as', 'maria');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -139,7 +139,7 @@ describe('the operators of payouts', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
   });
 
-  it('see what a rail said against what is known, ask it on, and settle that it was paid after all', async () => {
+  it('see what a rail said against what is known, ask it again, and settle that it was paid after all', async () => {
     const id = await own.pay('01');
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);

@@ -41,7 +41,7 @@ describe('what becomes of an approved payout', () => {
     await api.stop();
   });
 
-  it('is in progress, durably, before the rail hears of it, and is given everything under its id', async () => {
+  it('is durably in progress before the rail hears of it, and the rail gets everything under its id', async () => {
     const id = await own.pay(undefined, { description: 'for the shop' });
     const seen: string[] = [];
     const rail = new ScriptedRail(say('accepted'));
@@ -76,7 +76,7 @@ describe('what becomes of an approved payout', () => {
     assert.deepEqual(details, { current: 'in_progress', allowed: ['pending_approval', 'approved'] });
   });
 
-  it('completed: the hold is spent, amount and fee leave as movements of their own', async () => {
+  it('completed: the hold is spent, and amount and fee leave as separate movements', async () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await railsOf(db).submissions.submit(id);
@@ -105,7 +105,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('failed: hold and month are given back, and the message is ours', async () => {
+  it('failed: the hold and the monthly allowance are given back, and the message is ours', async () => {
     const id = await own.pay('01');
     await railsOf(db).submissions.submit(id);
     const shown = await own.get(id);
@@ -116,7 +116,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('returned: the amount comes back, the fee does not, also to an account that was closed since', async () => {
+  it('returned: the amount comes back, the fee does not, even to an account closed since', async () => {
     await charge(own, 700n);
     const all = 10_000n * LEAST - 700n;
     const id = await own.pay('05', { raw: all });
@@ -140,7 +140,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('completed and returned before anybody asked: both are told, in their order', async () => {
+  it('completed and returned before anybody asked: both have their events, in order', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', say('returned', 'account_closed'));
     const { submissions } = railsOf(db, { rail });
@@ -176,7 +176,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('never heard of at the rail: it is given again under the same key', async () => {
+  it('unknown to the rail: it is submitted again under the same key', async () => {
     const id = await own.pay('07');
     const { submissions } = railsOf(db);
     assert.equal((await submissions.submit(id)).status, 'in_progress');
@@ -185,7 +185,7 @@ describe('what becomes of an approved payout', () => {
     assert.deepEqual(await paidTimes(db, [id]), [1]);
   });
 
-  it('taken once and denied later: the rail is not believed, nothing is given again, and operators are told', async () => {
+  it('accepted once and denied later: the rail is not believed, nothing is submitted again, and operators are told', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail(say('accepted'), null);
     const { submissions } = railsOf(db, { rail });
@@ -207,7 +207,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('silent for too long: it is raised once, and no longer when its outcome is known', async () => {
+  it('silent for too long: it is raised once, until its outcome is known', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', say('completed'));
     let now: Clock = systemClock;
@@ -232,7 +232,7 @@ describe('what becomes of an approved payout', () => {
     assert.deepEqual(silent, ['the rail http:gone is not configured']);
   });
 
-  it('activities run twice, late and beside themselves: it is paid once', async () => {
+  it('activities run twice, late or concurrently: it is paid once', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     const [one, other] = [railsOf(db), railsOf(db)];
     for (let round = 0; round < 3; round += 1)

@@ -46,7 +46,7 @@ describe('an outcome that gives money back', () => {
   const balance = () => balanceOf(db.database, own.source.id);
   const words = async () => (await saidOf(db, id)).map(({ kind, said, effect }) => `${kind} ${said ?? '-'} ${effect}`);
 
-  it("needs the rail's word that it never pays, which is written down with it", async () => {
+  it("needs the rail's word that it will never pay, which is recorded with it", async () => {
     const { rail, rails } = await silent(VOIDED);
     assert.equal((await resolve(rails, db, id, 'failed')).status, 'failed');
     assert.deepEqual(rail.voided, [id]);
@@ -65,7 +65,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('and any other is not applied once the rail has spoken, though whoever proposed it had a clock that was ahead', async () => {
+  it('is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
     const { rails } = await silent();
     const { desk, conversation } = rails;
     const wanted = { outcome: 'completed', reason: 'the bank says so', by: someone('maria') } as const;
@@ -79,7 +79,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('is not needed for what the rail named while it was asked: that is not given again', async () => {
+  it('is not needed if the rail names the payment while being asked: it is not submitted again', async () => {
     const rail = new ScriptedRail('silent');
     const rails = railsOf(db, {
       rail: {
@@ -98,7 +98,7 @@ describe('an outcome that gives money back', () => {
     assert.equal((await rowOf(db, id)).railReference, 'R-1');
   });
 
-  it('is not applied where the rail gives no answer', async () => {
+  it('is not applied if the rail does not answer', async () => {
     const { rails } = await silent('silent', VOIDED);
     await assert.rejects(resolve(rails, db, id, 'failed'), /the rail gave no answer/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -113,14 +113,14 @@ describe('an outcome that gives money back', () => {
     ['completed', 'completed'],
     ['returned', 'returned'],
   ] as const)
-    it(`is not applied where the rail says ${said}: that counts`, async () => {
+    it(`is not applied if the rail says ${said}: that counts`, async () => {
       const { rails } = await silent(say(said));
       await assert.rejects(resolve(rails, db, id, 'failed'), new RegExp(`the rail says that it is ${said}`));
       assert.equal((await rowOf(db, id)).status, status);
       await assertSameStory(own, id);
     });
 
-  it('is not applied as returned where the rail has voided it: then it failed', async () => {
+  it('is not applied as returned if the rail has voided it: then it failed', async () => {
     const { rails } = await silent(VOIDED);
     await assert.rejects(resolve(rails, db, id, 'returned'), /the rail says that it is voided/);
     assert.equal((await rowOf(db, id)).status, 'failed');
@@ -128,7 +128,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('asks nothing of the rail where one person would decide alone, or nothing comes back', async () => {
+  it('asks the rail nothing if one person would decide alone, or no money comes back', async () => {
     const { rail, rails } = await silent();
     const { desk, conversation } = rails;
     const quietMs = () => 0;
@@ -164,7 +164,7 @@ describe('an outcome that gives money back', () => {
       await assertSameStory(own, id);
     });
 
-    it('waits as long where the rail is not configured any more', async () => {
+    it('waits as long if the rail is no longer configured', async () => {
       const { rails } = await silent();
       const gone = railsOf(db, { rails: new Map() });
       await assert.rejects(resolve(gone, db, id, 'failed'), /the rail cannot say that it will never pay this/);
@@ -218,7 +218,7 @@ describe('the orders that a rail is given', () => {
     );
   });
 
-  it('are one for a payout that is submitted twice, one after the other and at the same time', async () => {
+  it('are a single one for a payout that is submitted twice, in sequence or at the same time', async () => {
     const later = new ScriptedRail(say('accepted'), say('accepted'));
     const { submissions } = railsOf(db, { rail: later });
     await submissions.submit(id);
@@ -232,7 +232,7 @@ describe('the orders that a rail is given', () => {
     assert.deepEqual([meanwhile.given.length, meanwhile.asked.length], [1, 1]);
   });
 
-  it('are none while a resolution is proposed; it is asked about all the same', async () => {
+  it('stop while a resolution is proposed; the rail is still asked about the payout', async () => {
     const rail = new ScriptedRail('silent', null, null, say('accepted'));
     const { submissions, desk } = railsOf(db, { rail });
     const submitted = await submissions.submit(id);

@@ -35,7 +35,7 @@ describe('what a rail says of a payout', () => {
       for (const word of WORDS) assert.equal(effect(status, word, 'R-2'), 'conflict');
   });
 
-  it('has a failure of ours for every code, known to us or not', () => {
+  it('maps to one of our failures for every code, known to us or not', () => {
     assert.equal(failureCode('account_closed'), 'account_closed');
     assert.equal(failureCode('what nobody has heard of'), 'rejected_by_bank');
     assert.equal(failureCode('toString'), 'rejected_by_bank');
@@ -98,7 +98,7 @@ describe('a payout that has ended', () => {
     return asked;
   };
 
-  it('as completed is asked about after an hour, then ever more rarely, and last when the window closes', () => {
+  it('as completed is asked about after an hour, then less and less often, and last when the window closes', () => {
     const asked = untilOver(completed, 0).map((at) => at / HOUR);
     assert.deepEqual(asked, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440]);
   });
@@ -123,7 +123,7 @@ describe('a payout that has ended', () => {
 });
 
 describe('an account number', () => {
-  it('is shown by its last four at most, and never by more than half of it', () => {
+  it('shows at most its last four characters, and never more than half of it', () => {
     for (const [number, shown] of [
       ['1234', '34'],
       ['12345', '45'],
@@ -140,7 +140,7 @@ describe('the rail of a payout', () => {
   const tenant = { id: asUuid('018f0000-0000-7000-8000-000000000001'), name: 'acme' };
   const route = (tenantName: string, country: string, rail: string) => ({ tenant: tenantName, country, rail });
 
-  it('is the one whose route says most: the tenant before the country', () => {
+  it('is the one with the most specific route: the tenant before the country', () => {
     const routes = [route('*', '*', 'a'), route('*', 'CO', 'b'), route('acme', '*', 'c'), route('acme', 'CO', 'd')];
     assert.equal(chooseRail(routes, tenant, 'CO'), 'd');
     assert.equal(chooseRail(routes, tenant, 'US'), 'c');
@@ -149,7 +149,7 @@ describe('the rail of a payout', () => {
     assert.equal(chooseRail([route(tenant.id, 'CO', 'e')], tenant, 'CO'), 'e');
   });
 
-  it('is none where no route fits', () => {
+  it('is none if no route fits', () => {
     assert.equal(chooseRail([], tenant, 'CO'), null);
     assert.equal(chooseRail([route('acme', 'US', 'a'), route('globex', '*', 'b')], tenant, 'CO'), null);
   });
@@ -179,7 +179,7 @@ describe('a signed message', () => {
     assert.equal(verify(keys, headers, message, instant(now - WINDOW_S * 1_000 - 1)), 'late');
   });
 
-  it('is forged where anything that was signed is another', () => {
+  it('is forged if anything that was signed differs', () => {
     const headers = signed(keys[0], message, now);
     const wrong = (changed: object, of = headers) =>
       assert.equal(verify(keys, of, { ...message, ...changed }, now), 'forged');

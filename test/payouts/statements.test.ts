@@ -120,7 +120,7 @@ describe('the statements of a rail', () => {
     return [Number(statements?.n), Number(lines?.n)];
   };
 
-  it('are kept line by line, and the same file again changes nothing', async () => {
+  it('are stored line by line, and the same file again changes nothing', async () => {
     const [done, failed] = [await paid(), await paid('01')];
     const day = endedOn(done);
     const first = await take(day, [lineOf(done), lineOf(failed)]);
@@ -143,7 +143,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout), [])), []);
   });
 
-  it('lack what none of them has once its last day was told, and say so for that day alone', async () => {
+  it('report as missing what none of them has once its last day is in, and only for that day', async () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     await take(endedOn(payout), [], { delayMs });
@@ -152,7 +152,7 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), null);
   });
 
-  it('need not tell of what the rail voided: it came to no outcome there', async () => {
+  it('need not list what the rail voided: it had no outcome there', async () => {
     const payout = await paid('03');
     const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
     const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
@@ -182,13 +182,13 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), 'contradiction');
   });
 
-  it('may have the very same line twice, which is a slip of the file and raises nothing', async () => {
+  it('may have the very same line twice, which is an error of the file and raises nothing', async () => {
     const payout = await paid();
     assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout), lineOf(payout)])), [`twice ${payout.id}`]);
     assert.equal(await stuck(payout.id), null);
   });
 
-  it('raise a payout that they name with another reference, or with another amount', async () => {
+  it('raise a payout listed with another reference or another amount', async () => {
     const [renamed, less] = [await paid(), await paid()];
     const lines = [lineOf(renamed, { reference: 'OTHER-2' }), lineOf(less, { raw: less.raw - 1n })];
     assert.deepEqual(words(await take(endedOn(renamed), lines)), [`reference ${renamed.id}`, `amount ${less.id}`]);
@@ -196,7 +196,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await fromStatements(renamed.id), ['completed conflict OTHER-2']);
   });
 
-  it('raise a failed payout that they say was paid, and move no money by it', async () => {
+  it('raise a failed payout that they say was paid, and move no money', async () => {
     const payout = await paid('01');
     const before = await balanceOf(db.database, own.source.id);
     const found = await take(endedOn(payout), [lineOf(payout, { status: 'completed' })]);
@@ -205,7 +205,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
   });
 
-  it('raise a payout in progress whose outcome they tell, and do not settle it: a file is not the word of two', async () => {
+  it('raise a payout in progress whose outcome they state, but do not settle it: a file is not the word of two people', async () => {
     const payout = await paid('03');
     const before = await balanceOf(db.database, own.source.id);
     const today = dayOf(systemClock());
@@ -217,7 +217,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
   });
 
-  it('raise a payout that ended otherwise after they had told its outcome, with the statement of that day', async () => {
+  it("raise a payout that ended otherwise after they had stated its outcome, with that day's statement", async () => {
     const payout = await paid('03');
     const today = dayOf(systemClock());
     await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
@@ -230,7 +230,7 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), 'contradiction');
   });
 
-  it('count as they were corrected: what an earlier version said stays stored, and is no line any more', async () => {
+  it('count as corrected: what an earlier version said stays stored, but is no longer a line', async () => {
     const [payout, other] = [await paid(), await paid()];
     const stranger = { ...lineOf(payout), payoutKey: newId() };
     const day = endedOn(payout);
@@ -242,7 +242,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual([words(less), less.statement.version], [[`missing_there ${payout.id}`], 3]);
   });
 
-  it('no longer say "paid twice" once the line was moved: the day that had it was corrected', async () => {
+  it('no longer say "paid twice" once the line has moved: the day that had it was corrected', async () => {
     const payout = await paid();
     await take(endedOn(payout), [lineOf(payout)]);
     assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), [`paid_twice ${payout.id}`]);
@@ -250,13 +250,13 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), []);
   });
 
-  it('miss a line that a correction took away, on whatever day its payout ended', async () => {
+  it('miss a line that a correction removed, on whatever day its payout ended', async () => {
     const payout = await paid();
     for (const days of [-3, -2, -1, 0]) await take(endedOn(payout, days), days === -3 ? [lineOf(payout)] : []);
     assert.deepEqual(words(await take(endedOn(payout, -3), [])), [`missing_there ${payout.id}`]);
   });
 
-  it('may lack a day: it is named as long as outcomes wait for it, and each is looked for when it comes', async () => {
+  it('may lack a day: it is named as long as outcomes wait for it, and they are looked up when it arrives', async () => {
     const [payout, lost] = [await paid(), await paid()];
     await take(endedOn(payout, -1), []);
     for (const days of [1, 2]) {
@@ -269,7 +269,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout, 2), [])), []);
   });
 
-  it('tell of a day up to the moment of which they were taken, and no further', async () => {
+  it('cover a day up to the moment they were taken, and no further', async () => {
     const payout = await paid();
     const before = instant(payout.endedAt! - 1);
     assert.deepEqual(words(await take(endedOn(payout), [], { at: before })), []);

@@ -57,7 +57,7 @@ describe('the workflow of a payout', () => {
   const untilWaiting = (id: string) =>
     until('it waits', async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval');
 
-  it('brings each ending of the table to its state, paid once at most, and told by its events', async () => {
+  it('brings each ending in the table to its state, paid at most once, with its events', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     for (const [index, { shown }] of SCENARIOS.entries()) {
       const wanted = shown.split(' → ');
@@ -85,7 +85,7 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, ids[open]!).terminate('of a test');
   });
 
-  it('that was begun on the queue of the approvals, by a release of before, goes on and is paid once', async () => {
+  it('that an earlier release started on the approvals queue continues, and its payout is paid once', async () => {
     const alone = await startTestApi(db);
     try {
       const id = await (await openPayoutBank(alone)).pay();
@@ -104,7 +104,7 @@ describe('the workflow of a payout', () => {
     }
   });
 
-  it('waits for approvals as a transfer does: through the API, and by signals of the staff', async () => {
+  it('waits for approvals as a transfer does: through the API, and by staff signals', async () => {
     await own.guard(2);
     const id = await own.pend();
     await untilWaiting(id);
@@ -116,7 +116,7 @@ describe('the workflow of a payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('refuses the staff what is no longer possible, and says so', async () => {
+  it('refuses staff actions that are no longer possible, and says so', async () => {
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
     await workflowOf(temporal, id).signal('cancel', await newSignature(db.database));

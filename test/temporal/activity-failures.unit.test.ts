@@ -11,15 +11,15 @@ function failureOf(fault: unknown): ApplicationFailure {
   return failure;
 }
 
-describe('what a history holds of a failed activity', () => {
-  it('is our own answer, which is tried again unless nothing is there', () => {
+describe('what a history keeps of a failed activity', () => {
+  it('is our own answer, which is retried unless there is nothing', () => {
     const unavailable = failureOf(ledgerUnavailable());
     assert.deepEqual([unavailable.type, unavailable.nonRetryable], ['ledger_unavailable', false]);
     const missing = failureOf(new ApiError(NOT_FOUND));
     assert.deepEqual([missing.type, missing.nonRetryable], ['not_found', true]);
   });
 
-  it("is no word of a driver's message, which quotes the statement", () => {
+  it("contains nothing of a driver's message, which quotes the statement", () => {
     const fault = Object.assign(new Error("near 'Ana Pérez +573001112233'"), { errno: 1064 });
     const failure = failureOf(fault);
     assert.equal(failure.message, 'Error (1064)');
@@ -42,7 +42,7 @@ describe('an id that was only claimed to be one', () => {
     assert.match(uuid.literal(newId()), /^X'[0-9a-f]{32}'$/);
   });
 
-  it('is refused where an activity takes it', () => {
+  it('is refused where an activity receives it', () => {
     assert.throws(() => asUuid(claimed), TypeError);
   });
 });

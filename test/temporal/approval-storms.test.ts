@@ -3,7 +3,7 @@ import { racesCampaign } from '../campaigns/approval-races.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
-describe('transfers that wait', () => {
+describe('pending transfers', () => {
   let db: TestDatabase;
   let api: TestApi;
 

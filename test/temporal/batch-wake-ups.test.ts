@@ -35,7 +35,7 @@ class Gate {
   }
 }
 
-describe('a wake-up that comes while the workflow of a batch looks', () => {
+describe('a wake-up that arrives while the workflow of a batch is busy', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let connection: NativeConnection;
@@ -89,7 +89,7 @@ describe('a wake-up that comes while the workflow of a batch looks', () => {
 
   const file = payroll([['$ana', LEAST.toString(), 'COPM']]);
 
-  it('and reads the batch is looked at again: it was executed in between', async () => {
+  it('reading the batch makes it look again: the batch was executed in between', async () => {
     const batch = await world.ready(payer, file);
     const gate = new Gate();
     let reads = 0;
@@ -109,7 +109,7 @@ describe('a wake-up that comes while the workflow of a batch looks', () => {
     assert(reads > 2);
   });
 
-  it('and pays is looked at again: it was paused, and is resumed in between', async () => {
+  it('paying makes it look again: the batch was paused, and resumed in between', async () => {
     const batch = await world.ready(payer, file);
     resourceOf(await world.execute(batch));
     await pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
@@ -133,7 +133,7 @@ describe('a wake-up that comes while the workflow of a batch looks', () => {
     });
   });
 
-  it('and validates is looked at again: it was executed as soon as it was ready', async () => {
+  it('validating makes it look again: the batch was executed as soon as it was ready', async () => {
     const batch = await world.uploaded(payer, file);
     const gate = new Gate();
     const validateBatch: BatchActivities['validateBatch'] = async (batchId) => {

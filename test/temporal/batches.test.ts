@@ -71,7 +71,7 @@ describe('the workflow of a batch', () => {
     }
   }
 
-  it('validates a file by itself, and waits for whoever executes it', async () => {
+  it('validates a file on its own, and waits for somebody to execute it', async () => {
     const id = await payroll.ready(5);
     const { type, workflowId, taskQueue } = await batchWorkflow(temporal, id).describe();
     assert.deepEqual([type, workflowId, taskQueue], ['bonusBatch', batchWorkflowId(id), 'batches']);
@@ -84,7 +84,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready']);
   });
 
-  it('shows ids and states alone: search attributes, summary, and no memo', async () => {
+  it('shows only ids and states: search attributes, summary, and no memo', async () => {
     const id = await payroll.ready(1);
     const described = await until('it is found as ready', async () => {
       const one = await batchWorkflow(temporal, id).describe();
@@ -128,7 +128,7 @@ describe('the workflow of a batch', () => {
     assert.equal(attributes.find(({ key }) => key.name === 'BusinessStatus')?.value, 'completed');
   });
 
-  it('ends as partially failed where the funds are not enough, with those paid that they cover', async () => {
+  it('ends as partially failed if the funds do not suffice, with the rows paid that they cover', async () => {
     const poor = await openPayrollBank(api, 3n * LEAST);
     const id = await poor.ready(5);
     await poor.execute(id);
@@ -170,7 +170,7 @@ describe('the workflow of a batch', () => {
     assert.equal(object(JSON.parse(acts[2]!.details)).reason, REASON);
   });
 
-  it('takes no signal that is malformed, or of somebody who may not, and says so', async () => {
+  it('ignores a signal that is malformed or from somebody without the right, and says so', async () => {
     const [pauser, pausing, canceling] = [
       await newSignature(db.database, ['pause']),
       await newSignature(db.database, ['approve', 'pause']),
@@ -205,7 +205,7 @@ describe('the workflow of a batch', () => {
     await untilBatchEnded(temporal, id);
   });
 
-  it('is withdrawn through the API, or by a signal of staff who may cancel, and ends', async () => {
+  it('is withdrawn through the API, or by a signal from staff with the right to cancel, and ends', async () => {
     const signature = await newSignature(db.database, ['cancel']);
     const [byApi, bySignal] = [await payroll.ready(2), await payroll.ready(2)];
     assert.equal((await payroll.bank.request('POST', `/v1/bonus_batches/${byApi}/cancel`)).status, 200);
@@ -258,7 +258,7 @@ describe('the workflow of a batch', () => {
     }
   });
 
-  it('goes on where its worker was stopped, in the middle of validation and of paying', async () => {
+  it('continues where its worker was stopped, in the middle of validating or paying', async () => {
     const id = await payroll.upload(payroll.file(20_000));
     await until('it has begun to read', async () => Number((await payroll.read(id)).rows) > 0);
     await worker.stop();
@@ -279,7 +279,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, paid), ['ready', 'completed']);
   });
 
-  it('gets a workflow again where that was terminated by hand', async () => {
+  it('gets a new workflow after one was terminated by hand', async () => {
     const id = await payroll.ready(3);
     await batchWorkflow(temporal, id).terminate('by a mistake');
     await payroll.execute(id).then(() => payroll.until(id, 'completed'));
@@ -295,7 +295,7 @@ describe('the workflow of a batch', () => {
     assert.equal(await assertPaidOnce(db, lost, 3), 3);
   });
 
-  it('does nothing a second time when its activities run twice, beside one another and late', async () => {
+  it('does nothing a second time when its activities run twice, concurrently or late', async () => {
     const work = batchServiceOf(api.core);
     const both = <T>(act: () => Promise<T>): Promise<readonly T[]> => Promise.all([act(), act()]);
     const id = await payroll.upload(payroll.file(1_500));
@@ -313,7 +313,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
   });
 
-  it('has made the SDK warn of nothing but what was cut off and terminated', () => {
+  it('made the SDK warn of nothing but what was cut off and terminated', () => {
     const expected = /activity failed|task not found when completing/i;
     const told = sdkWarnings.slice(warnedBefore).filter((message) => !expected.test(message));
     assert.deepEqual(told, []);

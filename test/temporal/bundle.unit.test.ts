@@ -23,7 +23,7 @@ describe('the bundle of the workflows', () => {
     assert(statSync(BUNDLE_FILE).size <= MAX_BYTES, `${statSync(BUNDLE_FILE).size} bytes`);
   });
 
-  it('has of our own code the workflows, contracts, rules and pure core, and of activities nothing', () => {
+  it('contains of our own code the workflows, contracts, rules and pure core, and nothing of activities', () => {
     const own = modules.filter((name) => name.startsWith('./dist/'));
     assert(own.includes('./dist/workflows/transfer.js') && own.includes('./dist/src/temporal/contracts.js'));
     assert.deepEqual(
@@ -32,7 +32,7 @@ describe('the bundle of the workflows', () => {
     );
   });
 
-  it('has no other package than the SDK and what that needs', () => {
+  it('contains no package but the SDK and what it needs', () => {
     const packages = new Set(modules.flatMap((name) => packageOf(name) ?? []));
     assert(packages.has('@temporalio/workflow'));
     assert.deepEqual(

@@ -48,7 +48,7 @@ describe('a transfer whose time is over', () => {
     await api.stop();
   });
 
-  it("is ended by its workflow's timer where no sweeper runs", async () => {
+  it("is ended by its workflow's timer if no sweeper runs", async () => {
     const { pend, source } = await openGuardedBank(api);
     const id = await pend();
     await until('it has a workflow', async () => (await workflowStatus(temporal, id)) === 'RUNNING');
@@ -63,7 +63,7 @@ describe('a transfer whose time is over', () => {
     }
   });
 
-  it('is ended by the sweeper where Temporal is away, and its workflow ends when Temporal is back', async () => {
+  it('is ended by the sweeper if Temporal is away, and its workflow ends when Temporal is back', async () => {
     const guarded = await openGuardedBank(api);
     const ids = await guarded.pendMany(3);
     for (const id of ids)
@@ -99,7 +99,7 @@ describe('a transfer whose time is over', () => {
     }
   });
 
-  it('cannot be approved through the API either, while nobody sweeps: 409 expired, and it is', async () => {
+  it('cannot be approved through the API either, while nobody sweeps: 409 expired, and so it is', async () => {
     const guarded = await openGuardedBank(api);
     const id = await guarded.pend();
     await moveExpiry(db, id, Date.now() - 1);

@@ -51,14 +51,14 @@ class Table {
   }
 }
 
-describe('the plan of the leases', () => {
+describe('the plan of leases', () => {
   it('gives all of them to a process that is alone', () => {
     const [table, only] = [new Table(NAMES), worker()];
     table.round([only], 1);
     assert.deepEqual(table.heldBy(only), NAMES);
   });
 
-  it('shares them among processes that begin together, however long they were free, and leaves none', () => {
+  it('shares them among processes that start together, however long they were free, and leaves none over', () => {
     const table = new Table(NAMES);
     const workers = Array.from({ length: 4 }, () => worker(1_000_000));
     table.round(workers, 1_000_001);
@@ -66,7 +66,7 @@ describe('the plan of the leases', () => {
     for (const one of workers) assert(table.heldBy(one).length > 0, 'one has none');
   });
 
-  it('moves only what is to be with a process that has come, once', () => {
+  it('moves only what belongs with a process that has joined, once', () => {
     const [table, first, second] = [new Table(NAMES), worker(0), worker(10)];
     table.round([first], 1);
     table.round([first, second], 11);
@@ -75,7 +75,7 @@ describe('the plan of the leases', () => {
     assert.equal(table.round([first, second], 12), 0, 'they go on moving');
   });
 
-  it('moves what was taken while a process that had begun already was not seen yet, once', () => {
+  it('moves what was taken while a process that had already started was not seen yet, once', () => {
     const [table, first, unseen] = [new Table(NAMES), worker(10), worker(10)];
     table.round([first], 11);
     table.round([first, unseen], 12);
@@ -95,7 +95,7 @@ describe('the plan of the leases', () => {
     others.forEach((one, index) => assert(before[index]!.every((name) => table.heldBy(one).includes(name))));
   });
 
-  it('leaves what a process does not take, being of another release, to whoever knows it, for good', () => {
+  it('leaves what a process of another release does not take to those who know it, for good', () => {
     const [table, old, young] = [new Table(NAMES), worker(100), worker(100)];
     const both = [old, young];
     table.round(both, 1_000, [young]);

@@ -49,7 +49,7 @@ const UNDECODABLE: Readonly<Record<string, readonly Payload[]>> = {
   'encrypted for somebody else': [{ metadata: { encoding: bytes('binary/encrypted') }, data: bytes('nothing') }],
 };
 
-describe('a signal that is malformed, or claimed by nobody who may', () => {
+describe('a signal that is malformed, or from somebody without the right', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
@@ -179,7 +179,7 @@ describe('a signal that is malformed, or claimed by nobody who may', () => {
     await assertStillWorks(id);
   });
 
-  it('does not keep a good one behind it from counting: of several at once each is looked at, in order', async () => {
+  it('does not keep a good one behind it from counting: of several at once, each is handled in order', async () => {
     const id = await pending();
     const bad = { actor: 'Mallory', reason: REASON };
     const good = await newSignature(db.database);
@@ -193,7 +193,7 @@ describe('a signal that is malformed, or claimed by nobody who may', () => {
     assert.deepEqual(acts.sort(), [...Array<string>(9).fill('transfer.cancel_refused'), 'transfer.reject'].sort());
   });
 
-  it('ends nothing twice: of contrary ones at once one counts, and what comes later is recorded as too late', async () => {
+  it('ends nothing twice: of contrary ones at once, one counts, and later ones are recorded as too late', async () => {
     const id = await pending();
     await Promise.all(
       (['reject', 'cancel'] as const).map(async (action) =>
@@ -228,7 +228,7 @@ describe('a signal that is malformed, or claimed by nobody who may', () => {
   });
 
   for (const [what, payloads] of Object.entries(UNDECODABLE))
-    it(`changes nothing, is recorded and breaks nothing where it cannot be decoded: ${what}`, async () => {
+    it(`changes nothing, is recorded and breaks nothing if it cannot be decoded: ${what}`, async () => {
       const id = await pending();
       await temporal.client.workflowService.signalWorkflowExecution({
         namespace: temporal.namespace,

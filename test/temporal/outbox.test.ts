@@ -72,7 +72,7 @@ describe('the outbox', () => {
     });
   const bankOf = (own: TestApi): Promise<GuardedBank> => openGuardedBank(own);
 
-  it('is left with what the API could not tell, which answers 202 all the same; the sweeper tells it', async () => {
+  it('keeps what the API could not announce, which still answers 202; the sweeper announces it', async () => {
     await worker.stop();
     const { pendMany } = await bankOf(cutOff);
     const ids = await pendMany(5);
@@ -88,7 +88,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('has nothing of what was settled before it was told: no workflow is made for it', async () => {
+  it('drops what was settled before it was announced: no workflow is started for it', async () => {
     await worker.stop();
     const guarded = await bankOf(cutOff);
     const [approved, canceled] = (await guarded.pendMany(2)) as [Uuid, Uuid];
@@ -154,7 +154,7 @@ describe('the outbox', () => {
     await until('its entries are gone', () => isEmpty(transfer.id));
   });
 
-  it('keeps what Temporal refuses with the reason, ever later, and it comes through when it may', async () => {
+  it('keeps what Temporal refuses with the reason, at growing intervals, and it gets through once accepted', async () => {
     const late = connectTemporal(sharedAddress(), namespaceName('late'));
     const own = await startTestApi(db, temporalEnvironment(AWAY));
     const refused = await startTestWorker(db, late, { environment: serving('approvals'), polls: false });
@@ -199,10 +199,10 @@ describe('the outbox', () => {
     }
   });
 
-  describe('and what is not in it any more', () => {
+  describe('and what is no longer in it', () => {
     const sweepOf = (own: TestWorker): Promise<number> => tellAgain(db, own, [transferWaiting]);
 
-    it('goes on where the workflow was terminated by hand', async () => {
+    it('continues after the workflow was terminated by hand', async () => {
       const guarded = await bankOf(api);
       const [lost, kept] = (await guarded.pendMany(2)) as [Uuid, Uuid];
       for (const id of [lost, kept]) await untilWaiting(temporal, id);
@@ -219,7 +219,7 @@ describe('the outbox', () => {
       assert.equal(endOf(await readTransfer(db, lost)), 'completed');
     });
 
-    it('goes on where an empty Temporal stands beside the database', async () => {
+    it('continues with an empty Temporal beside the database', async () => {
       const guarded = await bankOf(api);
       const ids = await guarded.pendMany(3);
       for (const id of ids) await untilWaiting(temporal, id);
@@ -248,7 +248,7 @@ describe('the outbox', () => {
       }
     });
 
-    it('is told all the same where all is well: its workflow looks, and goes on waiting', async () => {
+    it('is announced again even if all is well: its workflow looks, and keeps waiting', async () => {
       const { pend } = await bankOf(api);
       const id = await pend();
       await untilWaiting(temporal, id);
@@ -260,7 +260,7 @@ describe('the outbox', () => {
       assert.equal((await untilWaiting(temporal, id)).status, 'pending_approval');
     });
 
-    it('is not told of again while it has an entry, be that a dead letter', async () => {
+    it('is not announced again while it has an entry, even a dead letter', async () => {
       await worker.stop();
       const { pend } = await bankOf(cutOff);
       const id = await pend();

@@ -80,7 +80,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     },
   });
 
-  it('is alone in that where its resource cannot be read', async () => {
+  it('affects no other entry if its resource cannot be read', async () => {
     const [unreadable, ...others] = (await bank.pendMany(3)) as [Uuid, ...Uuid[]];
     const { relay, seen } = relayOver({
       ...transferWaiting,
@@ -95,7 +95,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.deepEqual([row?.attempts, row?.lastError], [1, 'unexpected value later']);
   });
 
-  it('is a dead letter after so many tries, which nobody takes until an operator releases it', async () => {
+  it('becomes a dead letter after so many tries, which nobody takes until an operator releases it', async () => {
     const [poisoned, other] = (await bank.pendMany(2)) as [Uuid, Uuid];
     const { relay, seen } = relayOver(refusedFor(poisoned));
     for (let tries = 0; tries < MAX_TRIES; tries += 1) await relay.relay(await claimAll());
@@ -112,7 +112,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.equal(await workflowStatus(temporal, poisoned), 'RUNNING');
   });
 
-  it('is none where nothing gets through: there is no such namespace, however often it is tried', async () => {
+  it('does not become one if nothing gets through: there is no such namespace, however often it is tried', async () => {
     const id = await bank.pend();
     const nowhere = clientTo({ address: sharedAddress(), namespace: namespaceName('nowhere') });
     const { relay, seen } = relayOver(transferWaiting, nowhere);
@@ -122,7 +122,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
   });
 
-  it('is none where only a newer release can read its resource, and has most of its tries left for that one', async () => {
+  it('does not become one if only a newer release can read its resource, and keeps most of its tries for that one', async () => {
     const id = await bank.pend();
     const beside = relayOver({
       ...transferWaiting,
@@ -140,7 +140,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.equal(await workflowStatus(temporal, id), 'RUNNING');
   });
 
-  it('is told once of all that is about one resource', async () => {
+  it('is announced once for all entries about one resource', async () => {
     const id = await bank.pend();
     answered(await bank.act('cancel', id), 200);
     const rows = await claimAll();

@@ -90,7 +90,7 @@ describe('what the relay says of an entry', () => {
     });
   });
 
-  it('is stored when it returns: what it did not try, for Temporal is away, is due at once and counts no attempt', async () => {
+  it('is stored when it returns: what it did not try because Temporal is away is due at once and counts no attempt', async () => {
     const [id, row] = await pended();
     const outbox = new Outbox(db.database, systemClock);
     assert.equal(await outbox.release({ resourceId: id }), 1);

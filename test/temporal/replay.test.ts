@@ -55,7 +55,7 @@ describe('a recorded history', () => {
       assert.ifError(outcomes.get(name));
     });
 
-  it('does not replay where a workflow was changed without care', async () => {
+  it('does not replay after a careless change to a workflow', async () => {
     const bundle = readFileSync(BUNDLE_FILE, 'utf8');
     const changed = bundle.replace('await activities.read(resourceId)', 'await activities.expire(resourceId)');
     assert.notEqual(changed, bundle);
@@ -65,7 +65,7 @@ describe('a recorded history', () => {
   });
 });
 
-describe('a history of today', () => {
+describe('a current history', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
@@ -102,7 +102,7 @@ describe('a history of today', () => {
     await replayAndRecord(await playPayouts({ db, api, temporal, sign }));
   });
 
-  it('replays, where it was a step of the audit', async () => {
+  it('replays, if it was a step of the audit', async () => {
     const workflowId = AUDIT_SCHEDULE_ID;
     await temporal.client.workflow.execute('ledgerAudit', { workflowId, taskQueue: 'approvals', args: [] });
     await replayAndRecord([{ workflow: 'ledgerAudit', way: 'step', workflowId }]);

@@ -21,7 +21,7 @@ import { moveExpiry, newSignature, openGuardedBank, REASON, sendSignal } from '.
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
-describe('what is personal about a transfer that waits', () => {
+describe('personal data of a pending transfer', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   const planted = new Map<string, string>();
@@ -44,7 +44,7 @@ describe('what is personal about a transfer that waits', () => {
     temporal = await newNamespace(sharedAddress(), 'secrets');
   });
 
-  it('is in no history, memo, search attribute, log line and metric: names, phones, documents, descriptions, reasons', async () => {
+  it('is in no history, memo, search attribute, log line or metric: names, phones, documents, descriptions, reasons', async () => {
     const set = await startTestApi(db);
     const guarded = await openGuardedBank(set, { tenant: { name: plant('the tenant', 'T ') } });
     const { bank, source, target, approvers } = guarded;

@@ -9,7 +9,7 @@ import { type TestTemporal, testTemporal } from '../support/temporal.js';
 const MANY = 600;
 const AT_ONCE = 50;
 
-describe('the moment at which a signal came', () => {
+describe('the moment a signal arrived', () => {
   let temporal: TestTemporal;
   let client: TemporalClient;
   let workflow: WorkflowHandleWithFirstExecutionRunId;
@@ -67,20 +67,20 @@ describe('the moment at which a signal came', () => {
     assert.equal(await times.receivedAt(run, 'approve', MANY), all[MANY - 1]);
   });
 
-  it('is read once for many signals that wait', async () => {
+  it('is read once for many waiting signals', async () => {
     await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => times.receivedAt(run, 'approve', index + 1)));
     assert.equal(reads, 1);
     assert.notEqual(await times.receivedAt(run, 'approve', MANY), null);
     assert.equal(reads, 1);
   });
 
-  it('is found of a signal that came after the history was read', async () => {
+  it('is found for a signal that arrived after the history was read', async () => {
     assert.equal(await times.receivedAt(run, 'reject', 1), null);
     await workflow.signal('reject');
     assert.notEqual(await times.receivedAt(run, 'reject', 1), null);
   });
 
-  it('is null of a signal that never came, and of a run that there never was', async () => {
+  it('is null for a signal that never arrived, and for a run that never existed', async () => {
     for (const number of [0, -1, 1.5, MANY + 1, Number.NaN])
       assert.equal(await times.receivedAt(run, 'approve', number), null, String(number));
     assert.equal(await times.receivedAt({ ...run, runId: randomUUID() }, 'approve', 1), null);

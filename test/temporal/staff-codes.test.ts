@@ -85,7 +85,7 @@ describe("a signal's code", () => {
     worker = await startWorker();
   }
 
-  it('counts that was right when the signal came, though the worker was away for minutes', async () => {
+  it('counts if it was right when the signal arrived, even if the worker was away for minutes', async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     await lookedAtLater(id, 9, signatureOf(ana));
     await untilEnded(temporal, id);
@@ -93,7 +93,7 @@ describe("a signal's code", () => {
     assert.deepEqual(await refusals(id), []);
   });
 
-  it('is wrong that is right only when the worker looks', async () => {
+  it('is wrong if it is right only when the worker looks', async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     await lookedAtLater(id, 5, { ...signatureOf(ana), code: codeOf(ana, instant(systemClock() + 5 * MINUTE_MS)) });
     await until('it is refused', async () => (await refusals(id)).length === 1);
@@ -114,7 +114,7 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[id, 'completed']]));
   });
 
-  it('counts for one of two signals that bring it at the same moment', async () => {
+  it('counts for only one of two signals that bring it at the same moment', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [ana, one, other] = [await hire(db.database), await pending(), await pending()];
       const signature = signatureOf(ana);
@@ -128,7 +128,7 @@ describe("a signal's code", () => {
     }
   });
 
-  it('is worth nothing in a history: whoever reads it there cannot use it again, for this or another', async () => {
+  it('is worthless in a history: whoever reads it there cannot use it again, for this or anything else', async () => {
     const [ana, first, second] = [await hire(db.database), await pending(), await pending()];
     const signature = signatureOf(ana);
     await sendSignal(temporal, first, 'approve', signature);
@@ -139,7 +139,7 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[second, 'pending_approval']]));
   });
 
-  it('is taken of the person whatever way the name is written: by case, width and accents nobody is another', async () => {
+  it('is accepted however the name is written: case, width and accents make nobody someone else', async () => {
     const ana = await hire(db.database);
     const [, own = ''] = ana.name.split(' ');
     for (const name of [

@@ -151,7 +151,7 @@ describe('an act of the staff by a signal', () => {
     if (!['approve', 'reject', 'cancel', 'pause', 'resume', 'retry_now'].includes(signal) || type === 'adjustment')
       continue;
 
-    it(`${name}: by nobody without the right to ${right}, and with it by the right code alone`, async () => {
+    it(`${name}: impossible without the right to ${right}, and with it only by the right code`, async () => {
       const target = await targets[type]!();
       await waits(target);
       if (name === 'webhook.resume') await pause(api.core, target.id, proven(await hire(db.database)));
@@ -188,7 +188,7 @@ describe('an act of the staff by a signal', () => {
     });
   }
 
-  it('is too old where 10 minutes go by before it is looked at: that is said and recorded, and nothing changes', async () => {
+  it('is too old if 10 minutes pass before it is handled: that is said and recorded, and nothing changes', async () => {
     for (const [type, signal] of [
       ['transfer', 'approve'],
       ['payout', 'reject'],

@@ -54,7 +54,7 @@ describe('a sweep that several worker processes know', () => {
       return counts.every((count) => count > 0) && counts.reduce((sum, count) => sum + count) === NAMES.length;
     });
 
-  it('is done by one of them at a time, whoever comes and goes', async () => {
+  it('is done by one of them at a time, whichever come and go', async () => {
     const counts = new Map<string, number>();
     let most = 0;
     const sweeps: (Sweep | SharedSweep)[] = NAMES.map((name) => ({
@@ -91,7 +91,7 @@ describe('a sweep that several worker processes know', () => {
     await Promise.all([first, second, third].map(({ database }) => database.close()));
   });
 
-  it('is shared by its parts, each of which one of them has', async () => {
+  it('is shared by parts, each held by one of them', async () => {
     const seen = new Map<string, Set<number>>();
     const sweep: SharedSweep = { name: 'parted', shards: 60, everyMs: 5, run: () => Promise.resolve(false) };
     const sweepers = ['a', 'b'].map((label) => {
@@ -117,7 +117,7 @@ describe('a sweep that several worker processes know', () => {
     }
   });
 
-  it('is taken over within ten seconds of a death, and at once where its process stopped', async () => {
+  it('is taken over within ten seconds of a crash, and at once if its process stopped', async () => {
     const proxy = await Proxy.open(db.url);
     const [dying, stopping, heir] = [open(NAMES, proxy.through(db.url)), open(), open()];
     await untilAllHeld(dying, stopping, heir);
@@ -154,7 +154,7 @@ describe('a sweep that several worker processes know', () => {
     await proxy.close();
   });
 
-  it('is taken again by a process that goes on while its rows are lost, as by a database that is put back', async () => {
+  it('is taken again by a process that keeps running while its rows are lost, as when a database is restored', async () => {
     const own = open();
     await untilAllHeld(own);
     await db.sql('DELETE FROM sweep_workers');
@@ -185,7 +185,7 @@ describe('a sweep that several worker processes know', () => {
     assert.deepEqual(told.slice(0, 3), ['failed', 'failed', 'round']);
   });
 
-  it('is done by every process where it says so, though no lease can be had', async () => {
+  it('is done by every process if it says so, even if no lease can be had', async () => {
     const done = new Map<string, number>();
     const processes = ['a', 'b'].map((label) => {
       const database = openDatabase(db.url);

@@ -62,16 +62,16 @@ describe('TLS with Temporal', () => {
     }
   }
 
-  it('is spoken by whoever believes the authority and has a certificate', () => ask(material(authority, client)));
+  it('works for whoever trusts the authority and has a certificate', () => ask(material(authority, client)));
 
-  it('a server that another authority has signed, that has another name or has expired is not spoken to', async () => {
+  it('a server signed by another authority, with another name or an expired certificate is refused', async () => {
     await assert.rejects(ask(material(next, client)), TemporalUnavailable);
     await assert.rejects(ask({ ...material(authority, client), serverName: undefined }), TemporalUnavailable);
     front.become(contextOf(authority, { notBefore: BEFORE, notAfter: YESTERDAY }));
     await assert.rejects(ask(material(authority, client)), TemporalUnavailable);
   });
 
-  it('without a certificate of its own, or without TLS, the service is refused', async () => {
+  it('the service is refused without a certificate of its own, or without TLS', async () => {
     await assert.rejects(ask(material(authority)), TemporalUnavailable);
     await assert.rejects(ask(null), TemporalUnavailable);
   });
@@ -84,7 +84,7 @@ describe('TLS with Temporal', () => {
     await writeFile(fileOf('key'), own.key);
   }
 
-  it('renewed certificates of both sides, and of another authority, are taken by a client that runs', async () => {
+  it('certificates renewed on both sides, even by another authority, are picked up by a running client', async () => {
     await write(authority, client);
     const [ca, certificate, key] = ['ca', 'certificate', 'key'].map((what) => () => readFileSync(fileOf(what), 'utf8'));
     const { namespace } = temporal;
@@ -100,7 +100,7 @@ describe('TLS with Temporal', () => {
     }
   });
 
-  it('and by workers that run', async () => {
+  it('and by running workers', async () => {
     await write(authority, client);
     const db = await testDatabase();
     const behind = { address: `127.0.0.1:${front.port}`, namespace: temporal.namespace };

@@ -76,7 +76,7 @@ describe('workers that tell Temporal which release they are', () => {
     return (events ?? []).filter(({ workflowTaskFailedEventAttributes: failed }) => (failed ?? null) !== null).length;
   };
 
-  it('hand what waits on to the release that becomes current, and back, and no task of a workflow fails', async () => {
+  it('hand waiting workflows on to the release that becomes current, and back, and no workflow task fails', async () => {
     const first = await workerOf('1');
     await makeCurrent('1');
     const [one, other] = await guarded.pendMany(2);
@@ -99,7 +99,7 @@ describe('workers that tell Temporal which release they are', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('are looked at before a release: what is open there replays on it', async () => {
+  it('are checked before a release: what is open there replays on it', async () => {
     const worker = await workerOf('3');
     await makeCurrent('3');
     await guarded.pendMany(3).then((ids) => Promise.all(ids.map((id) => untilWaiting(temporal, id))));

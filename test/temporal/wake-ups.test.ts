@@ -39,7 +39,7 @@ const waiting = (status = 'pending_approval'): ApprovalState => ({
 });
 
 /** The workflows themselves on a real Temporal; their activities alone answer from a script, so that each order is certain. */
-describe('what reaches a workflow while it looks', () => {
+describe('what reaches a workflow while it is looking', () => {
   let temporal: TestTemporal;
   let client: TemporalClient;
   let workers: TemporalWorkers;
@@ -120,7 +120,7 @@ describe('what reaches a workflow while it looks', () => {
     return { calls: script.calls.map(([name]) => name), acts, result };
   }
 
-  it('is looked at again: what an endpoint is told while its workflow looks makes it look once more', async () => {
+  it('is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       { call: 'attendEndpoint', answers: { ...well, nextDueAt: '2999-01-01T00:00:00.000Z' }, meanwhile: changed(id) },
       { call: 'attendEndpoint', answers: over, meanwhile: changed(id) },
@@ -129,7 +129,7 @@ describe('what reaches a workflow while it looks', () => {
     assert.equal(calls.length, 3);
   });
 
-  it('is looked at again: what the staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
+  it('is noticed: what staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
         call: 'attendEndpoint',
@@ -146,7 +146,7 @@ describe('what reaches a workflow while it looks', () => {
     assert.equal(calls.length, 3);
   });
 
-  it('is looked at again: a change while a batch is read, validated or paid makes it be read once more', async () => {
+  it('is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {
     const paused: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
     const { result } = await run('bonusBatch', 'batches', (id) => [
       { call: 'readBatch', answers: batchIn('validating') },
@@ -160,7 +160,7 @@ describe('what reaches a workflow while it looks', () => {
     assert.deepEqual(result, batchIn('completed'));
   });
 
-  it('is looked at again: what the staff ask of a batch while it is paid is seen when that has ended', async () => {
+  it('is noticed: what staff ask of a batch while it is being paid is seen when paying has ended', async () => {
     const paid: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
     const { acts } = await run('bonusBatch', 'batches', (id) => [
       { call: 'readBatch', answers: batchIn('executing') },
@@ -178,7 +178,7 @@ describe('what reaches a workflow while it looks', () => {
     assert.equal(acts.length, 1);
   });
 
-  it('is looked at again: a change while what waits for approval is read makes it be read once more', async () => {
+  it('is noticed: a change while what waits for approval is read makes the workflow read it again', async () => {
     const { calls, result } = await run('transfer', 'approvals', (id) => [
       { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
       { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
@@ -188,7 +188,7 @@ describe('what reaches a workflow while it looks', () => {
     assert.equal((result as ApprovalState).status, 'completed');
   });
 
-  it('is looked at in its order: of several acts of the staff each in turn, those of the same person too', async () => {
+  it('is handled in order: several staff acts in turn, including those of the same person', async () => {
     const asked = [
       ['approve', 'ana'],
       ['cancel', 'eva'],
@@ -216,7 +216,7 @@ describe('what reaches a workflow while it looks', () => {
     assert.equal(new Set(seen.map(({ actId }) => actId)).size, asked.length);
   });
 
-  it('is looked at though the act before it was the end: what the staff asked too late is recorded', async () => {
+  it('is handled even after the act that ended it: what staff asked too late is recorded', async () => {
     const act = (action: string) => (id: string) => () => signal(id, action, { actor: 'ana', reason: 'why' });
     const { acts, result } = await run('transfer', 'approvals', (id) => [
       { call: 'readTransfer', answers: waiting(), meanwhile: act('approve')(id) },

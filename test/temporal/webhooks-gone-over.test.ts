@@ -13,7 +13,7 @@ const found: DrainState = {
 };
 
 /** On a real Temporal; the activities alone answer from here. */
-describe('a workflow of an endpoint from before events were sent without it', () => {
+describe('the workflow of an endpoint from before events were sent without it', () => {
   let temporal: TestTemporal;
   let connection: NativeConnection;
   const calls: string[] = [];
@@ -49,7 +49,7 @@ describe('a workflow of an endpoint from before events were sent without it', ()
     };
   }
 
-  it('waits on, and goes on as one of today when it is told something: the same id, a new run', async () => {
+  it('keeps waiting, and continues as a current one when it is told something: the same id, a new run', async () => {
     const endpointId = newId();
     const stopOld = await working(() => false, found);
     const options = { workflowId: webhookWorkflowId(endpointId), taskQueue: TASK_QUEUES.webhooks };

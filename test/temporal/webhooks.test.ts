@@ -105,7 +105,7 @@ describe('the workflow of a webhook endpoint', () => {
     return own;
   }
 
-  it('is there from the registration, and hears nothing of what arrives, signed, as it stands in the log', async () => {
+  it('exists from registration, and hears nothing of events that arrive, signed, as they stand in the log', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
     const { type, workflowId, taskQueue, historyLength } = await hookWorkflow(temporal, own.id).describe();
@@ -134,7 +134,7 @@ describe('the workflow of a webhook endpoint', () => {
     await until('it is found', async () => (await temporal.client.workflow.count(query)).count === 1);
   });
 
-  it('makes an attempt again that was answered 500, with the same id and bytes, and says what it waits for', async () => {
+  it('repeats an attempt that was answered 500, with the same id and bytes, and says what it is waiting for', async () => {
     const own = waiting();
     const said = await hookDetails(temporal, own.id);
     await signalHook(temporal, own.id, 'retry_now', await sign());
@@ -177,7 +177,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(new Set(transfersAt(receiver, own.path)).size, 6);
   });
 
-  it('sends nothing from a pause to a resume by signals, then all that waited, and is there all the while', async () => {
+  it('sends nothing between a pause and a resume by signals, then all that waited, and exists all the while', async () => {
     const own = waiting();
     await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));
@@ -217,7 +217,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(receiver.at(own.path).length, 1);
   });
 
-  it('does nothing for a signal that is malformed or from nobody who may, records it and says so', async () => {
+  it('does nothing for a signal that is malformed or from somebody without the right, records it and says so', async () => {
     const own = await open();
     let answer = (_: number): void => undefined;
     receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
@@ -253,7 +253,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal((await actsOf(own)).length, expected);
   });
 
-  it('brings by recover what came while the receiver was down', async () => {
+  it('recovers what came while the receiver was down', async () => {
     const own = await open();
     const since = new Date(Date.now() - 1_000).toISOString();
     await receiver.close();
@@ -303,7 +303,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(await hookDetails(temporal, own.id), 'deleted');
   });
 
-  it('canceled by hand ends, and what it ought to be told begins it again', async () => {
+  it('ends when canceled by hand, and the next thing it must be told starts it again', async () => {
     const own = waiting();
     await hookWorkflow(temporal, own.id).cancel();
     await until('it is canceled', async () => (await hookStatus(temporal, own.id)) === 'CANCELLED');
@@ -315,5 +315,5 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
   });
 
-  it('has made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
+  it('made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

@@ -67,7 +67,7 @@ describe('the worker', () => {
 
   after(() => assertLedgerSound(db.database));
 
-  it('says which port is taken when it cannot serve its figures there', async () => {
+  it('says which port is taken when it cannot serve its metrics there', async () => {
     const [port = 0] = await freePorts(1);
     const taken = createServer().listen(port, '127.0.0.1');
     const temporal = await newNamespace(sharedAddress(), 'no-port');
@@ -93,7 +93,7 @@ describe('the worker', () => {
     await (await startTestWorker(db, temporal, { environment: serving('approvals') })).stop();
   });
 
-  it('ends what runs when it is told to stop, and the next one goes on: nothing is lost, nothing twice', async () => {
+  it('finishes what is running when told to stop, and the next one continues: nothing is lost, nothing done twice', async () => {
     const temporal = await newNamespace(sharedAddress(), 'stopping');
     const worker = await WorkerProcess.start(db.url, temporal, serving('approvals'));
     const api = await startTestApi(db, temporalEnvironment(temporal));
@@ -118,7 +118,7 @@ describe('the worker', () => {
     }
   });
 
-  describe('on a server that suggests early to continue as new', () => {
+  describe('on a server that suggests continuing as new early', () => {
     let server: PrivateTemporal;
     let temporal: TestTemporal;
     let api: TestApi;
@@ -167,7 +167,7 @@ describe('the worker', () => {
       }
     });
 
-    it('continues a flooded workflow as new: every signal is looked at once, and it is the same to whoever looks', async () => {
+    it('continues a flooded workflow as new: every signal is handled once, and observers see no difference', async () => {
       const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       try {
         const { pend } = await openGuardedBank(api);

@@ -37,7 +37,7 @@ import {
 import { assertLedgerSound } from '../support/world.js';
 import { forgetCodes, proven } from '../support/staff.js';
 
-describe('the workflow of a transfer that waits', () => {
+describe('the workflow of a pending transfer', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
@@ -73,7 +73,7 @@ describe('the workflow of a transfer that waits', () => {
     );
   });
 
-  it('shows ids and states alone: search attributes, summary, details and query', async () => {
+  it('shows only ids and states: search attributes, summary, details and query', async () => {
     const id = await guarded.pend(123_456n);
     const { expiresAt, ...state } = await untilWaiting(temporal, id);
     const due = (await readTransfer(db, id)).approvalExpiresAt!;
@@ -206,7 +206,7 @@ describe('the workflow of a transfer that waits', () => {
     assert.equal(await own.bank.available(own.target), 100_000n);
   });
 
-  it('takes two members for two approvals, and hears of each', async () => {
+  it('needs two members for two approvals, and hears of each', async () => {
     const own = await openGuardedBank(api, { approvals: 2 });
     const id = await own.pend();
     await untilWaiting(temporal, id);
@@ -217,7 +217,7 @@ describe('the workflow of a transfer that waits', () => {
     await assertEnds(db, new Map([[id, 'completed']]));
   });
 
-  it('ends when its time is over, settled by whoever comes first', async () => {
+  it('ends when its time is over, settled by whoever notices first', async () => {
     const own = await openGuardedBank(api);
     const id = await own.pend();
     await untilWaiting(temporal, id);
@@ -228,7 +228,7 @@ describe('the workflow of a transfer that waits', () => {
     assert.equal(await own.bank.available(own.source), available + 100_000n);
   });
 
-  it('rejects with the rule that the last approval meets: what was verified and active may no longer be', async () => {
+  it('rejects by the rule that the last approval breaks: what was verified and active may no longer be', async () => {
     const own = await openGuardedBank(api);
     const id = await own.pend();
     await untilWaiting(temporal, id);
@@ -250,5 +250,5 @@ describe('the workflow of a transfer that waits', () => {
     assert.equal(await workflowStatus(temporal, id), 'COMPLETED');
   });
 
-  it('has made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
+  it('made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

@@ -12,7 +12,7 @@ app.kubernetes.io/component: {{ .part }}
 {{ .Values.image.repository }}:{{ required "image.tag says which release this is" .Values.image.tag }}
 {{- end -}}
 
-{{/* Nothing that a process needs to do its work. */}}
+{{/* No privileges: a process needs none to do its work. */}}
 {{- define "money.container" -}}
 image: {{ include "money.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -36,7 +36,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* Variables as text: those of all programs, then the program's own, which win. */}}
+{{/* Variables as text: those of all programs, then the program's own, which take precedence. */}}
 {{- define "money.environment" -}}
 {{- range $name, $value := merge (dict) .own .Values.environment }}
 - name: {{ $name }}
@@ -44,7 +44,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* What is read from files of secrets: those of the program, which win, and those of all programs. */}}
+{{/* What is read from secret files: the program's own, which take precedence, and those of all programs. */}}
 {{- define "money.files" -}}
 {{- merge (dict) (.settings.files | default dict) .Values.files | toYaml -}}
 {{- end -}}
@@ -62,7 +62,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* A folder, in which what is renewed appears by itself. */}}
+{{/* A folder, so that renewed files appear on their own. */}}
 {{- define "money.fileVolumes" -}}
 {{- with include "money.files" . | fromYaml }}
 - name: files
@@ -118,7 +118,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* One that was never ready is given three minutes; one that hangs is begun again; one that is not ready is left out. */}}
+{{/* A process has three minutes to become ready; one that hangs is restarted; one that is not ready gets no requests. */}}
 {{- define "money.probes" -}}
 startupProbe:
   httpGet: { path: /livez, port: admin }

@@ -11,30 +11,30 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
   const registers = [registry];
   const size = new Histogram({
     name: 'desk_group_commands',
-    help: 'Commands that shared a ledger transaction',
+    help: 'Commands that shared one ledger transaction',
     buckets: GROUP_SIZES,
     registers,
   });
   const duration = new Histogram({
     name: 'desk_group_seconds',
-    help: 'Time from taking a group to its answers, retries included',
+    help: 'Time from taking a group to answering it, retries included',
     buckets: SECONDS,
     registers,
   });
   const retries = new Counter({
     name: 'desk_group_retries_total',
-    help: 'Groups that were begun again',
+    help: 'Groups that were started again',
     labelNames: ['reason'] as const,
     registers,
   });
   const unknown = new Counter({
     name: 'desk_commits_unknown_total',
-    help: 'Commits whose answer never came; their keys were looked up instead',
+    help: 'Commits that were never answered; their keys were looked up instead',
     registers,
   });
   const unknownKeys = new Counter({
     name: 'desk_fingerprint_keys_unknown_total',
-    help: 'Commands answered 503, for their key is bound under a fingerprint key that this process does not have',
+    help: 'Commands answered 503 because their key is bound under a fingerprint key this process lacks',
     registers,
   });
   const shed = new Counter({
@@ -44,12 +44,12 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
   });
   const clock = new Counter({
     name: 'desk_commands_refused_by_clock_total',
-    help: "Commands answered 503, for this process's clock is not the database's",
+    help: "Commands answered 503 because this process's clock differs from the database's",
     registers,
   });
   const waiting = new Gauge({
     name: 'desk_commands_waiting',
-    help: 'Commands that wait for a group, by the desk: approvals, batches and payouts have their own in a worker',
+    help: 'Commands waiting for a group, by desk: in a worker, approvals, batches and payouts each have their own',
     labelNames: ['desk'] as const,
     registers,
   });
@@ -75,12 +75,12 @@ export function clockMetrics(
   const registers = [registry];
   const difference = new Gauge({
     name: 'clock_difference_seconds',
-    help: "How far this process's clock is ahead of the database's; from 5 on nothing is posted, in either direction",
+    help: "How far this process's clock is ahead of the database's; at 5 or more, either way, nothing is posted",
     registers,
   });
   const ahead = new Counter({
     name: 'desk_accounts_ahead_total',
-    help: 'Groups in which commands were answered 503 for an account that is dated ahead of every clock',
+    help: 'Groups with commands answered 503 because an account is dated ahead of every clock',
     registers,
   });
   return {

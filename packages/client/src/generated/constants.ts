@@ -1,6 +1,6 @@
-// Made from the OpenAPI document by `npm run docs:client`. Do not edit.
+// Generated from the OpenAPI document by `npm run docs:client`. Do not edit.
 
-/** Every code of the API. */
+/** Every error code of the API. */
 export const ERROR_CODES = [
   'missing_field',
   'invalid_field',
@@ -30,7 +30,7 @@ export const ERROR_CODES = [
   'ledger_unavailable',
 ] as const;
 
-/** The fields that are figures of money, wherever they stand. */
+/** The fields that hold amounts of money, wherever they occur. */
 export const AMOUNT_FIELDS = [
   'available',
   'held',
@@ -44,7 +44,7 @@ export const AMOUNT_FIELDS = [
   'used',
 ] as const;
 
-/** Every type of event, and those that a webhook endpoint can have. */
+/** Every event type, and those that a webhook endpoint can subscribe to. */
 export const EVENT_TYPES = [
   'transfer.completed',
   'transfer.rejected',

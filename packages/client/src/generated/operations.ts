@@ -1,15 +1,15 @@
-// Made from the OpenAPI document by `npm run docs:client`. Do not edit.
+// Generated from the OpenAPI document by `npm run docs:client`. Do not edit.
 
 import { type CallOptions, Calls } from '../calls.js';
 import type { List } from '../list.js';
 import { segment } from '../segment.js';
 import type { BodyOf, FormOf, ParamOf, QueryOf, ResultOf } from '../shapes.js';
 
-/** Every operation of the API, by its name. */
+/** Every operation of the API, by name. */
 export class Operations extends Calls {
   /**
    * List accounts.
-   * Those in which the member of the token has a role, newest first.
+   * Those in which the token's member has a role, newest first.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   listAccounts(query: QueryOf<'listAccounts'> = {}, options?: CallOptions): List<ResultOf<'listAccounts'>> {
@@ -32,7 +32,7 @@ export class Operations extends Calls {
 
   /**
    * Read the limits of an account.
-   * Of one operation, and of the month with what it has used.
+   * For a single operation, and for the month with the amount used.
    * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getLimits(accountId: ParamOf<'getLimits', 'account_id'>, options?: CallOptions): Promise<ResultOf<'getLimits'>> {
@@ -44,7 +44,7 @@ export class Operations extends Calls {
 
   /**
    * Read the balances of an account.
-   * Held funds are part of the total but cannot be spent. With `at`, the totals of a past moment: exact, and for ever the same.
+   * Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getBalances(
@@ -88,7 +88,7 @@ export class Operations extends Calls {
 
   /**
    * Look up a recipient.
-   * By exactly one of alias or phone; shows the least that a sender needs.
+   * By exactly one of alias or phone; returns only what a sender needs.
    * Scope: `lookup`.
    */
   lookUpAccount(query: QueryOf<'lookUpAccount'> = {}, options?: CallOptions): Promise<ResultOf<'lookUpAccount'>> {
@@ -100,7 +100,7 @@ export class Operations extends Calls {
 
   /**
    * Set the alias of an account.
-   * Releases the one it had, which nobody may take for 90 days.
+   * Releases the previous one, which nobody can take for 90 days.
    * Scope: `transfers`. Role in the account: admin, owner.
    */
   setAlias(
@@ -122,7 +122,7 @@ export class Operations extends Calls {
 
   /**
    * Release the alias of an account.
-   * Nobody may take it for 90 days.
+   * Nobody can take it for 90 days.
    * Scope: `transfers`. Role in the account: admin, owner.
    */
   deleteAlias(
@@ -142,7 +142,7 @@ export class Operations extends Calls {
 
   /**
    * Declare the verification of an account.
-   * The account may send from then on. Repeated, it replaces the data.
+   * From then on the account can send. Declaring it again replaces the data.
    * Scope: `transfers`. Role in the account: admin, owner.
    */
   declareVerification(
@@ -164,7 +164,7 @@ export class Operations extends Calls {
 
   /**
    * Send a transfer.
-   * Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve.
+   * Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.
    * Scope: `transfers`. Role in source: operator, admin, owner.
    */
   createTransfer(body: BodyOf<'createTransfer'>, options?: CallOptions): Promise<ResultOf<'createTransfer'>> {
@@ -176,7 +176,7 @@ export class Operations extends Calls {
 
   /**
    * List transfers.
-   * Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listTransfers(query: QueryOf<'listTransfers'> = {}, options?: CallOptions): List<ResultOf<'listTransfers'>> {
@@ -199,7 +199,7 @@ export class Operations extends Calls {
 
   /**
    * Approve a transfer.
-   * Never by whoever created it. With the last approval it needs, the source is checked once more: the transfer is `completed`, or `rejected` with the code of the rule that stood against it. A second approval by the same member changes nothing. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+   * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
   approveTransfer(id: ParamOf<'approveTransfer', 'id'>, options?: CallOptions): Promise<ResultOf<'approveTransfer'>> {
@@ -211,7 +211,7 @@ export class Operations extends Calls {
 
   /**
    * Reject a transfer.
-   * Never by whoever created it, who cancels it instead. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+   * Whoever created it cannot reject it, but can cancel it. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
   rejectTransfer(
@@ -233,7 +233,7 @@ export class Operations extends Calls {
 
   /**
    * Cancel a transfer.
-   * By whoever created it, or an admin or owner of the source. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+   * By its creator, or an admin or owner of the source. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
    * Scope: `transfers`. Role in source: admin, owner, the creator.
    */
   cancelTransfer(id: ParamOf<'cancelTransfer', 'id'>, options?: CallOptions): Promise<ResultOf<'cancelTransfer'>> {
@@ -245,7 +245,7 @@ export class Operations extends Calls {
 
   /**
    * Read an approval policy.
-   * Of an account and asset. 404 where nothing of it needs approval.
+   * For one account and asset; 404 if nothing there needs approval.
    * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getApprovalPolicy(
@@ -266,7 +266,7 @@ export class Operations extends Calls {
 
   /**
    * Set an approval policy.
-   * From `threshold` on, what leaves the account in this asset waits for approvals. What is pending keeps what it was created with. Where the tenant has a delay, what this lowers comes later and is shown in `pending`: a higher threshold, fewer approvals, a longer time. What is stricter counts at once. Setting what is in force withdraws what was to come.
+   * Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
    * Scope: `transfers`. Role in the account: admin, owner.
    */
   setApprovalPolicy(
@@ -289,7 +289,7 @@ export class Operations extends Calls {
 
   /**
    * Remove an approval policy.
-   * Nothing new needs approval, at once or after the delay of the tenant: GET then shows when. What is pending goes on waiting.
+   * New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.
    * Scope: `transfers`. Role in the account: admin, owner.
    */
   deleteApprovalPolicy(
@@ -310,7 +310,7 @@ export class Operations extends Calls {
 
   /**
    * Pay a bonus.
-   * Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of its id, alias or phone. From the approval threshold of the source account on it is refused: a bonus cannot wait for another member, a transfer or a batch can.
+   * Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.
    * Scope: `bonuses`. Role in source: operator, admin, owner.
    */
   createBonus(body: BodyOf<'createBonus'>, options?: CallOptions): Promise<ResultOf<'createBonus'>> {
@@ -322,7 +322,7 @@ export class Operations extends Calls {
 
   /**
    * List bonuses.
-   * Single ones and those of batches, newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+   * Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listBonuses(query: QueryOf<'listBonuses'> = {}, options?: CallOptions): List<ResultOf<'listBonuses'>> {
@@ -345,7 +345,7 @@ export class Operations extends Calls {
 
   /**
    * List batches.
-   * Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   listBonusBatches(query: QueryOf<'listBonusBatches'> = {}, options?: CallOptions): List<ResultOf<'listBonusBatches'>> {
@@ -357,7 +357,7 @@ export class Operations extends Calls {
 
   /**
    * Upload a batch of bonuses.
-   * An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.
+   * An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.
    * Scope: `bonuses`. Role in source: operator, admin, owner.
    */
   uploadBonusBatch(form: FormOf<'uploadBonusBatch'>, options?: CallOptions): Promise<ResultOf<'uploadBonusBatch'>> {
@@ -369,7 +369,7 @@ export class Operations extends Calls {
 
   /**
    * Read a batch.
-   * While it is `ready`, with what a person reviews before money moves.
+   * While it is `ready`, includes what a person reviews before money moves.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   getBonusBatch(
@@ -384,7 +384,7 @@ export class Operations extends Calls {
 
   /**
    * List the rows of a batch.
-   * In the order of the file, once it is accepted.
+   * In file order, once the file is accepted.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   listBonusBatchRows(
@@ -406,7 +406,7 @@ export class Operations extends Calls {
 
   /**
    * Execute a batch.
-   * Money leaves from now on, row after row. If the funds cover the whole debit they are held at once; if not, each row is tried in the order of the file. From the approval threshold of the source account on, another member than the uploader executes it.
+   * From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.
    * Scope: `bonuses`. Role in source: approver, admin, owner.
    */
   executeBonusBatch(
@@ -426,7 +426,7 @@ export class Operations extends Calls {
 
   /**
    * Withdraw a batch.
-   * While it is `ready`, by whoever uploaded it, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
+   * While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
    * Scope: `bonuses`. Role in source: admin, owner, the uploader.
    */
   cancelBonusBatch(
@@ -446,7 +446,7 @@ export class Operations extends Calls {
 
   /**
    * Download an empty file to fill in.
-   * With an example row. `format`: xlsx, or csv unless said.
+   * With an example row. CSV, or XLSX with `format=xlsx`.
    * Scope: `read` or `bonuses`.
    */
   downloadBonusBatchTemplate(query: QueryOf<'downloadBonusBatchTemplate'> = {}, options?: CallOptions): Promise<Blob> {
@@ -464,7 +464,7 @@ export class Operations extends Calls {
 
   /**
    * Download the errors file.
-   * Every problem of a rejected file, a line each: row, column, code, message, value. CSV, or XLSX with `format=xlsx`.
+   * Every problem in a rejected file, one per line: row, column, code, message, value. CSV, or XLSX with `format=xlsx`.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   downloadBonusBatchErrors(
@@ -508,7 +508,7 @@ export class Operations extends Calls {
 
   /**
    * Pay out to a bank account.
-   * Holds the amount and its fee, and sends it over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve. `400 invalid_field` with reason `not_supported`: no rail goes to this country.
+   * Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
    * Scope: `payouts`. Role in source: operator, admin, owner.
    */
   createPayout(body: BodyOf<'createPayout'>, options?: CallOptions): Promise<ResultOf<'createPayout'>> {
@@ -520,7 +520,7 @@ export class Operations extends Calls {
 
   /**
    * List payouts.
-   * Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
    */
   listPayouts(query: QueryOf<'listPayouts'> = {}, options?: CallOptions): List<ResultOf<'listPayouts'>> {
@@ -532,7 +532,7 @@ export class Operations extends Calls {
 
   /**
    * Read a payout.
-   * What it is now, and by `status_transitions` all that it was: its state can be rebuilt from this alone.
+   * Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.
    * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
    */
   getPayout(id: ParamOf<'getPayout', 'id'>, options?: CallOptions): Promise<ResultOf<'getPayout'>> {
@@ -544,7 +544,7 @@ export class Operations extends Calls {
 
   /**
    * Approve a payout.
-   * Never by whoever created it. With the last approval it needs, the source is checked once more: the payout is `approved`, or `rejected` with the code of the rule that stood against it. A second approval by the same member changes nothing. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+   * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
    * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
   approvePayout(id: ParamOf<'approvePayout', 'id'>, options?: CallOptions): Promise<ResultOf<'approvePayout'>> {
@@ -556,7 +556,7 @@ export class Operations extends Calls {
 
   /**
    * Reject a payout.
-   * Never by whoever created it, who cancels it instead. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+   * Whoever created it cannot reject it, but can cancel it. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
    * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
   rejectPayout(
@@ -572,7 +572,7 @@ export class Operations extends Calls {
 
   /**
    * Cancel a payout.
-   * By whoever created it, or an admin or owner of the source, while it is `pending_approval` or `approved`: what is `in_progress` may have left. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+   * By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
    * Scope: `payouts`. Role in source: admin, owner, the creator.
    */
   cancelPayout(id: ParamOf<'cancelPayout', 'id'>, options?: CallOptions): Promise<ResultOf<'cancelPayout'>> {
@@ -584,7 +584,7 @@ export class Operations extends Calls {
 
   /**
    * List the events of the tenant.
-   * Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service has left sequences out.
+   * Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.
    * Scope: `read` or `webhooks`.
    */
   listEvents(query: QueryOf<'listEvents'> = {}, options?: CallOptions): List<ResultOf<'listEvents'>> {
@@ -604,7 +604,7 @@ export class Operations extends Calls {
 
   /**
    * Deliver an event again.
-   * To every enabled endpoint that is subscribed to its type, signed like the original and with the same event id.
+   * To every enabled endpoint subscribed to its type, signed like the original and with the same event id.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   redeliverEvent(id: ParamOf<'redeliverEvent', 'id'>, options?: CallOptions): Promise<ResultOf<'redeliverEvent'>> {
@@ -616,7 +616,7 @@ export class Operations extends Calls {
 
   /**
    * Register a webhook endpoint.
-   * It is told of every event of its types from now on. The answer holds the signing secret, this once: a replay shows the endpoint without it, and a secret that was lost is rotated. At most 16 for a tenant.
+   * It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it, and a lost secret must be rotated. At most 16 per tenant.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   createWebhookEndpoint(
@@ -665,7 +665,7 @@ export class Operations extends Calls {
 
   /**
    * Change a webhook endpoint.
-   * What is on its way goes to a new `url`. Deliveries of a type that is removed end; a type that is added starts with the next event. Enabled again, it gets what was not delivered since 5 days before it was disabled.
+   * Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   updateWebhookEndpoint(
@@ -687,7 +687,7 @@ export class Operations extends Calls {
 
   /**
    * Delete a webhook endpoint.
-   * Nothing more is sent to it. Repeating it is no error.
+   * Nothing more is sent to it. Deleting it again is not an error.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   deleteWebhookEndpoint(
@@ -707,7 +707,7 @@ export class Operations extends Calls {
 
   /**
    * Rotate the signing secret.
-   * The new secret signs from now on, and is shown here and never again. For 24 hours `Svc-Signature-Previous` carries the signature of the one before.
+   * The new secret signs from now on, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   rotateWebhookSecret(
@@ -727,7 +727,7 @@ export class Operations extends Calls {
 
   /**
    * Send a test.
-   * A signed body of type `webhook.test`, sent at once and once, also to a disabled endpoint. What came of it is among the deliveries, under the `id` that is answered here as `event_id`.
+   * A signed body of type `webhook.test`, sent at once and only once, even to a disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned here.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   testWebhookEndpoint(
@@ -747,7 +747,7 @@ export class Operations extends Calls {
 
   /**
    * Recover what was missed.
-   * Sends again every event since then, of the types that are subscribed to, that has no 2xx from this endpoint.
+   * Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   recoverWebhookEndpoint(
@@ -769,7 +769,7 @@ export class Operations extends Calls {
 
   /**
    * List the deliveries to a webhook endpoint.
-   * Newest first, each with its attempts. Kept 30 days.
+   * Newest first, each with its attempts. Kept for 30 days.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   listWebhookDeliveries(
@@ -791,7 +791,7 @@ export class Operations extends Calls {
 
   /**
    * Make a statement.
-   * Of the movements of one asset of an account in a period, with its balance before and after. The figures stand at once and for ever; the files, as CSV and XLSX, follow within seconds, of long statements within minutes.
+   * Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   createStatement(body: BodyOf<'createStatement'>, options?: CallOptions): Promise<ResultOf<'createStatement'>> {
@@ -803,7 +803,7 @@ export class Operations extends Calls {
 
   /**
    * List statements.
-   * Of the accounts in which the member of the token has a role, newest first.
+   * Of the accounts in which the token's member has a role, newest first.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   listStatements(query: QueryOf<'listStatements'> = {}, options?: CallOptions): List<ResultOf<'listStatements'>> {
@@ -829,7 +829,7 @@ export class Operations extends Calls {
 
   /**
    * Download a statement.
-   * A line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless it is ready.
+   * One line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is ready.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   downloadStatement(
@@ -851,7 +851,7 @@ export class Operations extends Calls {
 
   /**
    * Read what became of a request.
-   * Of a request of the same member that changed something or was to, or that failed by a fault of the service, by the `Svc-Request-Id` of its answer; for 30 days, and a second after the answer. The token needs a scope that the request itself took.
+   * By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
    * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
    */
   getRequest(requestId: ParamOf<'getRequest', 'request_id'>, options?: CallOptions): Promise<ResultOf<'getRequest'>> {

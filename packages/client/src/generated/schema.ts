@@ -1,4 +1,4 @@
-// Made from the OpenAPI document by `npm run docs:client`. Do not edit.
+// Generated from the OpenAPI document by `npm run docs:client`. Do not edit.
 
 export interface paths {
   '/v1/transfers': {
@@ -10,7 +10,7 @@ export interface paths {
     };
     /**
      * List transfers
-     * @description Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
@@ -18,7 +18,7 @@ export interface paths {
     put?: never;
     /**
      * Send a transfer
-     * @description Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve.
+     * @description Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.
      *
      *     Scope: `transfers`. Role in source: operator, admin, owner.
      */
@@ -60,7 +60,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a transfer
-     * @description Never by whoever created it. With the last approval it needs, the source is checked once more: the transfer is `completed`, or `rejected` with the code of the rule that stood against it. A second approval by the same member changes nothing. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+     * @description Whoever created it cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
      *
      *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
      */
@@ -82,7 +82,7 @@ export interface paths {
     put?: never;
     /**
      * Reject a transfer
-     * @description Never by whoever created it, who cancels it instead. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+     * @description Whoever created it cannot reject it, but can cancel it. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
      *
      *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
      */
@@ -104,7 +104,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a transfer
-     * @description By whoever created it, or an admin or owner of the source. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+     * @description By its creator, or an admin or owner of the source. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
      *
      *     Scope: `transfers`. Role in source: admin, owner, the creator.
      */
@@ -124,7 +124,7 @@ export interface paths {
     };
     /**
      * List payouts
-     * @description Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -132,7 +132,7 @@ export interface paths {
     put?: never;
     /**
      * Pay out to a bank account
-     * @description Holds the amount and its fee, and sends it over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve. `400 invalid_field` with reason `not_supported`: no rail goes to this country.
+     * @description Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
      *
      *     Scope: `payouts`. Role in source: operator, admin, owner.
      */
@@ -152,7 +152,7 @@ export interface paths {
     };
     /**
      * Read a payout
-     * @description What it is now, and by `status_transitions` all that it was: its state can be rebuilt from this alone.
+     * @description Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.
      *
      *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -176,7 +176,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a payout
-     * @description Never by whoever created it. With the last approval it needs, the source is checked once more: the payout is `approved`, or `rejected` with the code of the rule that stood against it. A second approval by the same member changes nothing. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+     * @description Whoever created it cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
      *
      *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
      */
@@ -198,7 +198,7 @@ export interface paths {
     put?: never;
     /**
      * Reject a payout
-     * @description Never by whoever created it, who cancels it instead. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+     * @description Whoever created it cannot reject it, but can cancel it. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
      *
      *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
      */
@@ -220,7 +220,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a payout
-     * @description By whoever created it, or an admin or owner of the source, while it is `pending_approval` or `approved`: what is `in_progress` may have left. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+     * @description By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
      *
      *     Scope: `payouts`. Role in source: admin, owner, the creator.
      */
@@ -240,14 +240,14 @@ export interface paths {
     };
     /**
      * Read an approval policy
-     * @description Of an account and asset. 404 where nothing of it needs approval.
+     * @description For one account and asset; 404 if nothing there needs approval.
      *
      *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['getApprovalPolicy'];
     /**
      * Set an approval policy
-     * @description From `threshold` on, what leaves the account in this asset waits for approvals. What is pending keeps what it was created with. Where the tenant has a delay, what this lowers comes later and is shown in `pending`: a higher threshold, fewer approvals, a longer time. What is stricter counts at once. Setting what is in force withdraws what was to come.
+     * @description Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
      *
      *     Scope: `transfers`. Role in the account: admin, owner.
      */
@@ -255,7 +255,7 @@ export interface paths {
     post?: never;
     /**
      * Remove an approval policy
-     * @description Nothing new needs approval, at once or after the delay of the tenant: GET then shows when. What is pending goes on waiting.
+     * @description New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.
      *
      *     Scope: `transfers`. Role in the account: admin, owner.
      */
@@ -274,7 +274,7 @@ export interface paths {
     };
     /**
      * List bonuses
-     * @description Single ones and those of batches, newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     * @description Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
@@ -282,7 +282,7 @@ export interface paths {
     put?: never;
     /**
      * Pay a bonus
-     * @description Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of its id, alias or phone. From the approval threshold of the source account on it is refused: a bonus cannot wait for another member, a transfer or a batch can.
+     * @description Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.
      *
      *     Scope: `bonuses`. Role in source: operator, admin, owner.
      */
@@ -322,7 +322,7 @@ export interface paths {
     };
     /**
      * List batches
-     * @description Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -330,7 +330,7 @@ export interface paths {
     put?: never;
     /**
      * Upload a batch of bonuses
-     * @description An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.
+     * @description An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.
      *
      *     Scope: `bonuses`. Role in source: operator, admin, owner.
      */
@@ -350,7 +350,7 @@ export interface paths {
     };
     /**
      * Read a batch
-     * @description While it is `ready`, with what a person reviews before money moves.
+     * @description While it is `ready`, includes what a person reviews before money moves.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -372,7 +372,7 @@ export interface paths {
     };
     /**
      * List the rows of a batch
-     * @description In the order of the file, once it is accepted.
+     * @description In file order, once the file is accepted.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -396,7 +396,7 @@ export interface paths {
     put?: never;
     /**
      * Execute a batch
-     * @description Money leaves from now on, row after row. If the funds cover the whole debit they are held at once; if not, each row is tried in the order of the file. From the approval threshold of the source account on, another member than the uploader executes it.
+     * @description From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.
      *
      *     Scope: `bonuses`. Role in source: approver, admin, owner.
      */
@@ -418,7 +418,7 @@ export interface paths {
     put?: never;
     /**
      * Withdraw a batch
-     * @description While it is `ready`, by whoever uploaded it, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
+     * @description While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
      *
      *     Scope: `bonuses`. Role in source: admin, owner, the uploader.
      */
@@ -438,7 +438,7 @@ export interface paths {
     };
     /**
      * Download an empty file to fill in
-     * @description With an example row. `format`: xlsx, or csv unless said.
+     * @description With an example row. CSV, or XLSX with `format=xlsx`.
      *
      *     Scope: `read` or `bonuses`.
      */
@@ -460,7 +460,7 @@ export interface paths {
     };
     /**
      * Download the errors file
-     * @description Every problem of a rejected file, a line each: row, column, code, message, value. CSV, or XLSX with `format=xlsx`.
+     * @description Every problem in a rejected file, one per line: row, column, code, message, value. CSV, or XLSX with `format=xlsx`.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -504,7 +504,7 @@ export interface paths {
     };
     /**
      * List accounts
-     * @description Those in which the member of the token has a role, newest first.
+     * @description Those in which the token's member has a role, newest first.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -546,7 +546,7 @@ export interface paths {
     };
     /**
      * Read the limits of an account
-     * @description Of one operation, and of the month with what it has used.
+     * @description For a single operation, and for the month with the amount used.
      *
      *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -568,7 +568,7 @@ export interface paths {
     };
     /**
      * Read the balances of an account
-     * @description Held funds are part of the total but cannot be spent. With `at`, the totals of a past moment: exact, and for ever the same.
+     * @description Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -612,7 +612,7 @@ export interface paths {
     };
     /**
      * Look up a recipient
-     * @description By exactly one of alias or phone; shows the least that a sender needs.
+     * @description By exactly one of alias or phone; returns only what a sender needs.
      *
      *     Scope: `lookup`.
      */
@@ -635,7 +635,7 @@ export interface paths {
     get?: never;
     /**
      * Set the alias of an account
-     * @description Releases the one it had, which nobody may take for 90 days.
+     * @description Releases the previous one, which nobody can take for 90 days.
      *
      *     Scope: `transfers`. Role in the account: admin, owner.
      */
@@ -643,7 +643,7 @@ export interface paths {
     post?: never;
     /**
      * Release the alias of an account
-     * @description Nobody may take it for 90 days.
+     * @description Nobody can take it for 90 days.
      *
      *     Scope: `transfers`. Role in the account: admin, owner.
      */
@@ -663,7 +663,7 @@ export interface paths {
     get?: never;
     /**
      * Declare the verification of an account
-     * @description The account may send from then on. Repeated, it replaces the data.
+     * @description From then on the account can send. Declaring it again replaces the data.
      *
      *     Scope: `transfers`. Role in the account: admin, owner.
      */
@@ -684,7 +684,7 @@ export interface paths {
     };
     /**
      * List statements
-     * @description Of the accounts in which the member of the token has a role, newest first.
+     * @description Of the accounts in which the token's member has a role, newest first.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -692,7 +692,7 @@ export interface paths {
     put?: never;
     /**
      * Make a statement
-     * @description Of the movements of one asset of an account in a period, with its balance before and after. The figures stand at once and for ever; the files, as CSV and XLSX, follow within seconds, of long statements within minutes.
+     * @description Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -732,7 +732,7 @@ export interface paths {
     };
     /**
      * Download a statement
-     * @description A line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless it is ready.
+     * @description One line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is ready.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -754,7 +754,7 @@ export interface paths {
     };
     /**
      * Read what became of a request
-     * @description Of a request of the same member that changed something or was to, or that failed by a fault of the service, by the `Svc-Request-Id` of its answer; for 30 days, and a second after the answer. The token needs a scope that the request itself took.
+     * @description By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
      *
      *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
      */
@@ -776,7 +776,7 @@ export interface paths {
     };
     /**
      * List the events of the tenant
-     * @description Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service has left sequences out.
+     * @description Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.
      *
      *     Scope: `read` or `webhooks`.
      */
@@ -826,7 +826,7 @@ export interface paths {
     put?: never;
     /**
      * Register a webhook endpoint
-     * @description It is told of every event of its types from now on. The answer holds the signing secret, this once: a replay shows the endpoint without it, and a secret that was lost is rotated. At most 16 for a tenant.
+     * @description It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it, and a lost secret must be rotated. At most 16 per tenant.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -853,7 +853,7 @@ export interface paths {
     post?: never;
     /**
      * Delete a webhook endpoint
-     * @description Nothing more is sent to it. Repeating it is no error.
+     * @description Nothing more is sent to it. Deleting it again is not an error.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -862,7 +862,7 @@ export interface paths {
     head?: never;
     /**
      * Change a webhook endpoint
-     * @description What is on its way goes to a new `url`. Deliveries of a type that is removed end; a type that is added starts with the next event. Enabled again, it gets what was not delivered since 5 days before it was disabled.
+     * @description Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -880,7 +880,7 @@ export interface paths {
     put?: never;
     /**
      * Rotate the signing secret
-     * @description The new secret signs from now on, and is shown here and never again. For 24 hours `Svc-Signature-Previous` carries the signature of the one before.
+     * @description The new secret signs from now on, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -902,7 +902,7 @@ export interface paths {
     put?: never;
     /**
      * Send a test
-     * @description A signed body of type `webhook.test`, sent at once and once, also to a disabled endpoint. What came of it is among the deliveries, under the `id` that is answered here as `event_id`.
+     * @description A signed body of type `webhook.test`, sent at once and only once, even to a disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned here.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -924,7 +924,7 @@ export interface paths {
     put?: never;
     /**
      * Recover what was missed
-     * @description Sends again every event since then, of the types that are subscribed to, that has no 2xx from this endpoint.
+     * @description Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -946,7 +946,7 @@ export interface paths {
     put?: never;
     /**
      * Deliver an event again
-     * @description To every enabled endpoint that is subscribed to its type, signed like the original and with the same event id.
+     * @description To every enabled endpoint subscribed to its type, signed like the original and with the same event id.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -966,7 +966,7 @@ export interface paths {
     };
     /**
      * List the deliveries to a webhook endpoint
-     * @description Newest first, each with its attempts. Kept 30 days.
+     * @description Newest first, each with its attempts. Kept for 30 days.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -1001,9 +1001,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1033,7 +1033,7 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description What approvals it waits or waited for; null where none were needed. */
+      /** @description The approvals it waits or waited for; null if none were needed. */
       approval: {
         required: number;
         received: number;
@@ -1043,7 +1043,7 @@ export interface components {
          */
         expires_at: string;
       } | null;
-      /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its end. */
+      /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
       rejection: {
         code: string;
         reason: string | null;
@@ -1058,7 +1058,7 @@ export interface components {
       asset: components['schemas']['Asset'];
     };
     /**
-     * @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar.
+     * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar.
      * @enum {string}
      */
     Asset: 'COPM' | 'DUSD';
@@ -1080,9 +1080,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1107,9 +1107,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1134,9 +1134,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1161,7 +1161,7 @@ export interface components {
         /** @enum {string} */
         account_type: 'savings' | 'checking';
         /**
-         * @description Masked: at most its last four, and never more than half of it.
+         * @description Masked: at most its last four characters, and never more than half of it.
          * @example ****6789
          */
         account_number: string;
@@ -1175,7 +1175,7 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description What approvals it waits or waited for; null where none were needed. */
+      /** @description The approvals it waits or waited for; null if none were needed. */
       approval: {
         required: number;
         received: number;
@@ -1185,19 +1185,19 @@ export interface components {
          */
         expires_at: string;
       } | null;
-      /** @description `rejected` by a person, or the code of the rule that its last approval met. */
+      /** @description `rejected` by a person, or the code of the rule that refused it at its last approval. */
       rejection: {
         code: string;
         reason: string | null;
       } | null;
-      /** @description Why it failed or was returned; `approval_expired` where it was not approved in time. */
+      /** @description Why it failed or was returned; `approval_expired` if it was not approved in time. */
       failure: {
         code: string;
         message: string;
       } | null;
-      /** @description The rail's own name for it, once it has taken it. */
+      /** @description The rail's own reference, once the rail has taken it. */
       rail_reference: string | null;
-      /** @description Every status that it went through, oldest first; the last is the present one. */
+      /** @description Every status it has had, oldest first; the last is the current one. */
       status_transitions: {
         /** @enum {string} */
         status:
@@ -1234,9 +1234,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1261,9 +1261,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1288,9 +1288,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1315,9 +1315,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1342,9 +1342,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1369,9 +1369,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1388,38 +1388,38 @@ export interface components {
       description: string | null;
       /** @description Rows in the file; while validating, those read so far. */
       rows: number;
-      /** @description Rows with a problem. One is enough for the whole file. */
+      /** @description Rows with a problem. One is enough to reject the whole file. */
       rows_rejected: number;
       /** @description Of the valid rows; null until the asset is known. */
       total: components['schemas']['Amount'] | null;
-      /** @description From ready on. */
+      /** @description Once ready. */
       fees: components['schemas']['Amount'] | null;
-      /** @description The total and the fees. From ready on. */
+      /** @description The total plus the fees. Once ready. */
       total_debit: components['schemas']['Amount'] | null;
       duplicates: {
-        /** @description Rows whose recipient an earlier row has. */
+        /** @description Rows with the same recipient as an earlier row. */
         count: number;
         /** @description The first 100 of them. */
         rows: number[];
         /**
          * Format: uuid
-         * @description The newest earlier batch of the last 90 days with the same bytes.
+         * @description The most recent earlier batch with the same bytes, within the last 90 days.
          */
         same_file_batch_id: string | null;
       } | null;
       files: {
         /**
          * Format: uri
-         * @description Which row failed and why; with the rejection of the file, until it is removed.
+         * @description Which rows failed and why; from the rejection of the file until it is removed.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description What became of each row; with the end of the execution, until it is removed.
+         * @description What became of each row; from the end of the execution until it is removed.
          */
         result_url: string | null;
       };
-      /** @description Why a batch whose file was accepted is rejected: it was withdrawn, or nobody executed it in time. */
+      /** @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time. */
       rejection: {
         /** @enum {string} */
         code: 'withdrawn' | 'lapsed';
@@ -1458,9 +1458,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1485,9 +1485,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1512,9 +1512,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1539,9 +1539,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
+      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1609,7 +1609,7 @@ export interface components {
         message: string;
         /** Format: uri */
         doc_url: string;
-        /** @description The data of the rule, where there is any. */
+        /** @description Data about the rule, if there is any. */
         details?: {
           [key: string]: unknown;
         };
@@ -1659,10 +1659,10 @@ export interface components {
         bank_code: string;
         /** @enum {string} */
         account_type: 'savings' | 'checking';
-        /** @description Kept encrypted; shown only by its end. */
+        /** @description Stored encrypted; only its end is shown. */
         account_number: string;
         holder_name: string;
-        /** @description Kept encrypted; never shown again. */
+        /** @description Stored encrypted; never shown again. */
         holder_document: string;
       };
       amount: components['schemas']['AmountInput'];
@@ -1683,19 +1683,19 @@ export interface components {
       asset: 'COPM' | 'DUSD';
       /**
        * Format: int64
-       * @description An amount that reaches it needs approval.
+       * @description Amounts that reach it need approval.
        * @example 150000
        */
       threshold: bigint;
       approvals: number;
       expires_in_s: number;
-      /** @description What comes instead. Null: nothing. */
+      /** @description The change to come; null if there is none. */
       pending: {
-        /** @description Null: the policy goes. */
+        /** @description Null: the policy is removed. */
         policy: {
           /**
            * Format: int64
-           * @description An amount that reaches it needs approval.
+           * @description Amounts that reach it need approval.
            * @example 150000
            */
           threshold: bigint;
@@ -1717,7 +1717,7 @@ export interface components {
        */
       threshold: bigint;
       approvals: number;
-      /** @description Seconds; 604800 (seven days) unless said. */
+      /** @description Seconds; by default 604800 (seven days). */
       expires_in_s?: number | null;
     };
     Bonus: {
@@ -1735,7 +1735,7 @@ export interface components {
       fee: components['schemas']['Amount'];
       total_debited: components['schemas']['Amount'] & unknown;
       description: string | null;
-      /** @description Your own name for it. */
+      /** @description Your own reference for it. */
       reference: string | null;
       /**
        * Format: date-time
@@ -1780,38 +1780,38 @@ export interface components {
       description: string | null;
       /** @description Rows in the file; while validating, those read so far. */
       rows: number;
-      /** @description Rows with a problem. One is enough for the whole file. */
+      /** @description Rows with a problem. One is enough to reject the whole file. */
       rows_rejected: number;
       /** @description Of the valid rows; null until the asset is known. */
       total: components['schemas']['Amount'] | null;
-      /** @description From ready on. */
+      /** @description Once ready. */
       fees: components['schemas']['Amount'] | null;
-      /** @description The total and the fees. From ready on. */
+      /** @description The total plus the fees. Once ready. */
       total_debit: components['schemas']['Amount'] | null;
       duplicates: {
-        /** @description Rows whose recipient an earlier row has. */
+        /** @description Rows with the same recipient as an earlier row. */
         count: number;
         /** @description The first 100 of them. */
         rows: number[];
         /**
          * Format: uuid
-         * @description The newest earlier batch of the last 90 days with the same bytes.
+         * @description The most recent earlier batch with the same bytes, within the last 90 days.
          */
         same_file_batch_id: string | null;
       } | null;
       files: {
         /**
          * Format: uri
-         * @description Which row failed and why; with the rejection of the file, until it is removed.
+         * @description Which rows failed and why; from the rejection of the file until it is removed.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description What became of each row; with the end of the execution, until it is removed.
+         * @description What became of each row; from the end of the execution until it is removed.
          */
         result_url: string | null;
       };
-      /** @description Why a batch whose file was accepted is rejected: it was withdrawn, or nobody executed it in time. */
+      /** @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time. */
       rejection: {
         /** @enum {string} */
         code: 'withdrawn' | 'lapsed';
@@ -1864,11 +1864,11 @@ export interface components {
       row: number;
       /** @enum {string} */
       status: 'pending' | 'paid' | 'failed';
-      /** @description As the file names it. */
+      /** @description As written in the file. */
       recipient: string;
       /**
        * Format: uuid
-       * @description Whom it named when the file was validated.
+       * @description The account it named when the file was validated.
        */
       account_id: string;
       amount: components['schemas']['Amount'];
@@ -1904,7 +1904,7 @@ export interface components {
       status: 'active' | 'frozen' | 'closed';
       /** @description The name given at opening. */
       name: string;
-      /** @description What others see of it. */
+      /** @description The name that others see. */
       display_name: string;
       alias: string | null;
       /** @description E.164 */
@@ -1929,20 +1929,20 @@ export interface components {
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
-         * @description Of one operation.
+         * @description For a single operation.
          * @example 150000
          */
         minimum: bigint;
         /**
          * Format: int64
-         * @description Of one operation.
+         * @description For a single operation.
          * @example 150000
          */
         maximum: bigint;
         month: {
           /**
            * Format: int64
-           * @description What has left the account or is pending, fees not counted.
+           * @description What has left the account or is pending, fees excluded.
            * @example 150000
            */
           used: bigint;
@@ -1973,7 +1973,7 @@ export interface components {
         available: bigint;
         /**
          * Format: int64
-         * @description Set aside for what is pending.
+         * @description Set aside for pending operations.
          * @example 150000
          */
         held: bigint;
@@ -1997,7 +1997,7 @@ export interface components {
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
-         * @description Of all that was posted up to and at `as_of`.
+         * @description Of everything posted up to and including `as_of`.
          * @example 150000
          */
         total: bigint;
@@ -2091,7 +2091,7 @@ export interface components {
       /** Format: uuid */
       id: string;
       /**
-       * @description preparing: its files are made; ready: they can be had; expired: they are removed, the figures stay.
+       * @description preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.
        * @enum {string}
        */
       status: 'preparing' | 'ready' | 'expired';
@@ -2110,7 +2110,7 @@ export interface components {
       to: string;
       opening_balance: components['schemas']['Amount'] & unknown;
       closing_balance: components['schemas']['Amount'] & unknown;
-      /** @description Of this asset in the period; null while preparing. */
+      /** @description In this asset, in the period; null while preparing. */
       movements: number | null;
       /** @description null unless ready */
       files: {
@@ -2125,19 +2125,19 @@ export interface components {
        */
       created_at: string;
     };
-    /** @description A period with at most 500000 movements of the account. */
+    /** @description A period in which the account has at most 500000 movements. */
     CreateStatement: {
       /** Format: uuid */
       account_id: string;
       asset: components['schemas']['Asset'];
       /**
        * Format: date-time
-       * @description The first moment of the period, included.
+       * @description The first moment of the period, inclusive.
        */
       from: string;
       /**
        * Format: date-time
-       * @description The last moment of the period, included; at least 15 seconds ago.
+       * @description The last moment of the period, inclusive; at least 15 seconds ago.
        */
       to: string;
     };
@@ -2157,12 +2157,12 @@ export interface components {
       /** @example /v1/transfers */
       path: string;
       /**
-       * @description What it was answered with.
+       * @description The status it was answered with.
        * @example 201
        */
       status: number;
       /**
-       * @description Of the error; null where it was answered with none.
+       * @description The code of the error; null if the answer was not an error.
        * @enum {string|null}
        */
       code:
@@ -2193,7 +2193,7 @@ export interface components {
         | 'internal_error'
         | 'ledger_unavailable'
         | null;
-      /** @description What it made, or its key had made before: also where it was answered with 503. */
+      /** @description What it created, or its key had created before, even if it was answered 503. */
       resource: {
         /** @enum {string} */
         type:
@@ -2203,7 +2203,7 @@ export interface components {
       } | null;
       /**
        * Format: date-time
-       * @description When it came.
+       * @description When it arrived.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -2224,13 +2224,13 @@ export interface components {
       | components['schemas']['BonusBatchPartiallyFailedEvent']
       | components['schemas']['AccountVerifiedEvent'];
     EventGap: {
-      /** @description The last event before the gap; 0: there is none. */
+      /** @description The sequence of the last event before the gap; 0 if there is none. */
       after: number;
-      /** @description The sequence of the first event behind it. */
+      /** @description The sequence of the first event after it. */
       before: number;
       /**
        * Format: date-time
-       * @description What happened later, up to `created_at`, is undone: what was told of it holds no more.
+       * @description What happened later, up to `created_at`, is undone: whatever was said about it no longer holds.
        * @example 2026-11-01T14:05:00.000Z
        */
       restored_to: string;
@@ -2274,7 +2274,7 @@ export interface components {
        */
       disabled_reason: 'by_tenant' | 'by_operator' | 'answered_410' | 'failing_for_5_days' | null;
       /**
-       * @description Of its events; pinned when it was registered.
+       * @description The version of its events, pinned at registration.
        * @enum {string}
        */
       api_version: '2026-11-01';
@@ -2285,11 +2285,11 @@ export interface components {
       created_at: string;
       /**
        * Format: date-time
-       * @description The last answer of 2xx, to a test too.
+       * @description When it last answered 2xx, tests included.
        * @example 2026-11-01T14:05:00.000Z
        */
       last_success_at: string | null;
-      /** @description The sequences that retention removed before this endpoint was told of them. */
+      /** @description The sequences that retention removed before they were sent to this endpoint. */
       lost_events: {
         from: number;
         to: number;
@@ -2298,10 +2298,10 @@ export interface components {
     RegisterWebhookEndpoint: {
       /**
        * Format: uri
-       * @description https, without credentials and fragment; an address of the public internet.
+       * @description https, without credentials or a fragment, on the public internet.
        */
       url: string;
-      /** @description The types of events that it is told of. */
+      /** @description The types of events it receives. */
       events: (
         | 'transfer.completed'
         | 'payout.completed'
@@ -2320,10 +2320,10 @@ export interface components {
     ChangeWebhookEndpoint: {
       /**
        * Format: uri
-       * @description https, without credentials and fragment; an address of the public internet.
+       * @description https, without credentials or a fragment, on the public internet.
        */
       url?: string | null;
-      /** @description The types of events that it is told of. */
+      /** @description The types of events it receives. */
       events?:
         | (
             | 'transfer.completed'
@@ -2351,7 +2351,7 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       since: string;
-      /** @description Null when nothing has happened since. */
+      /** @description Null if nothing has happened since. */
       from_sequence: number | null;
       to_sequence: number | null;
     };
@@ -2379,7 +2379,7 @@ export interface components {
       /** @enum {string} */
       cause: 'event' | 'recover' | 'redeliver' | 'test';
       /**
-       * @description pending: not tried yet. retrying: it failed and is tried again. delivered: a 2xx came. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.
+       * @description pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.
        * @enum {string}
        */
       status: 'pending' | 'retrying' | 'delivered' | 'failed' | 'ended';
@@ -2389,9 +2389,9 @@ export interface components {
          * @example 2026-11-01T14:05:00.000Z
          */
         at: string;
-        /** @description The HTTP status; null when no answer came. */
+        /** @description The HTTP status; null if no answer came. */
         status: number | null;
-        /** @description Why no answer came, in a stable word. */
+        /** @description Why no answer came, as a stable word. */
         failure: string | null;
         message: string | null;
         duration_ms: number;
@@ -2412,9 +2412,9 @@ export interface components {
   };
   responses: never;
   parameters: {
-    /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+    /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
     'Idempotency-Key': string;
-    /** @description The dated version of the API; without it 2026-11-01. */
+    /** @description The dated version of the API; by default 2026-11-01. */
     'Svc-Version': '2026-11-01';
   };
   requestBodies: never;
@@ -2502,7 +2502,7 @@ export interface operations {
         'created_at[lte]'?: string;
         source_account?: string;
         idempotency_key?: string;
-        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
@@ -2513,7 +2513,7 @@ export interface operations {
         destination_account?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -2565,9 +2565,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -2593,7 +2593,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description A replay: the original result of the key, as it is now. */
+      /** @description A replay: the key's original result, as it is now. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -2659,7 +2659,7 @@ export interface operations {
           'application/json': components['schemas']['Transfer'];
         };
       };
-      /** @description Accepted: it is not finished yet. */
+      /** @description Accepted, but not finished yet. */
       202: {
         headers: {
           [name: string]: unknown;
@@ -2702,7 +2702,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -2751,9 +2751,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -2806,7 +2806,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -2871,7 +2871,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -2933,7 +2933,7 @@ export interface operations {
         'created_at[lte]'?: string;
         source_account?: string;
         idempotency_key?: string;
-        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
@@ -2950,11 +2950,11 @@ export interface operations {
           | 'canceled'
           | 'failed';
         bank_code?: string;
-        /** @description What is shown of the account number: its end. */
+        /** @description The end of the account number, which is the part that is shown. */
         account_number_end?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -3018,9 +3018,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -3051,7 +3051,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description A replay: the original result of the key, as it is now. */
+      /** @description A replay: the key's original result, as it is now. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3141,7 +3141,7 @@ export interface operations {
           'application/json': components['schemas']['Payout'];
         };
       };
-      /** @description Accepted: it is not finished yet. */
+      /** @description Accepted, but not finished yet. */
       202: {
         headers: {
           [name: string]: unknown;
@@ -3196,7 +3196,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3265,9 +3265,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3336,7 +3336,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3417,7 +3417,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3482,7 +3482,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3518,7 +3518,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3565,7 +3565,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3595,7 +3595,7 @@ export interface operations {
         'created_at[lte]'?: string;
         source_account?: string;
         idempotency_key?: string;
-        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
@@ -3605,7 +3605,7 @@ export interface operations {
         recipient_account?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -3658,9 +3658,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -3686,7 +3686,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description A replay: the original result of the key, as it is now. */
+      /** @description A replay: the key's original result, as it is now. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3760,7 +3760,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -3819,7 +3819,7 @@ export interface operations {
         status?: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -3889,9 +3889,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -3912,14 +3912,14 @@ export interface operations {
           description?: string | null;
           /**
            * Format: binary
-           * @description The file, of at most 10485760 bytes. Its part may have any name; there is exactly one.
+           * @description The file, at most 10485760 bytes. Its part may have any name; there must be exactly one.
            */
           file: Blob;
         };
       };
     };
     responses: {
-      /** @description A replay: the original result of the key, as it is now. */
+      /** @description A replay: the key's original result, as it is now. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -4010,7 +4010,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4082,7 +4082,7 @@ export interface operations {
         status?: 'pending' | 'paid' | 'failed';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4133,9 +4133,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4145,7 +4145,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Accepted: it is not finished yet. */
+      /** @description Accepted, but not finished yet. */
       202: {
         headers: {
           [name: string]: unknown;
@@ -4202,7 +4202,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4269,7 +4269,7 @@ export interface operations {
         format?: 'csv' | 'xlsx';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -4299,7 +4299,7 @@ export interface operations {
         format?: 'csv' | 'xlsx';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4331,7 +4331,7 @@ export interface operations {
         format?: 'csv' | 'xlsx';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4367,7 +4367,7 @@ export interface operations {
         status?: 'active' | 'frozen' | 'closed';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -4409,7 +4409,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4448,7 +4448,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4489,11 +4489,11 @@ export interface operations {
   getBalances: {
     parameters: {
       query?: {
-        /** @description A moment from the opening of the account on, at least 15 seconds ago; left out: now. */
+        /** @description A moment since the account was opened, at least 15 seconds ago; by default now. */
         at?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4542,7 +4542,7 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
-        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         kind?:
           | 'transfer_in'
@@ -4556,7 +4556,7 @@ export interface operations {
           | 'adjustment_out';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4614,11 +4614,11 @@ export interface operations {
       query?: {
         /** @description Begins with $, URL-encoded. */
         alias?: string;
-        /** @description Any format; Colombian when it names no country. */
+        /** @description Any format; Colombian if it names no country. */
         phone?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -4649,7 +4649,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4689,7 +4689,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4712,7 +4712,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4764,7 +4764,7 @@ export interface operations {
         account_id?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -4816,9 +4816,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -4838,7 +4838,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description A replay: the original result of the key, as it is now. */
+      /** @description A replay: the key's original result, as it is now. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -4910,7 +4910,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4961,7 +4961,7 @@ export interface operations {
         format?: 'csv' | 'xlsx';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -4992,7 +4992,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5053,7 +5053,7 @@ export interface operations {
         order?: 'asc' | 'desc';
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -5108,9 +5108,9 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['EventPage'] & {
-            /** @description The oldest event that the log still has. */
+            /** @description The sequence of the oldest event still in the log. */
             first_sequence: number | null;
-            /** @description What restores of the service have left out, oldest first. */
+            /** @description What restores of the service left out, oldest first. */
             gaps: components['schemas']['EventGap'][];
           };
         };
@@ -5121,7 +5121,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5183,7 +5183,7 @@ export interface operations {
         cursor?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -5227,9 +5227,9 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path?: never;
@@ -5250,7 +5250,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description A replay: the original result of the key, as it is now. */
+      /** @description A replay: the key's original result, as it is now. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -5307,7 +5307,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5348,7 +5348,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5371,7 +5371,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5421,7 +5421,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5463,7 +5463,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5473,7 +5473,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Accepted: it is not finished yet. */
+      /** @description Accepted, but not finished yet. */
       202: {
         headers: {
           [name: string]: unknown;
@@ -5495,7 +5495,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5514,7 +5514,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Accepted: it is not finished yet. */
+      /** @description Accepted, but not finished yet. */
       202: {
         headers: {
           [name: string]: unknown;
@@ -5536,7 +5536,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
@@ -5598,7 +5598,7 @@ export interface operations {
         cursor?: string;
       };
       header?: {
-        /** @description The dated version of the API; without it 2026-11-01. */
+        /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
