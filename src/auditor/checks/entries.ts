@@ -142,8 +142,8 @@ function tally(audit: AuditRun, entry: AuditedEntry): void {
     audit.report('transaction_time', `ledger transaction ${transactionId}`, 'an entry has another date');
   if (!audit.isInTime(relatedId)) return;
   audit.tally.add(relatedId, legFact(type, describePosted(entry, tenantId)), -1);
-  // The lower 32 bits of an amount are enough, and a number multiplies them exactly. eslint-disable-next-line
-  // no-restricted-syntax -- no amount any more
+  // The lower 32 bits of an amount are enough, and a number multiplies them exactly.
+  // eslint-disable-next-line no-restricted-syntax -- no amount any more
   audit.tally.add(relatedId, `${transactionId} ${entry.asset}`, Number(BigInt.asIntN(32, raw)));
 }
 
