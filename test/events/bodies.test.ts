@@ -121,6 +121,21 @@ describe('the bodies of events', () => {
     assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 1);
   });
 
+  it('are not told from a transfer that has not ended as they say: a new primary may still be behind', async () => {
+    const own = await hooked(api, ['transfer.completed']);
+    const { bank } = own;
+    const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    const { id } = await bank.sent({ from, to, raw: LEAST });
+    const of = `WHERE id=${idLiteral(text(id))}`;
+    await db.change(`UPDATE transfers SET status='pending_approval', approval_expires_at=created_at ${of}`);
+    assert.equal((await bank.get('/v1/events')).status, 503);
+    await assert.rejects(drained(partsOf(api, receiver), own.id), /as it ended/);
+    assert.deepEqual(receiver.at(own.url), []);
+    await db.change(`UPDATE transfers SET status='completed', approval_expires_at=NULL ${of}`);
+    await expireLease(db, own.id);
+    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 1);
+  });
+
   it('of the shape t1 are these bytes, and of no other for ever', async () => {
     const own = await openGuarded(api);
     const sent = await own.bank.sent({ from: own.guarded, to: own.receiver, raw: LEAST, description: REASON });

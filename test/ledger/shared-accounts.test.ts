@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
+import type { Database } from '../../src/db/database.js';
+import { openDatabase, testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
+import { Proxy } from '../support/proxy.js';
 import { assertLedgerSound, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
 
 const TURN_MS = 20;
@@ -15,8 +17,10 @@ describe('a desk whose accounts other processes post to', () => {
   });
   afterEach(() => assertLedgerSound(db.database));
 
-  async function deskAndAccounts(): Promise<{ watched: WatchedDesk; from: Account; to: Account }> {
-    const watched = openDesk(db.database);
+  async function deskAndAccounts(
+    over: Database = db.database,
+  ): Promise<{ watched: WatchedDesk; from: Account; to: Account }> {
+    const watched = openDesk(over, { commandTimeoutMs: 6_000 });
     const deps = { database: db.database, desk: openDesk(db.database).desk };
     const tenant = await makeTenant(db.database);
     const from = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
@@ -87,6 +91,27 @@ describe('a desk whose accounts other processes post to', () => {
     });
     for (const { outcome } of await Promise.all(later)) assert(outcome.done);
     assert.deepEqual(watched.groups.slice(before), [1, 1, 1]);
+  });
+
+  it('goes on with others while nobody knows whether a group was committed', async () => {
+    const proxy = await Proxy.open(db.url);
+    const through = openDatabase(proxy.through(db.url));
+    try {
+      const { watched, from, to } = await deskAndAccounts(through);
+      const submit = () => watched.desk.submit(testKind, move({ from, to, raw: 1n }));
+      await behindAnother(from.id, submit, () => pause(10 * TURN_MS));
+
+      proxy.fateOf = (data) => (data.includes('INSERT INTO entries') ? 'cut_before' : 'pass');
+      const lost = submit();
+      while (watched.seen.unknown === 0) await pause(TURN_MS);
+      proxy.fateOf = () => 'pass';
+      const first = await Promise.race([lost.then(() => 'lost'), submit().then(({ outcome }) => outcome.done)]);
+      assert.equal(first, true);
+      assert(!(await lost).outcome.done);
+    } finally {
+      await through.close();
+      await proxy.close();
+    }
   });
 });
 

@@ -15,10 +15,14 @@ export interface PumpWatcher {
   readonly idle: () => void;
 }
 
+/** Longer than a wait for a lock may be: such a group waits for a server that does not answer, and in nobody's way. */
+const SLOW_MS = 1_500;
+
 /** Takes what waits as groups: so many at a time, and when the pace says so. */
 export class Pump {
   private readonly queue = new CommandQueue();
   private inFlight = 0;
+  private slow = 0;
   private isPlanned = false;
 
   constructor(
@@ -55,19 +59,36 @@ export class Pump {
   }
 
   private take(): void {
-    const { maxGroup, groupsInFlight } = this.options;
-    while (this.inFlight < (this.pace.isShared ? 1 : groupsInFlight) && this.queue.length > 0) {
+    const { maxGroup } = this.options;
+    while (this.hasRoom() && this.queue.length > 0) {
       const gatheringMs = this.queue.length < maxGroup ? this.pace.gatheringMs() : 0;
       if (gatheringMs > 0) return this.plan((work) => setTimeout(work, gatheringMs));
       const group = this.queue.takeGroup(maxGroup);
       this.watcher.taken(this.queue.length);
-      if (group.length === 0) continue;
-      this.inFlight += 1;
-      void this.run(group).finally(() => {
-        this.inFlight -= 1;
-        this.take();
-      });
+      if (group.length > 0) this.begin(group);
     }
     if (this.isIdle) this.watcher.idle();
+  }
+
+  /** A group whose commit nobody knows of keeps its place until its time is up: the others go on without it. */
+  private hasRoom(): boolean {
+    const { groupsInFlight } = this.options;
+    return this.inFlight < groupsInFlight && (!this.pace.isShared || this.inFlight === this.slow);
+  }
+
+  private begin(group: readonly Waiting[]): void {
+    let isSlow = false;
+    this.inFlight += 1;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      this.slow += 1;
+      this.take();
+    }, SLOW_MS);
+    void this.run(group).finally(() => {
+      clearTimeout(timer);
+      this.inFlight -= 1;
+      if (isSlow) this.slow -= 1;
+      this.take();
+    });
   }
 }
