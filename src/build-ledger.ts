@@ -18,7 +18,7 @@ export interface LedgerSettings extends MysqlConfig {
   readonly DESK_MAX_GROUP: number;
   readonly DESK_GROUPS_IN_FLIGHT: number;
   readonly DESK_MAX_QUEUE: number;
-  readonly WORKFLOW_PATCHES: 'on' | 'off';
+  readonly EVENT_BODIES: 'whole' | 'short';
   readonly FAILPOINT?: ArmedFailpoint | undefined;
 }
 
@@ -69,7 +69,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
-  const hasShortEvents = settings.WORKFLOW_PATCHES === 'on';
+  const hasShortEvents = settings.EVENT_BODIES === 'short';
   const deps = { database, clock, guard, failpoints, hasShortEvents, onFault, onAccountAhead };
   const desks = new Desks((name) => new PostingDesk(deps, options, observerOf(name)));
   return { clock: guard.now, guard, database, desk: desks.add('main'), desks, failpoints };

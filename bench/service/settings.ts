@@ -17,7 +17,7 @@ export interface Grounds {
 }
 
 /**
- * Settings of API and worker: the defaults, except that receivers may be on this machine and recipients are unlimited.
+ * Settings of API and worker: the defaults, except that bodies are stored short, receivers may be on this machine and recipients are unlimited.
  */
 export function sharedSettings({ url, temporal }: Grounds): Record<string, string> {
   return {
@@ -25,6 +25,7 @@ export function sharedSettings({ url, temporal }: Grounds): Record<string, strin
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     ENCRYPTION_KEYS: keys(ENCRYPTION_KEY),
+    EVENT_BODIES: 'short',
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
     NEW_RECIPIENTS_OF_TOKEN: NO_LIMIT,
     NEW_RECIPIENTS_OF_TENANT: NO_LIMIT,

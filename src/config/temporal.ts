@@ -34,14 +34,6 @@ const name = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits
 /** A build, such as `2026-11-22.1` or a commit. */
 const build = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be letters, digits, dots, - and _, 100 at most');
 
-/** Whether processes of the release before may be there, or come back. (docs/operations.md, Upgrade) */
-export const WORKFLOW_PATCHES = z
-  .enum(['on', 'off'])
-  .default('on')
-  .describe(
-    'off: workflows run and events are stored as the previous version knows them, for while any process of it runs or may come back',
-  );
-
 /** Which release a worker is, for Temporal's worker versioning. (docs/operations.md, Worker versions) */
 export const DEPLOYMENT_VARIABLES = {
   TEMPORAL_DEPLOYMENT_NAME: name
@@ -52,6 +44,10 @@ export const DEPLOYMENT_VARIABLES = {
   TEMPORAL_BUILD_ID: build
     .optional()
     .describe('the version of that deployment: a new one for each build, such as the image tag'),
+  WORKFLOW_PATCHES: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('off: workflows run as the previous version knows them, so that it can take them back'),
 } as const;
 
 export type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;

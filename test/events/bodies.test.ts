@@ -15,7 +15,6 @@ describe('the bodies of events', () => {
   let db: TestDatabase;
   let receiver: FakeReceiver;
   let api: TestApi;
-  /** As the release before stores them. */
   let previous: TestApi;
   let late = 0;
 
@@ -24,7 +23,7 @@ describe('the bodies of events', () => {
     receiver = new FakeReceiver();
     const clock = (): Instant => (systemClock() + late) as Instant;
     api = await startTestApi(db, {}, { clock, receiver });
-    previous = await startTestApi(db, { WORKFLOW_PATCHES: 'off' }, { clock });
+    previous = await startTestApi(db, { EVENT_BODIES: 'whole' }, { clock });
   });
   after(async () => {
     await assertLedgerSound(db.database);
