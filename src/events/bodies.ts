@@ -42,9 +42,8 @@ const SHAPES: Readonly<Record<EventShape, Shape>> = { t1: { version: '2026-11-01
 
 /**
  * The same with each body as JSON, the same bytes whenever it is read: as it was stored, or told from the row of what it is about, which
- * has ended and never changes again. Throws UnknownEnumValue on a shape of a later release, DatabaseUnavailable where the row has not ended
- * as the event says: a server that has just become the primary may be behind what the event was read from.
- * (docs/decisions/0047-a-body-is-stored-once.md)
+ * has ended and never changes again. Throws UnknownEnumValue on a shape of a later release, DatabaseUnavailable where the row has not ended:
+ * a server that has just become the primary may be behind what the event was read from. (docs/decisions/0047-a-body-is-stored-once.md)
  */
 export async function withWholeBodies<E extends StoredEvent>(reader: Reader, stored: readonly E[]): Promise<E[]> {
   const ids = stored.filter(({ body }) => shortBody(body) !== null).map(({ resourceId }) => resourceId);
@@ -58,7 +57,7 @@ export async function withWholeBodies<E extends StoredEvent>(reader: Reader, sto
 
 function toldBy(event: StoredEvent, { shape, restored }: ShortBody, transfer: Transfer | undefined): string {
   const { version, present } = SHAPES[column.oneOf(EVENT_SHAPES).parse(shape)];
-  if (transfer === undefined || event.type !== `transfer.${transfer.status}`)
+  if (transfer === undefined || transfer.status === 'pending_approval')
     throw new DatabaseUnavailable(`the transfer of event ${event.id} is not there as it ended`);
   const { head, data } = eventText(event.id, event.type, version, present(transfer));
   return `${head}${toRfc3339(event.createdAt)}","sequence":${event.sequence}${restored}${data}`;
