@@ -12,7 +12,8 @@ export interface LoggedEvent {
   readonly id: Uuid;
   readonly type: SubscribableType;
   readonly sequence: bigint;
-  readonly body: string;
+  /** Shared by all the endpoints that it is sent to. */
+  readonly body: Buffer;
   readonly traceparent: Traceparent | null;
 }
 
@@ -31,9 +32,10 @@ export async function readLogged(
     type: column.oneOf(types).parse(row.type),
     traceparent: column.nullable(column.string).parse(row.traceparent),
   }));
-  return withWholeBodies(reader, logged);
+  const whole = await withWholeBodies(reader, logged);
+  return whole.map((event) => ({ ...event, body: Buffer.from(event.body, 'utf8') }));
 }
 
 export function opened(delivery: WebhookDelivery, { body, traceparent }: LoggedEvent): OpenDelivery {
-  return { delivery, body: Buffer.from(body, 'utf8'), traceparent };
+  return { delivery, body, traceparent };
 }
