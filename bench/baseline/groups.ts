@@ -33,7 +33,8 @@ export type NextTransfer = () => { readonly source: Uuid; readonly destination: 
 
 /**
  * Has the desk post groups of these sizes, records every statement, and rolls everything back, so that the bare driver
- * can send the same statements to the same ledger. Groups of used keys are only read, as the desk does.
+ * can send the same statements to the same ledger. Groups of used keys are only read, as the desk does once it expects
+ * them.
  */
 export async function recordGroups(
   ledger: Ledger,
@@ -53,11 +54,10 @@ export async function recordGroups(
     await guard.compare();
     database.lookUps.splice(0);
     for (const size of sizes) {
-      await recordGroup(
-        database,
-        guard,
-        Array.from({ length: size }, () => pending(ledger, next())),
-      );
+      const wanted = Array.from({ length: size }, next);
+      const group = wanted.map((one) => pending(ledger, one));
+      if (wanted.every(({ key }) => key !== undefined)) await answerFromKeys(database.reader, group);
+      else await recordGroup(database, guard, group);
       groups.push({ commands: size, reads: database.lookUps.splice(0), steps: database.steps.splice(0) });
     }
   } finally {
@@ -67,16 +67,13 @@ export async function recordGroups(
   return groups;
 }
 
-/** What PostingDesk does with a group if nothing fails. */
+/** What PostingDesk does with a group of new keys if nothing fails. */
 async function recordGroup(
   database: RecordingDatabase,
   guard: ClockGuard,
   group: readonly PendingCommand[],
 ): Promise<void> {
-  const known = await answerFromKeys(database.reader, group);
-  const named = await nameAccounts(database.reader, group);
-  const open = group.filter((one) => !known.has(one));
-  if (open.length === 0) return;
+  const named = await nameAccounts(database.reader, group, false);
   const answers = await postGroup(
     {
       database,
@@ -87,7 +84,7 @@ async function recordGroup(
       onFault: fail,
       onAccountAhead: fail,
     },
-    open,
+    group,
     named,
     Deadline.afterMs(RECORDING_MS),
     new Pace(),

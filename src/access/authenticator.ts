@@ -4,7 +4,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { type Token, tokens } from '../db/entities/parties.js';
 import { type AddressRange, admitsAddress, parseRanges } from '../core/address-ranges.js';
-import { Recent } from './recent.js';
+import { Recent } from '../core/recent.js';
 import { hashOfToken, keyIdOf } from './token-format.js';
 
 /** Counted from when the read was sent. Including the time of a request, a revocation is complete within a second. */

@@ -1,6 +1,7 @@
 import type { Asset } from '../core/amount.js';
 import { feeFor } from '../core/fees.js';
 import type { Uuid } from '../core/ids.js';
+import { Recent } from '../core/recent.js';
 import { asset, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type FeeKey, type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
@@ -11,21 +12,55 @@ import type { Fee } from './rules.js';
 /** Which account receives a tenant's fees in an asset, if the operation charges one. */
 export type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
-/** Read before the lock, so that the fee accounts are locked with the others. One SELECT. */
+type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
+
+/** One for each database's reader. */
+const remembered = new WeakMap<Reader, Recent<FeeAccountsOfTenant>>();
+const MAX_REMEMBERED = 20_000;
+const MAX_AGE_MS = 1_000;
+
+/**
+ * Named before the lock, so that the fee accounts are locked with the others; which of them is paid is read again
+ * behind it. Remembered for a second, unless `isRetry`.
+ */
 export async function readFeeAccounts(
   reader: Reader,
   operation: FeeOperation,
   tenantIds: ReadonlySet<Uuid>,
+  isRetry: boolean,
 ): Promise<FeeAccounts> {
+  let recent = remembered.get(reader);
+  if (recent === undefined) remembered.set(reader, (recent = new Recent(MAX_REMEMBERED, MAX_AGE_MS)));
+  const now = performance.now();
+  const found = new Map<Uuid, FeeAccountsOfTenant>();
+  const asked = new Set<Uuid>();
+  for (const tenantId of tenantIds) {
+    const known = isRetry ? undefined : recent.get(`${operation}|${tenantId}`, now);
+    if (known === undefined) asked.add(tenantId);
+    else found.set(tenantId, known);
+  }
+  if (asked.size > 0)
+    for (const [tenantId, accounts] of await selectFeeAccounts(reader, operation, asked)) {
+      found.set(tenantId, accounts);
+      recent.set(`${operation}|${tenantId}`, accounts, now);
+    }
+  return (tenantId, ofAsset) => found.get(tenantId)?.get(ofAsset);
+}
+
+async function selectFeeAccounts(
+  reader: Reader,
+  operation: FeeOperation,
+  tenantIds: ReadonlySet<Uuid>,
+): Promise<ReadonlyMap<Uuid, FeeAccountsOfTenant>> {
   const rows = await reader.query(
     `SELECT s.tenant_id, s.asset, t.fee_account_id FROM fee_schedules s JOIN tenants t ON t.id=s.tenant_id
      WHERE s.tenant_id IN (${literals(tenants, 'id', tenantIds)}) AND s.operation=${literal(feeSchedules, 'operation', operation)}
        AND t.fee_account_id IS NOT NULL`,
   );
-  const found = new Map(
-    rows.map((row) => [`${uuid.parse(row.tenant_id)}|${asset.parse(row.asset)}`, uuid.parse(row.fee_account_id)]),
-  );
-  return (tenantId, ofAsset) => found.get(`${tenantId}|${ofAsset}`);
+  const found = new Map(Array.from(tenantIds, (id) => [id, new Map<Asset, Uuid>()]));
+  for (const row of rows)
+    found.get(uuid.parse(row.tenant_id))?.set(asset.parse(row.asset), uuid.parse(row.fee_account_id));
+  return found;
 }
 
 export function feeNeeds(key: FeeKey): Need[] {

@@ -13,13 +13,13 @@ export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
   name: 'create bonus',
   resourceType: 'bonus',
   table: bonuses,
-  async accounts(commands, reader) {
+  async accounts(commands, reader, isRetry) {
     const tenantIds = new Set(commands.map((command) => command.tenantId));
     const named = commands.flatMap(({ tenantId, sourceAccountId, recipientAccountId }) =>
       [sourceAccountId, recipientAccountId ?? []].flat().map((accountId) => ({ tenantId, accountId })),
     );
     const [feeAccount, reach] = await Promise.all([
-      readFeeAccounts(reader, 'bonus', tenantIds),
+      readFeeAccounts(reader, 'bonus', tenantIds, isRetry),
       readReach(reader, named),
     ]);
     const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {

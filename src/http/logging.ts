@@ -5,7 +5,7 @@ export type { Logger } from 'pino';
 
 /** How long a line may wait in memory. */
 const FLUSH_MS = 500;
-const BUFFER_BYTES = 32 * 1024;
+const GATHERED_CHARS = 32 * 1024;
 
 /** Lines beyond this are dropped: a stalled reader must not fill our memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -31,19 +31,45 @@ export function createLogging(
   const mixin = about === undefined ? {} : { mixin: about };
   const options = { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin };
   if (destination !== undefined) return { logger: pino(options, destination), close: () => Promise.resolve() };
-  const stream = pino.destination({
-    ...{ fd: 1, sync: false, minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES, maxLength: MAX_WAITING_BYTES },
-  });
+  const stream = pino.destination({ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES });
   // The reader of our output is gone: there is nobody to tell, and the service continues.
   stream.on('error', () => undefined);
-  const timer = setInterval(() => stream.flush(), FLUSH_MS);
+  const lines = new GatheredLines(stream);
+  const timer = setInterval(() => lines.flush(), FLUSH_MS);
   timer.unref();
-  return { logger: pino(options, stream), close: () => closeStream(stream, timer) };
+  const close = (): Promise<void> => {
+    clearInterval(timer);
+    lines.flush();
+    return closeStream(stream);
+  };
+  return { logger: pino(options, lines), close };
+}
+
+/**
+ * Lines until there are enough to write. The stream could gather them itself, but measures all that it has gathered
+ * again for each line: a tenth of a transfer's time.
+ */
+class GatheredLines implements DestinationStream {
+  private lines: string[] = [];
+  private chars = 0;
+
+  constructor(private readonly stream: DestinationStream) {}
+
+  write(line: string): void {
+    this.lines.push(line);
+    this.chars += line.length;
+    if (this.chars >= GATHERED_CHARS) this.flush();
+  }
+
+  flush(): void {
+    if (this.chars > 0) this.stream.write(this.lines.join(''));
+    this.lines = [];
+    this.chars = 0;
+  }
 }
 
 /** Not flushSync, nor what the stream does at exit: both retry forever if nobody reads. */
-function closeStream(stream: ReturnType<typeof pino.destination>, timer: NodeJS.Timeout): Promise<void> {
-  clearInterval(timer);
+function closeStream(stream: ReturnType<typeof pino.destination>): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(late);

@@ -29,9 +29,9 @@ export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePa
     name: 'create payout',
     resourceType: 'payout',
     table: payouts,
-    async accounts(commands, reader) {
+    async accounts(commands, reader, isRetry) {
       const [feeAccount, reach] = await Promise.all([
-        readFeeAccounts(reader, 'payout', new Set(commands.map(({ tenantId }) => tenantId))),
+        readFeeAccounts(reader, 'payout', new Set(commands.map(({ tenantId }) => tenantId)), isRetry),
         readReach(
           reader,
           commands.map(({ tenantId, sourceAccountId: accountId }) => ({ tenantId, accountId })),

@@ -13,13 +13,13 @@ export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
   name: 'create transfer',
   resourceType: 'transfer',
   table: transfers,
-  async accounts(commands, reader) {
+  async accounts(commands, reader, isRetry) {
     const tenantIds = new Set(commands.map((command) => command.tenantId));
     const named = commands.flatMap(({ tenantId, sourceAccountId, destinationAccountId }) =>
       [sourceAccountId, destinationAccountId].map((accountId) => ({ tenantId, accountId })),
     );
     const [feeAccount, reach] = await Promise.all([
-      readFeeAccounts(reader, 'transfer', tenantIds),
+      readFeeAccounts(reader, 'transfer', tenantIds, isRetry),
       readReach(reader, named),
     ]);
     const ids = commands.map(({ tenantId, sourceAccountId, destinationAccountId, amount }) => {

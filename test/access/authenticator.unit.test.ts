@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Authenticator } from '../../src/access/authenticator.js';
-import { Recent } from '../../src/access/recent.js';
+import { Recent } from '../../src/core/recent.js';
 import { hashOfToken, newToken } from '../../src/access/token-format.js';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';

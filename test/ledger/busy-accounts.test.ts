@@ -69,6 +69,20 @@ describe('an account whose row somebody keeps locked', () => {
     });
   });
 
+  it('keeps nobody waiting for what its key has already bound', async () => {
+    const [from, to] = await twoAccounts();
+    const bound = [move({ from, to, raw: 1n }), move({ from, to, raw: 2n })];
+    for (const command of bound) assert((await watched.desk.submit(testKind, command)).outcome.done);
+    await whileLocked(from.id, async () => {
+      const stuck = watched.desk.submit(testKind, move({ from, to, raw: 1n }));
+      for (const command of bound) {
+        const { outcome, replayed } = await watched.desk.submit(testKind, command);
+        assert(outcome.done && replayed);
+      }
+      assert.equal((await stuck).outcome.done, false);
+    });
+  });
+
   it('is posted to as before when the lock is gone', async () => {
     const [from, to] = await twoAccounts();
     let waiting: ReturnType<typeof watched.desk.submit> | undefined;

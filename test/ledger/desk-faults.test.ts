@@ -113,9 +113,9 @@ describe('the posting desk, when MySQL fails', () => {
     const gate = new Promise<void>((resolve) => (open = resolve));
     const slow: typeof testKind = {
       ...testKind,
-      accounts: async (commands, reader) => {
+      accounts: async (commands, reader, isRetry) => {
         await gate;
-        return testKind.accounts(commands, reader);
+        return testKind.accounts(commands, reader, isRetry);
       },
     };
     const commands = [one(), one()];

@@ -64,6 +64,30 @@ describe('the posting desk', () => {
     await proxy.close();
   });
 
+  it('asks MySQL twice for a new key, and without a lock for one of many that are repeated', async () => {
+    const proxy = await Proxy.open(db.url);
+    const database = openDatabase(proxy.through(db.url));
+    const { desk } = openDesk(database);
+    const texts: string[] = [];
+    await desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    proxy.fateOf = (data) => {
+      texts.push(data.toString('latin1'));
+      return 'pass';
+    };
+    const command = move({ from: payer, to: receiver, raw: 7n });
+    assert((await desk.submit(testKind, command)).outcome.done);
+    assert.equal(texts.length, 2);
+    assert((await desk.submit(testKind, command)).replayed);
+    texts.length = 0;
+    assert((await desk.submit(testKind, command)).replayed);
+    assert.deepEqual(
+      texts.filter((text) => /FOR UPDATE|COMMIT/.test(text)),
+      [],
+    );
+    assert.equal(await available(receiver), 8n);
+    await Promise.all([database.close(), proxy.close()]);
+  });
+
   it('puts what is asked at the same time into one transaction', async () => {
     const commands = Array.from({ length: 50 }, () => move({ from: payer, to: receiver, raw: 2n }));
     const before = watched.groups.length;

@@ -78,9 +78,9 @@ describe('while an asset is introduced', () => {
     const strange = move({ from: payer, to: other, raw: 1n });
     const kind: typeof testKind = {
       ...testKind,
-      accounts: async (commands, reader) => {
+      accounts: async (commands, reader, isRetry) => {
         if (commands.includes(strange)) await reader.find(transferTable, { id: newer });
-        return testKind.accounts(commands, reader);
+        return testKind.accounts(commands, reader, isRetry);
       },
     };
     const usual = [1n, 2n].map((raw) => move({ from: payer, to: other, raw }));

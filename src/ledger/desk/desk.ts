@@ -27,6 +27,8 @@ export interface DeskOptions extends PumpOptions {
   readonly commandTimeoutMs: number;
 }
 
+/** From this share of a group on. */
+const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
 const LOOK_AGAIN_MS = 100;
 const PARKED_PAUSE_MS = 50;
@@ -37,8 +39,9 @@ const UNAVAILABLE_TRIES = 2;
  * The path of a command:
  *
  *   submit ─ queue ─ run      what has queued up becomes a group of pending commands (pending-commands.ts)
- *     answerFromKeys          keys that are already bound are answered (keys.ts, group.ts)
- *     nameAccounts            kind.accounts: which accounts the others touch
+ *     nameAccounts            kind.accounts: which accounts they touch
+ *     answerFromKeys          keys that are already bound are answered (keys.ts, group.ts): before the locks only if that
+ *                             is likely, or the accounts are busy
  *     postGroup               one transaction (group.ts):
  *       lockAndLoad             the accounts' rows, sorted; under these locks the keys again, and what kind.needs asks for
  *                               (loading.ts, loaded-table.ts)
@@ -57,6 +60,8 @@ export class PostingDesk {
   private whenIdle: (() => void)[] = [];
   private readonly parking: Parking<Waiting>;
   private parkedRuns = false;
+  /** Whether many of the last commands had been answered before: the next group's keys are then looked up before the locks. */
+  private expectsReplays = false;
 
   constructor(
     private readonly deps: GroupDeps,
@@ -126,17 +131,12 @@ export class PostingDesk {
     const began = performance.now();
     for (const { span } of group) span?.tell({ 'desk.group.commands': group.length });
     try {
-      const { lookup } = this.deps.database;
-      const [known, named] = await Promise.all([answerFromKeys(lookup, group), nameAccounts(lookup, group)]);
-      this.settle(known);
-      this.park(
-        group.filter((pending) => !known.has(pending)),
-        named,
-      );
-      await this.post(
-        group.filter((pending) => !known.has(pending) && !pending.parked),
-        named,
-      );
+      const [named] = await Promise.all([
+        nameAccounts(this.deps.database.lookup, group, false),
+        this.expectsReplays ? this.answerKnown(group) : null,
+      ]);
+      await this.park(group.filter(isOpen), named);
+      await this.post(group.filter(isOpen), named);
     } catch (fault) {
       // A command that names a row that only a newer process can read fails alone.
       if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
@@ -150,29 +150,28 @@ export class PostingDesk {
 
   private async runOneByOne(group: readonly Waiting[]): Promise<void> {
     this.observer.groupRetried('data_fault');
-    for (const pending of group) if (!pending.answered && !pending.parked) await this.run([pending]);
+    for (const pending of group) if (isOpen(pending)) await this.run([pending]);
   }
 
   /** Posts the group, and retries while time remains and the failure means that nothing happened. */
   private async post(group: readonly Waiting[], firstNamed?: NamedAccounts): Promise<void> {
     let unavailable = 0;
     let named = firstNamed;
-    for (
-      let open = group;
-      ;
-      open = open.filter((pending) => !pending.answered && !pending.parked && !pending.deadline.passed())
-    ) {
+    for (let open = group; ; open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed())) {
       const [first, ...rest] = open;
       if (first === undefined) return;
       const deadline = Deadline.latestOf([first.deadline, ...rest.map((pending) => pending.deadline)]);
       try {
-        if (!(await this.isClockWell())) return this.refuseByClock(open);
-        named ??= await nameAccounts(this.deps.database.lookup, open);
+        if (!(await this.isClockWell())) return await this.refuseByClock(open);
+        named ??= await nameAccounts(this.deps.database.lookup, open, true);
         return this.settle(await postGroup(this.deps, open, named, deadline, this.pace));
       } catch (failure) {
         const lastNamed = named;
         named = undefined;
-        if (failure instanceof LedgerClosed) return giveUp(open);
+        if (failure instanceof LedgerClosed) {
+          await this.answerKnown(open);
+          return giveUp(open);
+        }
         if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
@@ -193,9 +192,11 @@ export class PostingDesk {
     return guard.isWell();
   }
 
-  private refuseByClock(open: readonly Waiting[]): void {
-    this.observer.clockRefused(open.length);
-    giveUp(open);
+  private async refuseByClock(open: readonly Waiting[]): Promise<void> {
+    await this.answerKnown(open);
+    const left = open.filter(isOpen);
+    if (left.length > 0) this.observer.clockRefused(left.length);
+    giveUp(left);
   }
 
   /** Finds which accounts were waited for, and lets their commands wait apart from the others. */
@@ -203,11 +204,15 @@ export class PostingDesk {
     this.observer.groupRetried('lock_wait');
     this.pace.forget();
     await this.parking.look([...new Set(group.flatMap((pending) => named.ids.get(pending) ?? []))]);
-    this.park(group, named);
+    await this.park(group, named);
   }
 
-  private park(group: readonly Waiting[], named: NamedAccounts): void {
-    this.parking.park(group, named);
+  /** What a bound key says waits for nobody. */
+  private async park(group: readonly Waiting[], named: NamedAccounts): Promise<void> {
+    const busy = this.parking.busyOf(group, named);
+    if (busy.length === 0) return;
+    await this.answerKnown(busy);
+    this.parking.park(busy.filter(isOpen), named);
     if (!this.parking.isEmpty && !this.parkedRuns) void this.runParked();
   }
 
@@ -241,19 +246,26 @@ export class PostingDesk {
     }
   }
 
+  /** Answers the commands whose key is already bound. */
+  private async answerKnown(group: readonly Waiting[]): Promise<void> {
+    this.settle(await answerFromKeys(this.deps.database.lookup, group));
+  }
+
   private settle(answers: Answers): void {
+    let replays = 0;
     for (const [pending, answer] of answers) {
       if (answer === UNKNOWN_KEY) this.observer.keyUnknown();
+      if (answer.replayed) replays += 1;
       pending.answer(answer);
     }
+    if (answers.size > 0) this.expectsReplays = replays >= answers.size * REPLAYS_SHARE;
   }
 
   /** A statement failed because of one command's content: each is tried alone, so that only that one fails. */
   private async postOneByOne(group: readonly Waiting[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
-    const known = await answerFromKeys(this.deps.database.lookup, group);
-    this.settle(known);
-    const open = group.filter((pending) => !known.has(pending));
+    await this.answerKnown(group);
+    const open = group.filter(isOpen);
     if (open.length === 1 && group.length === 1) throw failure;
     for (const pending of open)
       await this.post([pending]).catch((fault: unknown) => {
@@ -276,6 +288,10 @@ export class PostingDesk {
       await pause(LOOK_AGAIN_MS);
     }
   }
+}
+
+function isOpen({ answered, parked }: Waiting): boolean {
+  return !answered && !parked;
 }
 
 function giveUp(group: readonly PendingCommand[]): void {

@@ -143,7 +143,11 @@ export class ClockStrayed extends Error {
   override name = 'ClockStrayed';
 }
 
-export async function nameAccounts(reader: Reader, group: readonly PendingCommand[]): Promise<NamedAccounts> {
+export async function nameAccounts(
+  reader: Reader,
+  group: readonly PendingCommand[],
+  isRetry: boolean,
+): Promise<NamedAccounts> {
   const byKind = groupBy(group, (pending) => pending.kind);
   const ids = new Map<PendingCommand, readonly Uuid[]>();
   const owners = new Map<PendingCommand['kind'], OwnerFinder>();
@@ -152,6 +156,7 @@ export async function nameAccounts(reader: Reader, group: readonly PendingComman
       const { ids: ofEach, ownerOf = NO_OWNERS } = await kind.accounts(
         own.map((pending) => pending.command),
         reader,
+        isRetry,
       );
       own.forEach((pending, index) => ids.set(pending, ofEach[index] ?? []));
       owners.set(kind, ownerOf);

@@ -32,13 +32,16 @@ export class Parking<T extends Parkable> {
     this.busy.mark(await lockedByOthers(this.database, ids));
   }
 
-  /** Sets aside those commands that touch an account known to be locked. */
+  /** Those commands that touch an account known to be locked. */
+  busyOf(group: readonly T[], named: NamedAccounts): readonly T[] {
+    return group.filter((pending) => this.busy.includesAny(named.ids.get(pending) ?? []));
+  }
+
+  /** Sets these aside. */
   park(group: readonly T[], named: NamedAccounts): void {
     for (const pending of group) {
-      const accounts = named.ids.get(pending) ?? [];
-      if (!this.busy.includesAny(accounts)) continue;
       pending.parked = true;
-      this.places.push({ pending, accounts });
+      this.places.push({ pending, accounts: named.ids.get(pending) ?? [] });
     }
   }
 

@@ -29,9 +29,9 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
   /**
    * For each command, the accounts it will touch: every one that it posts to, or whose state its decision depends on.
    * Runs before the lock. Accounts outside the reach of the command's tenant are omitted, so that nobody waits for a
-   * lock on them.
+   * lock on them. May use what it read a moment ago, unless `isRetry`: an account was missing that the decision found.
    */
-  accounts(commands: readonly C[], reader: Reader): Promise<Naming>;
+  accounts(commands: readonly C[], reader: Reader, isRetry: boolean): Promise<Naming>;
   /**
    * What `decide` will request from the locked state, at about this instant. One SELECT for each table and shape of key
    * reads it for the whole group, after the locks and in the same text.
