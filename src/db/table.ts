@@ -52,9 +52,9 @@ export function defineTable<const C extends Columns>(
   };
 }
 
-/** One row of a result, parsed. `prefix` is what a joined select put before the names. */
-export function parseRow<Row>(table: Table<Row>, stored: Readonly<Record<string, unknown>>, prefix = ''): Row {
+/** One row of a result, parsed. */
+export function parseRow<Row>(table: Table<Row>, stored: Readonly<Record<string, unknown>>): Row {
   const row: Record<string, unknown> = {};
-  for (const { property, name, column } of table.columns) row[property] = column.parse(stored[prefix + name]);
+  for (const { property, name, column } of table.columns) row[property] = column.parse(stored[name]);
   return row as Row;
 }
