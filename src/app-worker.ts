@@ -123,10 +123,11 @@ function buildWorkerServices(
   // On one desk, everybody's approvals and the outcomes of payouts would queue behind the rows of batches.
   const ofPayouts = { ...core, desk: desks.add('payouts') };
   const shares = batchShares(config.WORKER_ACTIVITIES);
+  // All groups of a batch share its account.
   const batches = new BatchWorkflowService({
     database,
     recipientBudget,
-    desk: desks.add('batches'),
+    desk: desks.add('batches', true),
     clock,
     baseUrl: config.BASE_URL,
     notifier,

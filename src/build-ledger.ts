@@ -71,6 +71,6 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
   const hasShortEvents = settings.EVENT_BODIES === 'short';
   const deps = { database, clock, guard, failpoints, hasShortEvents, onFault, onAccountAhead };
-  const desks = new Desks((name) => new PostingDesk(deps, options, observerOf(name)));
+  const desks = new Desks((name, isInTurn) => new PostingDesk(deps, { ...options, isInTurn }, observerOf(name)));
   return { clock: guard.now, guard, database, desk: desks.add('main'), desks, failpoints };
 }

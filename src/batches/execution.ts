@@ -32,8 +32,14 @@ export interface PaidGroup {
  */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
-/** The rows that share a ledger transaction. Other tenants' transfers wait at most for one such group. */
+/** The most and the fewest rows that share a ledger transaction. */
 export const ROWS_A_GROUP = 100;
+const FEWEST_ROWS = 20;
+/**
+ * For how long such a group may hold its accounts: transfers to its recipients wait for that. Where the machine is busy
+ * with others, it is fewer rows.
+ */
+const HELD_MS = 20;
 
 /** The next rows of a batch: none if it is not being paid. */
 interface NextGroup {
@@ -68,7 +74,7 @@ export class BatchExecution {
     let [settled, unknown, after] = [0, 0, 0];
     let underWay = Promise.resolve(NOTHING);
     for (;;) {
-      const next = await this.nextGroup(batchId, ROWS_A_GROUP, after);
+      const next = await this.nextGroup(batchId, this.rowsAGroup(), after);
       const goesOn = !until.aborted && next.rows.length > 0;
       const beside = goesOn && next.isOrderFree ? this.payRows(next) : null;
       const group = await underWay;
@@ -100,6 +106,10 @@ export class BatchExecution {
       if (unknown > 0 || after === 0) return 'unavailable';
       after = 0;
     }
+  }
+
+  private rowsAGroup(): number {
+    return Math.max(FEWEST_ROWS, Math.min(ROWS_A_GROUP, this.deps.desk.commandsWithin(HELD_MS)));
   }
 
   private async end(batch: BonusBatch, signal: AbortSignal): Promise<PaymentEnd> {

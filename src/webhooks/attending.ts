@@ -23,7 +23,7 @@ export type WorkflowsKept = 'all' | 'failing';
 export async function attend(
   deps: WebhookDeps,
   endpointId: Uuid,
-  options: Omit<DrainOptions, 'isWorkflow' | 'lookOnMs'>,
+  options: Omit<DrainOptions, 'isWorkflow' | 'lookOnMs' | 'leavesRest'>,
   kept: WorkflowsKept,
 ): Promise<DrainState> {
   const { database, clock } = deps;
@@ -32,7 +32,7 @@ export async function attend(
   const due = nextDue(await earliestDue(database.reader, endpointId), before);
   const isDue = due !== null && due <= clock();
   const { ended } = isDue
-    ? await drain(deps, endpointId, { ...options, isWorkflow: true, lookOnMs: 0 })
+    ? await drain(deps, endpointId, { ...options, isWorkflow: true, lookOnMs: 0, leavesRest: false })
     : { ended: 'idle' as const };
   const waitsUntil = await noteLook(deps, endpointId);
   const { endpoint, text } = await describe(database.reader, endpointId, clock());

@@ -50,6 +50,11 @@ export const WINDOW = 8;
 /** The same while its receiver is silent, so that hundreds of hanging ones hold few connections. */
 const SILENT_WINDOW = 2;
 
+/** The most new events that are sent to an endpoint before anything is written about them. */
+export const MAX_FLIGHT = 24;
+/** How long that may take; what takes longer gets its own run. */
+export const PROMPT_MS = 500;
+
 /** How many attempts for an endpoint may be in flight. */
 export function windowOf({ isSilent }: Pick<Load, 'isSilent'>): number {
   return isSilent ? SILENT_WINDOW : WINDOW;

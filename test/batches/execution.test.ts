@@ -9,9 +9,11 @@ import { bonuses } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { holds } from '../../src/db/entities/ledger.js';
 import { idLiteral, LEAST, setStatus } from '../support/bank.js';
+import { BatchExecution } from '../../src/batches/execution.js';
+import type { PostingDesk } from '../../src/ledger/desk/desk.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, fund, TEST_ACTOR } from '../support/world.js';
-import { BatchWorld, codeOf, payroll, resourceOf, UNWATCHED, type WantedCell } from './support.js';
+import { BASE_URL, BatchWorld, codeOf, fileMaker, payroll, resourceOf, UNWATCHED, type WantedCell } from './support.js';
 
 type Rows = readonly (readonly WantedCell[])[];
 
@@ -197,6 +199,25 @@ describe('the execution of a batch', () => {
     await world.pay(batch);
     await assert.rejects(close, /its balances are not zero/);
     assert.deepEqual([await available(old), await available(other)], [700n, 0n]);
+  });
+
+  it('pays as many rows in one transaction as hold their accounts for a short time, from 20 to 100', async () => {
+    const payer = await source(1_000n * LEAST);
+    const { watched, deps } = world;
+    const desk = Object.create(watched.desk) as PostingDesk;
+    const execution = new BatchExecution({ ...deps, desk, baseUrl: BASE_URL, files: fileMaker(db.database) });
+    for (const [within, groups] of [
+      [45.5, [45, 45, 10]],
+      [3, [20, 20, 20, 20, 20]],
+      [Infinity, [100]],
+    ] as const) {
+      const batch = await world.executed(payer, pays(...Array.from({ length: 100 }, () => LEAST)));
+      await watched.desk.idle();
+      watched.groups.length = 0;
+      desk.commandsWithin = () => within;
+      assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
+      assert.deepEqual(watched.groups, groups);
+    }
   });
 
   it('counts each row in the month in which it is paid', async () => {

@@ -161,7 +161,8 @@ export class BatchWorld {
   ) {
     this.database = options.database ?? db.database;
     this.clock = options.clock ?? systemClock;
-    this.watched = openDesk(this.database, options.desk, this.clock);
+    // As a worker's desk for batches.
+    this.watched = openDesk(this.database, { isInTurn: true, ...options.desk }, this.clock);
     const { desk } = this.watched;
     const { database, clock } = this;
     this.batches = new Batches({

@@ -4,7 +4,7 @@ import { monthTotals } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type Need, need } from '../../src/ledger/desk/types.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { MONTH, move, type TestCommand, testKind } from '../support/kinds.js';
+import { MONTH, move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import {
   assertLedgerSound,
   makeAccount,
@@ -73,6 +73,42 @@ describe('what the commands of one group ask of one table', () => {
       await watched.desk.idle();
       assert.deepEqual(watched.groups, [2]);
       assert.deepEqual(seen, [used, used + 10n]);
+    }
+    assert.deepEqual(watched.faults, []);
+  });
+
+  it('is found where the keys differ in one property, in several, and in none', async () => {
+    const of = (accountId: Uuid, month: string): Need => need(monthTotals, { accountId, asset: 'COPM', month });
+    await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
+    const used = async (accountId: Uuid): Promise<bigint | undefined> =>
+      (await db.database.reader.find(monthTotals, { accountId }))?.used;
+    const [ofPayer, ofReceiver] = [await used(payer.id), await used(receiver.id)];
+    for (const [asked, expected] of [
+      [[of(receiver.id, MONTH)], [ofReceiver]],
+      [
+        [of(receiver.id, MONTH), of(receiver.id, '2001-01')],
+        [ofReceiver, undefined],
+      ],
+      [
+        [of(receiver.id, '2001-01'), of(tenant.owner.id, MONTH)],
+        [undefined, undefined],
+      ],
+    ] as const) {
+      const seen: (bigint | undefined)[] = [];
+      // The move itself asks for its payer's month.
+      const refused = { outcome: { done: false, refusal: SHORT_OF_FUNDS }, writes: {}, bindsKey: false } as const;
+      const command = move({
+        from: payer,
+        to: receiver,
+        raw: 10n,
+        spoil: (_decision, _transfer, state) => {
+          seen.push(state.row(monthTotals, { accountId: payer.id, asset: 'COPM', month: MONTH })?.used);
+          seen.push(...asked.map(({ key }) => state.row(monthTotals, key)?.used));
+          return refused;
+        },
+      });
+      await watched.desk.submit(testKind, { ...command, needs: [...command.needs, ...asked] });
+      assert.deepEqual(seen, [ofPayer, ...expected]);
     }
     assert.deepEqual(watched.faults, []);
   });

@@ -10,12 +10,12 @@ describe('the pace of a desk', () => {
   });
 
   /** Sent so long ago, it waited for its locks and had them until now. */
-  function group(ms: { waited: number; had: number }): void {
+  function group(ms: { waited: number; had: number }, commands = 1): void {
     const sentAt = now;
     now += ms.waited;
     const lockedAt = pace.locked(sentAt, ms.waited);
     now += ms.had;
-    pace.committed(lockedAt);
+    pace.committed(lockedAt, commands);
   }
 
   it('is its own while it waits for nobody else', () => {
@@ -67,5 +67,16 @@ describe('the pace of a desk', () => {
     assert(pace.isShared);
     pace.forget();
     assert(!pace.isShared);
+  });
+
+  it('tells how many commands hold their locks for so long, all if it has seen none', () => {
+    assert.equal(pace.commandsWithin(20), Infinity);
+    for (let count = 0; count < 20; count += 1) group({ waited: 5, had: 40 }, 100);
+    assert.equal(Math.round(pace.commandsWithin(20)), 50);
+    // A few small groups among them say little of the large ones.
+    group({ waited: 0, had: 3 }, 1);
+    assert(pace.commandsWithin(20) > 45);
+    for (let count = 0; count < 40; count += 1) group({ waited: 0, had: 10 }, 100);
+    assert.equal(Math.round(pace.commandsWithin(20)), 200);
   });
 });

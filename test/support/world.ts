@@ -46,6 +46,7 @@ export const DESK_OPTIONS: DeskOptions = {
   groupsInFlight: 2,
   maxQueue: 5_000,
   commandTimeoutMs: 20_000,
+  isInTurn: false,
 };
 
 export function openDesk(

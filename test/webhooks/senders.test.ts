@@ -150,6 +150,70 @@ describe('the senders of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 300 });
   });
 
+  it('send up to 24 new events, eight at a time, before anything is written about them', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 24);
+    let [now, most] = [0, 0];
+    let written: unknown;
+    receiver.reply = async () => {
+      most = Math.max(most, (now += 1));
+      if (arrivedAt(own).length === 24) written = await statesOf(api, own.id);
+      else await sleep(2);
+      now -= 1;
+      return 200;
+    };
+    begin();
+    await until('all arrive', () => arrivedAt(own).length === 24);
+    await untilLeft(own);
+    assert.deepEqual([most, written, await statesOf(api, own.id)], [8, {}, { delivered: 24 }]);
+    assert.deepEqual(arrivedAt(own).toSorted(), (await ids(own)).toSorted());
+  });
+
+  it('begin no more of the new events once one has failed', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 20);
+    receiver.reply = () => 500;
+    begin();
+    await until('it is probed', async () => (await endpointOf(api, own.id)).probeAt !== null);
+    await untilLeft(own);
+    assert.equal(arrivedAt(own).length, 8);
+    assert.deepEqual(await statesOf(api, own.id), { retrying: 8, pending: 12 });
+  });
+
+  it('leave to a run of its own what has not begun when time is up: each arrives once', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 24);
+    receiver.reply = async () => {
+      await sleep(300);
+      return 200;
+    };
+    begin();
+    await until('some stand in the table untried', async () => ((await statesOf(api, own.id)).pending ?? 0) > 8);
+    await until('all arrive', () => arrivedAt(own).length === 24);
+    await untilLeft(own);
+    assert.deepEqual(arrivedAt(own).toSorted(), (await ids(own)).toSorted());
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 24 });
+  });
+
+  it('end the run of a backlog near the end of the log, though events keep coming', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 300);
+    begin();
+    let [emitted, isOver] = [300, false];
+    const keepEmitting = async (): Promise<void> => {
+      for (; !isOver; emitted += 1) await emit(api, own, 1);
+    };
+    const emitting = keepEmitting();
+    await until('others have begun', async () => (await endpointOf(api, own.id)).fence > 3n).finally(
+      () => (isOver = true),
+    );
+    await emitting;
+    await until('all arrive', () => arrivedAt(own).length >= emitted);
+    await untilLeft(own);
+    assert.deepEqual(arrivedAt(own).toSorted(), (await ids(own)).toSorted());
+    assert.deepEqual(await statesOf(api, own.id), { delivered: emitted });
+  });
+
   it('reach others, and the same endpoint too, while a delivery hangs, however few slots there are', async () => {
     const [stuck, own] = [await hooked(api), await hooked(api)];
     const gate = new Gate();

@@ -119,7 +119,15 @@ export async function drained(deps: WebhookDeps, id: Uuid, options: Partial<Drai
   return drain(
     deps,
     id,
-    { signal, heartbeat: () => undefined, maxMs: 20_000, lookOnMs: 150, isWorkflow: false, ...options },
+    {
+      signal,
+      heartbeat: () => undefined,
+      maxMs: 20_000,
+      lookOnMs: 150,
+      leavesRest: false,
+      isWorkflow: false,
+      ...options,
+    },
     () => 0.5,
   );
 }

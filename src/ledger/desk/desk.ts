@@ -18,6 +18,7 @@ import { Pump, type PumpOptions } from './pump.js';
 import { AccountNotLocked } from './state.js';
 import type { Answers, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import type { Answer, Command, CommandKind } from './types.js';
+import { Turns } from './turns.js';
 import { type Waiting, waitingFor } from './waiting.js';
 
 export interface DeskOptions extends PumpOptions {
@@ -25,6 +26,11 @@ export interface DeskOptions extends PumpOptions {
   readonly maxQueue: number;
   /** How long a command may take in all, including queueing. */
   readonly commandTimeoutMs: number;
+  /**
+   * Whether a group waits here, and not for locks, for groups of this desk that share an account with it: so it keeps
+   * its other accounts from nobody meanwhile. It costs a round trip for each group.
+   */
+  readonly isInTurn: boolean;
 }
 
 /** From this share of a group on. */
@@ -57,6 +63,7 @@ const UNAVAILABLE_TRIES = 2;
 export class PostingDesk {
   private readonly pace = new Pace();
   private readonly pump: Pump;
+  private readonly turns = new Turns();
   private whenIdle: (() => void)[] = [];
   private readonly parking: Parking<Waiting>;
   private parkedRuns = false;
@@ -113,6 +120,11 @@ export class PostingDesk {
     });
   }
 
+  /** How many commands hold their accounts for so long if they share a group, by the groups of late. */
+  commandsWithin(ms: number): number {
+    return this.pace.commandsWithin(ms);
+  }
+
   /** Resolves once everything submitted has been answered. */
   async idle(): Promise<void> {
     if (this.isIdle()) return;
@@ -136,7 +148,8 @@ export class PostingDesk {
         this.expectsReplays ? this.answerKnown(group) : null,
       ]);
       await this.park(group.filter(isOpen), named);
-      await this.post(group.filter(isOpen), named);
+      const post = (): Promise<void> => this.post(group.filter(isOpen), named);
+      await (this.options.isInTurn ? this.turns.take([...named.ids.values()].flat(), post) : post());
     } catch (fault) {
       // A command that names a row that only a newer process can read fails alone.
       if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);

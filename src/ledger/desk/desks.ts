@@ -7,11 +7,11 @@ import type { PostingDesk } from './desk.js';
 export class Desks {
   private readonly desks: PostingDesk[] = [];
 
-  constructor(private readonly make: (name: string) => PostingDesk) {}
+  constructor(private readonly make: (name: string, isInTurn: boolean) => PostingDesk) {}
 
-  /** Adds a desk with this name in metrics. */
-  add(name: string): PostingDesk {
-    const desk = this.make(name);
+  /** Adds a desk with this name in metrics. `isInTurn`: as in its options. */
+  add(name: string, isInTurn = false): PostingDesk {
+    const desk = this.make(name, isInTurn);
     this.desks.push(desk);
     return desk;
   }

@@ -108,7 +108,7 @@ export async function postGroup(
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new GroupUnknown(answers, commitId, failure) : failure;
   }
-  pace.committed(lockedAt);
+  pace.committed(lockedAt, group.length);
   deps.failpoints.pass('after_commit');
   return answers;
 }

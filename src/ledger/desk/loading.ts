@@ -104,16 +104,18 @@ function needsOf(
 }
 
 /**
- * One SELECT for all keys of a table that name the same properties. Several properties are requested as tuples:
- * separate lists would match their product.
+ * One SELECT for all keys of a table that name the same properties. Where they differ in one alone, that one is a list;
+ * where they differ in several, lists would match their product.
  */
 function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): string {
-  const [property, ...others] = properties;
-  if (property !== undefined && others.length === 0)
-    return selectSql<Record<string, unknown>>(table as Table<Record<string, unknown>>, {
-      [property]: keys.map((key) => key[property]),
-    });
-  const conditions = keys.map((key) => `(${equalsSql(table as Table<Record<string, unknown>>, key)})`);
+  const own = table as Table<Record<string, unknown>>;
+  const [first = {}] = keys;
+  const [differing = properties[0] ?? '', ...others] = properties.filter((property) =>
+    keys.some((key) => key[property] !== first[property]),
+  );
+  const isListed = others.length === 0 && keys.every((key) => key[differing] !== null);
+  if (isListed) return selectSql(own, { ...first, [differing]: keys.map((key) => key[differing]) });
+  const conditions = keys.map((key) => `(${equalsSql(own, key)})`);
   return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
 }
 

@@ -15,6 +15,7 @@ const LONGEST_GATHERING_MS = 50;
 export class Pace {
   private othersMs = 0;
   private heldMs = 0;
+  private commands = 0;
   private committedAt = -Infinity;
 
   constructor(private readonly now = () => performance.now()) {}
@@ -28,9 +29,15 @@ export class Pace {
     return lockedAt;
   }
 
-  committed(lockedAt: number): void {
+  committed(lockedAt: number, commands = 1): void {
     this.committedAt = this.now();
     this.heldMs += (this.committedAt - lockedAt - this.heldMs) * WEIGHT;
+    this.commands += (commands - this.commands) * WEIGHT;
+  }
+
+  /** How many commands hold their locks for so long if they share a group. */
+  commandsWithin(ms: number): number {
+    return this.heldMs === 0 ? Infinity : (ms * this.commands) / this.heldMs;
   }
 
   /** A lock that is not had at all is kept by somebody who does not post. */

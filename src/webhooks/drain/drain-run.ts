@@ -2,11 +2,12 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import type { WebhookDeps } from '../deps.js';
-import { type Health, healthAfter, windowOf } from '../rules.js';
+import { type Health, healthAfter, PROMPT_MS, WINDOW, windowOf } from '../rules.js';
 import { attempt, type Flying } from './attempting.js';
 import { Grip } from './grip.js';
 import { type EndpointState, isHeld, TakenOver } from './lease.js';
 import { soonest } from './landed.js';
+import { isNear } from './near.js';
 import { hasMore } from './stepping.js';
 import { healthAfterAll, type Outcome } from './outcomes.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
@@ -51,6 +52,7 @@ export class DrainRun {
   private vainLooks = 0;
   /** Keeps runs that began to hang together from looking together. */
   private readonly spread: number;
+  private hasStepped = false;
   private idleSince: number | null = null;
   private isEnding = false;
   private fault: Error | null = null;
@@ -118,6 +120,8 @@ export class DrainRun {
     if (isHeld(this.state.endpoint)) return 'held';
     const now = performance.now();
     if (now - this.beganAt >= this.options.maxMs) return 'time';
+    const { pending, retries, onTheWay } = this.window.load;
+    if (this.isAlmostThere() && pending + retries + onTheWay + this.outcomes.length === 0) return 'idle';
     if (!this.isIdle()) this.idleSince = null;
     else if (now - (this.idleSince ??= now) >= this.options.lookOnMs) return 'idle';
     return null;
@@ -136,6 +140,15 @@ export class DrainRun {
   private isStuck(): boolean {
     const { load } = this.window;
     return this.vainLooks > 0 && load.onTheWay >= windowOf(load);
+  }
+
+  /**
+   * The rest of the log can be sent without writing rows first: this run takes no more of it, and ends when all that it
+   * has is sent, since it might never end while events keep coming.
+   */
+  private isAlmostThere(): boolean {
+    if (!this.options.leavesRest || !this.hasStepped || this.isProbed()) return false;
+    return hasMore(this.state) && isNear(this.state, BigInt(WINDOW)) && this.window.longestMs() < PROMPT_MS;
   }
 
   private isProbed(): boolean {
@@ -164,7 +177,7 @@ export class DrainRun {
   private async fill(): Promise<void> {
     if (performance.now() - this.lookedAt >= this.lookMs()) await this.look();
     const { pending, retries } = this.window.load;
-    if (isHeld(this.state.endpoint) || !hasMore(this.state)) return;
+    if (isHeld(this.state.endpoint) || !hasMore(this.state) || this.isAlmostThere()) return;
     const isShort = this.isProbed() ? pending + retries === 0 : pending < FEW && !this.isStuck();
     if (isShort && this.window.pendingRoom > 0) await this.step();
   }
@@ -205,6 +218,7 @@ export class DrainRun {
 
   private async step(): Promise<void> {
     const { state, added, madeDue } = await this.grip.step(this.state, this.window.pendingRoom);
+    this.hasStepped = true;
     this.see(state);
     this.window.add(added);
     if (!madeDue) return;

@@ -19,9 +19,9 @@ export const MAX_SPAN = 200n;
 const MAX_WANTED = 16;
 
 /** True if little of the log is ahead, and nothing else must be done first. */
-export function isNear({ endpoint, head, removedThrough }: EndpointState): boolean {
+export function isNear({ endpoint, head, removedThrough }: EndpointState, span = MAX_SPAN): boolean {
   const { recoverAfter, cursorSequence } = endpoint;
-  return recoverAfter === null && removedThrough <= cursorSequence && head - cursorSequence <= MAX_SPAN;
+  return recoverAfter === null && removedThrough <= cursorSequence && head - cursorSequence <= span;
 }
 
 /** What an endpoint wants from the log ahead. */
@@ -60,7 +60,11 @@ export async function stepTogether(
 ): Promise<readonly (Step | 'far' | null)[]> {
   const ids = wanted.map(({ run }) => run.id);
   const { states } = await lockStates(transaction, ids, false);
-  const near = await readWanted(transaction, [...states.values()].filter(isNear), now);
+  const near = await readWanted(
+    transaction,
+    [...states.values()].filter((state) => isNear(state)),
+    now,
+  );
   const ahead = new Map(near.map((one) => [one.state.endpoint.id, one]));
   const leaseUntil = instant(now + LEASE_MS);
   const steps = wanted.map(({ run, room }): Step | 'far' | null => {

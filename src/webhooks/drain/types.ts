@@ -9,6 +9,8 @@ export interface DrainOptions {
   readonly maxMs: number;
   /** How many milliseconds it keeps looking for new work before it ends. */
   readonly lookOnMs: number;
+  /** Whether it ends near the end of the log, and leaves the rest to the senders. */
+  readonly leavesRest: boolean;
   /** Whether the endpoint's workflow does this, and so need not be told what is left. */
   readonly isWorkflow: boolean;
 }

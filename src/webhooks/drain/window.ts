@@ -21,7 +21,7 @@ export class Window {
   private pending: OpenDelivery[] = [];
   private retries: OpenDelivery[] = [];
   /** Deliveries taken whose outcome is not yet being stored. */
-  private readonly onTheWay = new Map<Uuid, boolean>();
+  private readonly onTheWay = new Map<Uuid, { readonly isRetry: boolean; readonly sinceMs: number }>();
   /** Every delivery from when it was read until its outcome is stored, so that none is read twice. */
   private readonly known = new Set<Uuid>();
   /** By the monotonic clock: when the last answer came, or the first attempt in flight was sent. */
@@ -32,9 +32,15 @@ export class Window {
       pending: this.pending.length,
       retries: this.retries.length,
       onTheWay: this.onTheWay.size,
-      retriesOnTheWay: [...this.onTheWay.values()].filter((isRetry) => isRetry).length,
+      retriesOnTheWay: [...this.onTheWay.values()].filter(({ isRetry }) => isRetry).length,
       isSilent: this.onTheWay.size > 0 && performance.now() - this.answeredAt >= SILENT_MS,
     };
+  }
+
+  /** For how long the oldest attempt has been in flight. */
+  longestMs(): number {
+    const since = Array.from(this.onTheWay.values(), ({ sinceMs }) => sinceMs);
+    return performance.now() - Math.min(performance.now(), ...since);
   }
 
   get pendingRoom(): number {
@@ -63,7 +69,7 @@ export class Window {
     const open = from.shift();
     if (open === undefined) return null;
     if (this.onTheWay.size === 0) this.answeredAt = performance.now();
-    this.onTheWay.set(open.delivery.id, from === this.retries);
+    this.onTheWay.set(open.delivery.id, { isRetry: from === this.retries, sinceMs: performance.now() });
     return { open, isProbe: lane === 'probe' };
   }
 
@@ -74,10 +80,10 @@ export class Window {
     return (retry.nextAttemptAt ?? 0) <= (pending.nextAttemptAt ?? 0) ? this.retries : this.pending;
   }
 
-  /** Adds one that is already in flight. */
+  /** Adds one that has been in flight for long. */
   adopt(id: Uuid): void {
     this.known.add(id);
-    this.onTheWay.set(id, false);
+    this.onTheWay.set(id, { isRetry: false, sinceMs: -Infinity });
   }
 
   /** Its attempt is over; `isAnswered`: the receiver answered. */

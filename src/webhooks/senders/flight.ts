@@ -2,39 +2,45 @@ import type { Uuid } from '../../core/ids.js';
 import type { WebhookDelivery } from '../../db/entities/webhooks.js';
 import { attempt, type Flying } from '../drain/attempting.js';
 import type { Wanted } from '../drain/near.js';
+import type { OpenDelivery } from '../drain/open-deliveries.js';
 import type { Outcome } from '../drain/outcomes.js';
 import type { WebhookDeps } from '../deps.js';
+import { isSuccess, PROMPT_MS, WINDOW } from '../rules.js';
 
-/** How long an endpoint may take for a handful of events; what takes longer gets its own run. */
-const SHORT_MS = 500;
-
-/** First attempts of a handful of events, all begun at once, in order. */
+/**
+ * First attempts of a few new events, begun in order, a window at a time. It begins nothing more once time is up or an
+ * attempt has failed: what takes longer, and what fails, gets its own run.
+ */
 export class Flight {
   /** Aborts all of them. */
   readonly sends = new AbortController();
+  private readonly line: OpenDelivery[];
   private readonly flying = new Map<Uuid, Flying>();
   private readonly cutOff: WebhookDelivery[] = [];
   private readonly outcomes: Outcome[] = [];
+  private mayBegin = true;
   private fault: Error | null = null;
+  private over: () => void = () => undefined;
 
   constructor(
-    deps: WebhookDeps,
+    private readonly deps: WebhookDeps,
     readonly wanted: Wanted,
   ) {
-    for (const open of wanted.deliveries) {
-      const { delivery } = open;
-      const landing = attempt(deps, wanted.state, open, false, this.sends.signal);
-      this.flying.set(delivery.id, { delivery, landing });
-    }
+    this.line = [...wanted.deliveries];
+    this.begin();
   }
 
-  /** Resolves when all have ended or time is up. Throws failures that are our own fault. */
+  /** Resolves when all that began have ended, or time is up. Throws failures that are our own fault. */
   async landed(): Promise<void> {
-    const all = Promise.all(Array.from(this.flying.values(), (flying) => this.land(flying)));
-    let timer: NodeJS.Timeout | undefined;
-    const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, SHORT_MS)));
-    await Promise.race([all, over]);
-    clearTimeout(timer);
+    if (this.flying.size > 0)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, PROMPT_MS);
+        this.over = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    this.mayBegin = false;
     if (this.fault !== null) throw this.fault;
   }
 
@@ -46,7 +52,19 @@ export class Flight {
   } {
     const left = [...this.flying.values()];
     this.flying.clear();
-    return { ended: this.outcomes, left, untried: [...left.map(({ delivery }) => delivery), ...this.cutOff] };
+    const untried = [...left, ...this.line].map(({ delivery }) => delivery);
+    return { ended: this.outcomes, left, untried: [...untried, ...this.cutOff] };
+  }
+
+  private begin(): void {
+    while (this.mayBegin && this.flying.size < WINDOW) {
+      const open = this.line.shift();
+      if (open === undefined) return;
+      const landing = attempt(this.deps, this.wanted.state, open, false, this.sends.signal);
+      const flying = { delivery: open.delivery, landing };
+      this.flying.set(open.delivery.id, flying);
+      void this.land(flying);
+    }
   }
 
   private async land({ delivery, landing }: Flying): Promise<void> {
@@ -55,8 +73,14 @@ export class Flight {
       if (!this.flying.delete(delivery.id)) return;
       if (outcome === null) this.cutOff.push(delivery);
       else this.outcomes.push(outcome);
+      const isWell = outcome !== null && (outcome.result === null || isSuccess(outcome.result));
+      this.mayBegin &&= isWell;
     } catch (fault) {
+      this.flying.delete(delivery.id);
+      this.mayBegin = false;
       this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
+    this.begin();
+    if (this.flying.size === 0) this.over();
   }
 }

@@ -2,11 +2,11 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { isNear, readWanted, type Wanted } from '../drain/near.js';
-import { WINDOW } from '../rules.js';
+import { MAX_FLIGHT } from '../rules.js';
 import type { Claimed } from './claiming.js';
 
 /**
- * Those of these endpoints for which only a handful of new events wait, with the events; one read for all. Endpoints
+ * Those of these endpoints for which only a few new events wait, with the events; one read for all. Endpoints
  * with more to do are absent: they get their own run.
  */
 export async function lightWork(
@@ -15,7 +15,7 @@ export async function lightWork(
   now: Instant,
 ): Promise<ReadonlyMap<Uuid, Wanted>> {
   const light = claimed.filter((one) => isLight(one, now)).map(({ state }) => state);
-  const wanted = (await readWanted(reader, light, now)).filter(({ deliveries }) => deliveries.length <= WINDOW);
+  const wanted = (await readWanted(reader, light, now)).filter(({ deliveries }) => deliveries.length <= MAX_FLIGHT);
   return new Map(wanted.map((one) => [one.state.endpoint.id, one]));
 }
 

@@ -40,7 +40,7 @@ const FLIGHT_OVER = new Error('the flight is over');
 /**
  * Options of a separate run: it continues while there is something to send, then leaves the endpoint to the next round.
  */
-const RUN = { maxMs: 30_000, lookOnMs: 500, heartbeat: () => undefined, isWorkflow: false } as const;
+const RUN = { maxMs: 30_000, lookOnMs: 500, leavesRest: true, heartbeat: () => undefined, isWorkflow: false } as const;
 
 /**
  * The senders of one worker process. They look for endpoints with something due, take them by lease, send straight from the log and
@@ -55,6 +55,8 @@ export class Senders {
   private readonly own = new Set<Uuid>();
   private readonly running = new Set<Promise<void>>();
   private isDueFirst = false;
+  /** An endpoint was left for which more is known to have come. */
+  private isAwaited = false;
   private rounds: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
 
@@ -82,22 +84,28 @@ export class Senders {
 
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      let pauseMs = FAILED_MS;
+      let [atLeastMs, atMostMs] = [FAILED_MS, FAILED_MS];
+      this.isAwaited = false;
       try {
         const { isBusy, lookedMs } = await this.round();
-        pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, Math.min(lookedMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS));
+        atLeastMs = Math.max(BUSY_MS, Math.min(lookedMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS));
+        atMostMs = isBusy ? atLeastMs : Math.max(IDLE_MS, atLeastMs);
       } catch (fault) {
         this.deps.observer.failed(fault);
       }
-      await this.pause(pauseMs);
+      await this.pause(atLeastMs, () => false);
+      await this.pause(atMostMs - atLeastMs, () => this.isAwaited);
     }
   }
 
-  private pause(ms: number): Promise<void> {
-    if (this.stopping.signal.aborted) return Promise.resolve();
+  /** Until then, or until it stops or is over. */
+  private pause(ms: number, isOver: () => boolean): Promise<void> {
+    const isDone = (): boolean => this.stopping.signal.aborted || isOver();
+    if (ms <= 0 || isDone()) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.wake = () => {
+        if (!isDone()) return;
         clearTimeout(timer);
         resolve();
       };
@@ -183,8 +191,11 @@ export class Senders {
     this.own.add(id);
     const left = (head: bigint | null): void => {
       this.own.delete(id);
-      if (head === null || this.news.isBeyond(tenantId, head)) this.news.lookAgain(tenantId);
       this.running.delete(running);
+      if (head !== null && !this.news.isBeyond(tenantId, head)) return;
+      this.news.lookAgain(tenantId);
+      this.isAwaited = true;
+      this.wake();
     };
     const running = this.send(state, wanted).then(left, (fault: unknown) => {
       this.deps.observer.failed(fault);
