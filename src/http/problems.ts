@@ -13,7 +13,11 @@ export type Checked<T> =
 export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
   const result = schema.safeParse(input, ASKING);
   if (result.success) return { ok: true, value: result.data };
-  return { ok: false, problems: result.error.issues.flatMap(problemsOf) };
+  const { issues } = result.error;
+  const misplaced = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
+  // zod looks at the length of whatever has one, also where it should have been something else.
+  const rest = issues.filter((issue) => issue.code === 'invalid_type' || !misplaced.has(pathOf(issue)));
+  return { ok: false, problems: rest.flatMap(problemsOf) };
 }
 
 /** Throws the 400 that lists the problems. */
@@ -23,8 +27,12 @@ export function refuseFor(problems: readonly FieldProblem[]): never {
   throw new ApiError(fieldRefusal([first, ...rest]));
 }
 
+function pathOf({ path }: z.core.$ZodIssue): string {
+  return path.map(String).join('.');
+}
+
 function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
-  const field = issue.path.map(String).join('.');
+  const field = pathOf(issue);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       code: 'invalid_field',

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { Exchange } from './exchange.js';
 import { RequestAborted } from './request-body.js';
 import type { FileAnswer } from './route.js';
@@ -37,7 +38,9 @@ export async function sendFile(
   }
   const out = new FileOut(response, begin);
   await file.write(out);
-  if (!out.writableFinished) throw new Error('the file was not written to its end');
+  if (!out.writableEnded) throw new Error('the file was not written to its end');
+  // A writer may end it without waiting until all of it is sent.
+  await finished(out);
 }
 
 /** The names are our own; one that breaks the header is a bug. */

@@ -75,6 +75,15 @@ describe('bodies', () => {
   ] as const)
     it(`${name} is not UTF-8`, () => refusedWith(bytes, '', 'not_utf8'));
 
+  it('a field of another type has that problem alone: its length, of something else, is none', async () => {
+    for (const events of ['', 'transfer.completed'])
+      assert.deepEqual(problemsOf(await post({ ...VALID_BODY, events })), ['invalid_field events not_an_array']);
+    for (const description of [[], Array.from({ length: 141 }, () => 1)])
+      assert.deepEqual(problemsOf(await post({ ...VALID_BODY, description })), [
+        'invalid_field description not_a_string',
+      ]);
+  });
+
   for (const text of ['[]', '"text"', 'null', '1', 'true'])
     it(`${text} is not an object`, () => refusedWith(text, '', 'not_an_object'));
 

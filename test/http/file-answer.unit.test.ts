@@ -75,6 +75,16 @@ describe('file answers', () => {
     assert.equal((await received).match(/HTTP\/1\.1 200 OK/g)?.length, 2);
   });
 
+  it('one whose writer only ends it, and waits for nothing, arrives whole and keeps the connection too', async () => {
+    write = (out) => Promise.resolve(void out.end('a,b\r\n'));
+    const socket = await opened(world.port);
+    const received = readAll(socket, 500);
+    socket.write(rawHead('GET /v1/file HTTP/1.1') + rawHead('GET /v1/file HTTP/1.1', 'Connection: close'));
+    const text = await received;
+    assert.equal(text.match(/\r\n0\r\n\r\n/g)?.length, 2, text);
+    assert.ok(!lines.some((line) => line.includes('"status":500')), 'no fault is told');
+  });
+
   it('an empty one is a file too', async () => {
     write = (out) => pipeline(Readable.from([]), out);
     const answer = await call(url());

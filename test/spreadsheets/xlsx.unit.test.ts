@@ -53,6 +53,17 @@ describe('XLSX cells', () => {
       assert.equal(await problemOf(workbook(sheetXml(`<row><c><v>${text}</v></c></row>`))), 'unreadable_file', text);
   });
 
+  it('a cell with two values makes the file unreadable: put together they would be a third', async () => {
+    const inline = '<is><t>1</t></is>';
+    for (const cell of [
+      '<c><v>150000</v><v>9</v></c>',
+      '<c t="str"><v>15</v><v>0000</v></c>',
+      '<c><v/><v>9</v></c>',
+      `<c t="inlineStr">${inline}${inline}</c>`,
+    ])
+      assert.equal(await problemOf(workbook(sheetXml(`<row>${cell}</row>`))), 'unreadable_file', cell);
+  });
+
   it('texts are shared, inline or the result of nothing', async () => {
     const cells = '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
     assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
@@ -86,6 +97,15 @@ describe('XLSX cells', () => {
     };
     const cells = `<c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="inlineStr"><is>${rich}</is></c>`;
     assert.deepEqual(await kindsOf(cells, changes), ['text two runs', 'text b', 'text two runs']);
+  });
+
+  it('texts of extensions are part of no text and no cell', async () => {
+    const strings = '<x:si xmlns:x="urn:x"><t>8</t></x:si><si><t>150000</t><x:r xmlns:x="urn:x"><t>9</t></x:r></si>';
+    const cell = '<c t="inlineStr"><is><t>a</t></is><extLst><ext><t>b</t></ext></extLst></c>';
+    assert.deepEqual(await kindsOf(`<c t="s"><v>0</v></c>${cell}`, { [STRINGS]: stringsXml(strings) }), [
+      'text 150000',
+      'text a',
+    ]);
   });
 
   it('spaces, CDATA, references and escapes are preserved', async () => {
@@ -219,11 +239,19 @@ describe('XLSX rows', () => {
     assert.deepEqual(await textsOf(workbook(sheet)), [['1']]);
   });
 
+  it('in a second table of the same sheet make the file unreadable', async () => {
+    const table = '<sheetData><row><c><v>1</v></c></row></sheetData>';
+    assert.equal(
+      await problemOf(workbook(xml(`<worksheet xmlns="${MAIN}">${table}${table}</worksheet>`))),
+      'unreadable_file',
+    );
+  });
+
   it('outside of the sheet data are none', async () => {
     const sheet = xml(
-      `<worksheet xmlns="${MAIN}" xmlns:x14="urn:x"><row><c><v>9</v></c></row><sheetData><row><c><v>1</v></c><x14:c><v>8</v></x14:c></row></sheetData><extLst><ext><row><c><v>7</v></c></row></ext></extLst></worksheet>`,
+      `<worksheet xmlns="${MAIN}" xmlns:x14="urn:x"><row><c><v>9</v></c></row><sheetData><row><c><v>1</v></c><x14:c><v>8</v></x14:c><c><v>2</v></c></row><x14:row><c><v>8</v></c><v>8</v></x14:row><row><c><v>3</v></c></row></sheetData><extLst><ext><row><c><v>7</v></c></row></ext></extLst></worksheet>`,
     );
-    assert.deepEqual(await textsOf(workbook(sheet)), [['1']]);
+    assert.deepEqual(await textsOf(workbook(sheet)), [['1', '2'], ['3']]);
   });
 
   it('under a prefix, in UTF-16 and in strict files are the same', async () => {

@@ -6,12 +6,14 @@ import { readWholePart } from './xml.js';
 export async function readSharedStrings(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<Texts> {
   const texts = new Texts(effort.limits);
   const item = new TextBuffer();
-  let isPhonetic = false;
+  let isItem = false;
+  let isRun = false;
   let isText = false;
   await readWholePart(bytes, effort, {
     open(name, _attributes, depth) {
-      if (depth === 3) isPhonetic = name === 'rPh';
-      isText = name === 't' && !isPhonetic && (depth === 3 || depth === 4);
+      if (depth === 2) isItem = name === 'si';
+      if (depth === 3) isRun = name === 'r';
+      isText = name === 't' && isItem && (depth === 3 || (depth === 4 && isRun));
     },
     close(name, depth) {
       isText = false;

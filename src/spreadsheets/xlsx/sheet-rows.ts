@@ -19,13 +19,19 @@ type Attributes = Readonly<Record<string, string>>;
 export class SheetRows implements PartReader {
   private rows: SheetRow[] = [];
   private isData = false;
+  private hadData = false;
   private rowNumber = 0;
   private cells: Cell[] | null = null;
   private column = 0;
   private type = 'n';
   private style = 0;
+  private isCell = false;
+  /** What of this cell has been opened. */
+  private hasValue = false;
+  private hasInline = false;
   private hasFormula = false;
-  private isPhonetic = false;
+  private isInline = false;
+  private isRun = false;
   private listening: TextBuffer | null = null;
   private readonly value = new TextBuffer();
   private readonly inline = new TextBuffer();
@@ -45,25 +51,30 @@ export class SheetRows implements PartReader {
   open(name: string, attributes: Attributes, depth: number): void {
     this.listening = null;
     if (depth === 1 && name !== 'worksheet') throw unreadable('the first sheet is no sheet of cells');
-    else if (depth === 2) this.isData = name === 'sheetData';
+    else if (depth === 2) this.openPart(name);
     else if (!this.isData) return;
     else if (depth === 3 && name === 'row') this.openRow(attributes);
     else if (depth === 4 && name === 'c' && this.cells !== null) this.openCell(attributes);
+    else if (!this.isCell) return;
     else if (depth === 5) this.openContent(name);
-    else if (depth === 6 && name === 'rPh') this.isPhonetic = true;
-    else if (depth >= 6 && name === 't' && !this.isPhonetic) this.listening = this.inline;
+    else if (this.isInline && depth <= 7) this.openInline(name, depth);
   }
 
   close(name: string, depth: number): void {
     this.listening = null;
     if (!this.isData) return;
-    if (depth === 6 && name === 'rPh') this.isPhonetic = false;
-    else if (depth === 4 && name === 'c') this.closeCell();
+    if (depth === 4 && name === 'c') this.closeCell();
     else if (depth === 3 && name === 'row') this.closeRow();
   }
 
   text(piece: string): void {
     this.listening?.add(piece);
+  }
+
+  private openPart(name: string): void {
+    this.isData = name === 'sheetData';
+    if (this.isData && this.hadData) throw unreadable('the first sheet has its cells in two parts');
+    this.hadData ||= this.isData;
   }
 
   private openRow({ r }: Attributes): void {
@@ -80,18 +91,35 @@ export class SheetRows implements PartReader {
     if (column > LAST_COLUMN) throw tooManyColumns(`row ${this.rowNumber}`);
     if (column <= this.column) throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
     this.column = column;
+    this.isCell = true;
     this.type = t ?? 'n';
     this.style = s === undefined ? 0 : positive(s);
+    this.hasValue = false;
+    this.hasInline = false;
     this.hasFormula = false;
-    this.isPhonetic = false;
   }
 
+  /** Of two values each program would show another one. */
   private openContent(name: string): void {
-    if (name === 'v') this.listening = this.value;
-    else if (name === 'f') this.hasFormula = true;
+    this.isInline = name === 'is';
+    if ((name === 'v' && this.hasValue) || (this.isInline && this.hasInline))
+      throw unreadable(`a cell in row ${this.rowNumber} has two values`);
+    this.hasInline ||= this.isInline;
+    if (name === 'f') this.hasFormula = true;
+    else if (name === 'v') {
+      this.hasValue = true;
+      this.listening = this.value;
+    }
+  }
+
+  /** Phonetic hints are in runs of another name. */
+  private openInline(name: string, depth: number): void {
+    if (name === 't' && (depth === 6 || this.isRun)) this.listening = this.inline;
+    else if (depth === 6) this.isRun = name === 'r';
   }
 
   private closeCell(): void {
+    this.isCell = false;
     const value = this.value.take();
     const inline = this.inline.take();
     const cell = this.cellOf(value, inline);

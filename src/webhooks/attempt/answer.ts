@@ -28,7 +28,7 @@ export function headText(body: Buffer): string {
 export function retryAfterMs(status: number, headers: IncomingHttpHeaders, nowMs: number): number | null {
   const given = headers['retry-after'];
   if ((status !== 429 && status !== 503) || given === undefined) return null;
-  const waitMs = /^\d{1,9}$/.test(given) ? Number.parseInt(given, 10) * 1_000 : httpDateMs(given) - nowMs;
+  const waitMs = /^\d+$/.test(given) ? Number(given) * 1_000 : httpDateMs(given) - nowMs;
   return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), DAY_MS);
 }
 
