@@ -177,7 +177,7 @@ export function buildCallbacks(
 }
 
 /** The two servers of an API process, and their log of requests. */
-export interface ApiServers {
+interface ApiServers {
   readonly requests: RequestLog;
   readonly rates: BuiltRates;
   readonly readiness: Readiness;

@@ -11,7 +11,7 @@ import { Desks } from './ledger/desk/desks.js';
 import type { Uuid } from './core/ids.js';
 
 /** The configuration that the ledger needs, by the names in config.ts. */
-export interface LedgerSettings extends MysqlConfig {
+interface LedgerSettings extends MysqlConfig {
   readonly MYSQL_READ_CONNECTIONS: number;
   readonly MYSQL_TRANSACTION_CONNECTIONS: number;
   readonly COMMAND_TIMEOUT_MS: number;
@@ -22,7 +22,7 @@ export interface LedgerSettings extends MysqlConfig {
   readonly FAILPOINT?: ArmedFailpoint | undefined;
 }
 
-export interface LedgerWatchers {
+interface LedgerWatchers {
   readonly clock: Clock;
   readonly clockBounds: ClockBounds;
   readonly clockObserver: ClockObserver;

@@ -231,7 +231,7 @@ export const OPS_VARIABLES = {
 } as const;
 
 /** Variables of a gateway's conformance check, which has no database. */
-export const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
+const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
 
 const configSchema = z.object(VARIABLES);
 const workerSchema = z.object(WORKER_VARIABLES);

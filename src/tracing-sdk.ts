@@ -27,7 +27,7 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-export interface TracingOptions {
+interface TracingOptions {
   /** The collector: `http://collector:4318` */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -83,7 +83,7 @@ export function parseDetails({ details }: AuditRow): ActDetails {
   return JSON.parse(details) as ActDetails;
 }
 
-export interface ActFilter {
+interface ActFilter {
   readonly tenantId?: Uuid | undefined;
   readonly subjectId?: string | undefined;
   readonly action?: string | undefined;

@@ -13,7 +13,7 @@ import { lockManagedAccount, lockOpenAccount } from './access.js';
 import { parseAlias } from './identifiers.js';
 
 /** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
-export const QUARANTINE_MS = 90 * 24 * 3_600_000;
+const QUARANTINE_MS = 90 * 24 * 3_600_000;
 
 export const ALIAS_RESERVED: Refusal = { code: 'alias_reserved', message: 'this alias is reserved by the platform' };
 export const ALIAS_TAKEN: Refusal = {

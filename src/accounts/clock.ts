@@ -10,7 +10,7 @@ import { CLOCK_RESET } from '../ledger/clock-resets.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 
-export interface ClockResetDeps {
+interface ClockResetDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly guard: ClockGuard;

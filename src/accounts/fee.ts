@@ -9,7 +9,7 @@ import { type LockedState, need, type Need } from '../ledger/desk/types.js';
 import type { Fee } from './rules.js';
 
 /** Which account receives a tenant's fees in an asset, if the operation charges one. */
-export type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
+type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 /** Read before the lock, so that the fee accounts are locked with the others. One SELECT. */
 export async function readFeeAccounts(

@@ -32,12 +32,12 @@ export interface Draft {
   readonly grants: NewAccount['grants'];
 }
 
-export type Drafted = { readonly draft: Draft } | { readonly refusal: Refusal };
-export type Opened = { readonly account: Account } | { readonly refusal: Refusal };
+type Drafted = { readonly draft: Draft } | { readonly refusal: Refusal };
+type Opened = { readonly account: Account } | { readonly refusal: Refusal };
 
 const MAX_NAME = 120;
 
-export const PHONE_TAKEN: Refusal = {
+const PHONE_TAKEN: Refusal = {
   ...invalidField('phone', 'taken'),
   message: 'another account of the tenant has this phone',
 };

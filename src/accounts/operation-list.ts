@@ -41,7 +41,7 @@ export interface OperationFilter {
 }
 
 /** By columns of the operation's table. */
-export type Destination = Readonly<
+type Destination = Readonly<
   Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
 >;
 

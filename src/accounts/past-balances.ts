@@ -16,7 +16,7 @@ import { rangesWithin } from './movements.js';
 import { readAccount } from './reading.js';
 
 /** What an account has of each asset, available and held together. */
-export type Totals = Readonly<Record<Asset, bigint>>;
+type Totals = Readonly<Record<Asset, bigint>>;
 
 /** Right after the account's entry with this number; 0: before the first. */
 interface Cut {

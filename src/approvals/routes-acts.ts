@@ -7,7 +7,7 @@ import type { Approvable } from './decide.js';
 import type { Approvals } from './service.js';
 
 /** How features whose resources wait for approval differ. */
-export interface ApprovalRoutes<Row extends Approvable> {
+interface ApprovalRoutes<Row extends Approvable> {
   readonly noun: 'transfer' | 'payout';
   readonly approve: Operation;
   readonly reject: string;

@@ -17,7 +17,7 @@ import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
 /** The result of a group of rows. */
-export interface PaidGroup {
+interface PaidGroup {
   /** The pending rows that were tried. */
   readonly tried: number;
   /** Those that are now paid or refused. */
@@ -33,7 +33,7 @@ export interface PaidGroup {
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
 /** The rows that share a ledger transaction. Other tenants' transfers wait at most for one such group. */
-export const ROWS_A_GROUP = 100;
+const ROWS_A_GROUP = 100;
 
 /** The next rows of a batch: none if it is not being paid. */
 interface NextGroup {
@@ -47,7 +47,7 @@ interface NextGroup {
 
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
-export interface ExecutionDeps extends EndingDeps {
+interface ExecutionDeps extends EndingDeps {
   readonly desk: PostingDesk;
 }
 

@@ -26,7 +26,7 @@ import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
 import { admitUpload, uploadBatch, type UploadRequest } from './uploading.js';
 
-export interface BatchesDeps {
+interface BatchesDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface BatchesDeps {
 }
 
 /** A batch with what is true of it only now; null where there is nothing to review. */
-export interface ReviewedBatch {
+interface ReviewedBatch {
   readonly batch: BonusBatch;
   readonly review: BatchReview | null;
 }

@@ -44,12 +44,12 @@ export interface Amount {
 }
 
 /** An Amount in JSON. */
-export interface AmountJson {
+interface AmountJson {
   readonly raw: string;
   readonly asset: Asset;
 }
 
-export const RAW_PATTERN = /^(0|[1-9][0-9]{0,18})$/;
+const RAW_PATTERN = /^(0|[1-9][0-9]{0,18})$/;
 
 /** The exact amount, or null: decimals, signs, spaces, exponents and values beyond 64 bits are refused. */
 export function parseRaw(text: string): bigint | null {

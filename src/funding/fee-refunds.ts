@@ -29,7 +29,7 @@ import { assertEven, isAlive, lastTries, type StandingRefund, standingRefund } f
  */
 
 /** Of what one schedule charges for. */
-export interface WantedRefund extends FeeKey {
+interface WantedRefund extends FeeKey {
   /** Bounds of the operations' creation, both inclusive. */
   readonly from: Instant;
   readonly to: Instant;
@@ -62,7 +62,7 @@ export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   readonly putBack: readonly Move[];
 }
 
-export interface RefundPlan {
+interface RefundPlan {
   /** Operations refunded under the name, including those already proposed or posted. */
   readonly operations: number;
   readonly totalRaw: bigint;

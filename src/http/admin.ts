@@ -52,7 +52,7 @@ export class Readiness {
 /** Before a load balancer gives up: deploy/haproxy after 2 s, Kubernetes after 3 s. */
 const CHECK_MS = 1_000;
 
-export interface AdminDeps {
+interface AdminDeps {
   readonly registry: Registry;
   readonly readiness: Readiness;
   readonly errors: ErrorWriter;

@@ -57,7 +57,7 @@ function closeStream(stream: ReturnType<typeof pino.destination>, timer: NodeJS.
   });
 }
 
-export interface FaultDescription {
+interface FaultDescription {
   readonly name: string;
   readonly errno: number | null;
   readonly message: string | null;

@@ -19,7 +19,7 @@ export async function findTenant(reader: Reader, named: string): Promise<Tenant>
   return found;
 }
 
-export interface AccountName {
+interface AccountName {
   /** An id, an alias or a phone. */
   readonly account: string;
   /** Id or name of its tenant; optional with an id. */

@@ -13,7 +13,7 @@ type Plain = string | number | boolean | null;
 /** One thing's fields by snake_case names: the columns of a table, the fields of its JSON. */
 export type Fields = Readonly<Record<string, Value>>;
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly json: boolean;
   /** Skip the question before an act that cannot be undone. */
   readonly yes: boolean;

@@ -31,7 +31,7 @@ export interface RailObserver {
   ended(payout: Payout): void;
 }
 
-export interface ConversationDeps {
+interface ConversationDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export interface ConversationDeps {
 }
 
 /** A payout after a question to its rail. `silent`: nothing is known; `unknown`: the rail never heard of it. */
-export interface Heard {
+interface Heard {
   readonly payout: Payout;
   readonly answer: 'silent' | 'unknown' | 'statement';
 }

@@ -24,7 +24,7 @@ export interface WantedStaff {
 }
 
 /** A member of staff. `factor` is the authenticator made with them, shown once and never again. */
-export interface SetStaff {
+interface SetStaff {
   readonly person: Staff;
   readonly factor: NewFactor | null;
 }

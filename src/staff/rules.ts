@@ -130,7 +130,7 @@ export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
 }
 
 /** The effect of wrong codes, in a row of the staff. */
-export interface Lock {
+interface Lock {
   readonly failedCodes: number;
   readonly lockedUntil: Instant | null;
 }

@@ -27,7 +27,7 @@ export interface ProvenSubject {
   readonly rights: readonly StaffRight[] | null;
 }
 
-export type SubjectFound =
+type SubjectFound =
   | { readonly found: 'person'; readonly identity: StaffIdentity }
   /** A person of that name is not linked to an account yet: their code links them. */
   | { readonly found: 'unbound'; readonly person: Staff }

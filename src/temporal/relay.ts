@@ -20,7 +20,7 @@ export interface RelayObserver {
   unavailable(message: string): void;
 }
 
-export interface RelayDeps {
+interface RelayDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly client: TemporalClient;

@@ -18,7 +18,7 @@ export interface ServedQueue {
   readonly hasWorkflows: boolean;
 }
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly temporal: TemporalOptions;
   /** Which release this is, for Temporal's worker versioning; null: none. */
   readonly version: WorkerDeploymentVersion | null;
@@ -38,7 +38,7 @@ export interface WorkersOptions {
 }
 
 /** The log for the workers' own lines. */
-export interface WorkersLog {
+interface WorkersLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }

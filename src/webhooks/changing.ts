@@ -25,7 +25,7 @@ import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
 
 /** What a PATCH may change. */
-export interface EndpointChange {
+interface EndpointChange {
   readonly url?: string | undefined;
   readonly types?: readonly SubscribableType[] | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;

@@ -26,14 +26,14 @@ import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
 
-export interface WantedEndpoint {
+interface WantedEndpoint {
   readonly url: string;
   readonly types: readonly SubscribableType[];
   readonly apiVersion: ApiVersion;
 }
 
 /** An endpoint as registered, or as found again by its key: then without the secret, which is shown once. */
-export interface RegisteredEndpoint {
+interface RegisteredEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly types: readonly SubscribableType[];
   readonly secret: string | null;

@@ -89,7 +89,7 @@ export const EndpointPageSchema = pageSchema('WebhookEndpointPage', EndpointSche
 
 export const PageQuery = z.strictObject(PAGE_QUERY);
 
-export const DeliverySchema = z
+const DeliverySchema = z
   .object({
     id: uuidSchema,
     event_id: uuidSchema.openapi({ description: 'Also the `webhook-id` of every attempt.' }),

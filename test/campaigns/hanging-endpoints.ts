@@ -9,7 +9,7 @@ import { type HookedBank, openHookedBank, transfersAt } from '../support/webhook
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
-export interface HangingEndpoints {
+interface HangingEndpoints {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly endpoints: number;

@@ -37,7 +37,7 @@ export interface Expectation {
   readonly approval: ExpectedApproval | null;
 }
 
-export interface ExpectedHold {
+interface ExpectedHold {
   readonly accountId: Uuid;
   readonly asset: Asset;
   readonly remaining: bigint;
@@ -83,7 +83,7 @@ export interface OperationSource {
   ): Promise<void>;
 }
 
-export interface SourceDefinition<Row> {
+interface SourceDefinition<Row> {
   readonly resourceType: ResourceType;
   readonly table: Table<Row>;
   readonly monthUse: MonthUse | null;

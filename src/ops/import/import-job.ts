@@ -5,7 +5,7 @@ import { type LineProblem, problemsOf, type ReadLine, type WantedLine } from './
 /** How many lines share a transaction. */
 const GROUP = 500;
 
-export interface ImportWatchers {
+interface ImportWatchers {
   readonly onBadLine: (problems: readonly LineProblem[]) => Promise<void>;
   readonly onProgress: (done: number) => void;
 }

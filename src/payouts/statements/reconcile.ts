@@ -37,7 +37,7 @@ import {
 /** The default for a rail. */
 export const USUAL_DELAY_MS = 3_600_000;
 
-export interface ReconcileDeps {
+interface ReconcileDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   /** How long after an outcome the rail may date its line. */

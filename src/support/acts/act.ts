@@ -7,7 +7,7 @@ import { html, type Html } from '../html.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 
 /** One act on a resource, requested by a form. */
-export interface Asked {
+interface Asked {
   readonly by: StaffIdentity;
   /** 1 to 140 characters. */
   readonly reason: string;

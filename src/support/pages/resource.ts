@@ -25,7 +25,7 @@ export interface Came {
   readonly status: number;
 }
 
-export interface Stage<Resource> {
+interface Stage<Resource> {
   /** `/transfers/…` */
   readonly path: string;
   readonly id: string;
@@ -115,7 +115,7 @@ function actForm<Resource>(
   return came === null ? html`<details>${form}</details>` : html`<details open>${form}</details>`;
 }
 
-export function storyList(story: readonly StoryLine[]): Html {
+function storyList(story: readonly StoryLine[]): Html {
   if (story.length === 0) return html`<p>Nothing is written down.</p>`;
   return html`<ol class="story">
     ${story.map(

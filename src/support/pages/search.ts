@@ -12,7 +12,7 @@ import { adjustmentCard, batchCard, endpointCard, payoutCard, transferCard } fro
 
 /** Search by whatever a customer can name. */
 
-export interface Wanted {
+interface Wanted {
   readonly text: string;
   readonly amount: string;
   readonly asset: string;

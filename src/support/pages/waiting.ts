@@ -14,7 +14,7 @@ import { cards, facts, type Page, pathOf, tag, time, timeOrNull } from './layout
 
 /** The first page shows what waits for people; a page for each kind lists everything that waits. */
 
-export const WAITING_TITLES: Readonly<Record<WaitingKind, string>> = {
+const WAITING_TITLES: Readonly<Record<WaitingKind, string>> = {
   transfers: 'Transfers that wait for approval',
   payouts: 'Payouts that wait for approval',
   stuck: 'Stuck payouts',
