@@ -5,9 +5,9 @@ import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
+import type { SubscribableType } from '../db/entities/events.js';
 import {
   type DisabledReason,
-  type SubscribableType,
   type WebhookEndpoint,
   webhookEndpoints,
   webhookSubscriptions,

@@ -8,8 +8,8 @@ import { integer } from '../db/columns.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
+import type { SubscribableType } from '../db/entities/events.js';
 import {
-  type SubscribableType,
   type WebhookEndpoint,
   webhookEndpoints,
   type WebhookSubscription,

@@ -1,5 +1,6 @@
 import { API_VERSIONS } from '../core/versions.js';
-import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS, SUBSCRIBABLE_TYPES } from '../db/entities/webhooks.js';
+import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
+import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entities/webhooks.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import { instantField, instantSchema, optional, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';

@@ -3,8 +3,6 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { SUBSCRIBABLE_TYPES } from './events.js';
 
-export { SUBSCRIBABLE_TYPES, type SubscribableType } from './events.js';
-
 /** Webhook endpoints, deliveries and attempts. */
 
 /** A deleted one stays as the resource that its idempotency key made. */
