@@ -272,8 +272,8 @@ export function readOpsConfig(environment: Environment = process.env): OpsConfig
 }
 
 /** The keys shared with each gateway, by its name. Throws ConfigError. */
-export function readGatewayKeys(environment: Environment = process.env): Config['PAYOUT_RAIL_KEYS'] {
-  return read(z.object(GATEWAY_VARIABLES), environment).PAYOUT_RAIL_KEYS;
+export function readGatewayKeys(): Config['PAYOUT_RAIL_KEYS'] {
+  return read(z.object(GATEWAY_VARIABLES), process.env).PAYOUT_RAIL_KEYS;
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {

@@ -48,7 +48,7 @@ export class Accounts {
   }
 
   /** With `at`, those at a past moment. Also throws invalid_field and ledger_unavailable. */
-  balances(caller: Caller, accountId: Uuid, at?: Instant): Promise<Shown> {
+  balances(caller: Caller, accountId: Uuid, at: Instant | undefined): Promise<Shown> {
     if (at === undefined) return this.ownBalances.read(caller, accountId, this.clock());
     // By a wrong clock, a moment that is yet to come may seem past.
     if (!this.guard.isWell()) return Promise.reject(ledgerUnavailable());

@@ -115,11 +115,11 @@ const UNREAD = 'metrics_unread_total';
 const SCRAPE_MS = 5_000;
 
 /** A metric that cannot be read is omitted and counted; all others are served. */
-async function metrics(registry: Registry, more: () => Promise<string> = () => Promise.resolve('')): Promise<Reply> {
+async function metrics(registry: Registry, more: AdminDeps['moreMetrics']): Promise<Reply> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all([
     ...names.map((name) => readInTime(registry, name, () => registry.getSingleMetricAsString(name))),
-    readInTime(registry, 'other', more),
+    ...(more === undefined ? [] : [readInTime(registry, 'other', more)]),
   ]);
   return { status: 200, type: registry.contentType, text: texts.filter((text) => text !== '').join('\n\n') + '\n' };
 }
