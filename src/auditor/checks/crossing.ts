@@ -10,7 +10,7 @@ import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
 import { bucketOf } from '../tally.js';
-import { afterKey, ROWS_A_SLICE, walk, walkById } from '../walk.js';
+import { afterKey, ROWS_A_SLICE, walk, walkTable } from '../walk.js';
 import { type AuditedEntry, walkEntries } from './entries.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
@@ -82,7 +82,7 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
 
 async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<readonly Posted[]> {
   const posted = new Map<Uuid, Posted>();
-  await walkById(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
+  await walkTable(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
     for (const transaction of slice)
       if (isWanted(transaction.relatedId)) posted.set(transaction.id, { transaction, legs: [] });
     return Promise.resolve();

@@ -6,7 +6,7 @@ import { type Account, accounts } from '../../db/entities/parties.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
 import type { MonthUse } from '../sources/types.js';
-import { idList, walkById } from '../walk.js';
+import { idList, walkTable } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;
 /** A slice should not go far beyond this many entries, which serve as a measure of operations. */
@@ -19,7 +19,7 @@ const ENTRIES_A_SLICE = 50_000n;
 export const monthChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
-    walkById(audit, accounts, ACCOUNTS_A_SLICE, async (_, slice) => {
+    walkTable(audit, accounts, ACCOUNTS_A_SLICE, async (_, slice) => {
       audit.counted('month_accounts', slice.length);
       for (const ids of evenly(slice)) await audit.slice((reader) => checkMonths(audit, reader, ids));
     }),

@@ -7,7 +7,7 @@ import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
 import type { SystemRole } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
-import { byId, walkById } from '../walk.js';
+import { byId, walkTable } from '../walk.js';
 
 /** An entry that an operation must have posted. */
 export interface ExpectedEntry {
@@ -104,6 +104,6 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
       const rows = await byId(reader, table, ids);
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
-    walk: (audit, size, check) => walkById(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
+    walk: (audit, size, check) => walkTable(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
   };
 }
