@@ -57,7 +57,7 @@ interface CommandFace<S extends z.ZodObject> {
   /** The group's default command. */
   readonly isDefault?: true;
   /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
-  readonly options: readonly (readonly [flags: string, description: string])[];
+  readonly options?: readonly (readonly [flags: string, description: string])[];
   /** What else help should say, besides the options. */
   readonly explanation?: string;
   /** Whole command lines after `npm run ops -- `. */
@@ -171,7 +171,7 @@ function define<S extends z.ZodObject>(
     .configureHelp({ showGlobalOptions: true });
   declareNeeds(command, needs);
   const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
-  for (const [flags, description] of [...spec.options, ...codes]) command.option(flags, description);
+  for (const [flags, description] of [...(spec.options ?? []), ...codes]) command.option(flags, description);
   const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
   command.addHelpText(
     'after',

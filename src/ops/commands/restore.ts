@@ -39,7 +39,6 @@ export function addRestoreCommands(program: Command): void {
   addQuery(own, {
     usage: 'status',
     summary: 'the last restore: whether it is open, and how far it has got',
-    options: [],
     examples: ['restore status', 'restore status --json'],
     input: z.object({}),
     run: async ({ database, output }) => {
