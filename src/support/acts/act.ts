@@ -1,5 +1,4 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ApiError, type Refusal } from '../../core/errors.js';
 import { newId, parseUuid, type Uuid } from '../../core/ids.js';
 import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
 import { DeskError } from '../failures.js';
@@ -69,11 +68,4 @@ export function sameActField(form: URLSearchParams): Html {
 
 function mark(secret: string, verb: string, subject: string, id: string): string {
   return createHmac('sha256', secret).update(`${verb}/${subject}/${id}`).digest('base64url');
-}
-
-/** Throws a refusal, like the services that throw by themselves. */
-export function assertDone(
-  outcome: { readonly done: true } | { readonly done: false; readonly refusal: Refusal },
-): void {
-  if (!outcome.done) throw new ApiError(outcome.refusal);
 }
