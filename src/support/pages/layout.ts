@@ -105,6 +105,13 @@ export function cards(items: readonly Html[]): Html {
   </ul>`;
 }
 
+export function section(id: string, heading: string, content: Content): Html {
+  return html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${heading}</h2>
+    ${content}
+  </section>`;
+}
+
 /** A kind of resource with pages of its own. */
 export type Shelf = 'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
 
