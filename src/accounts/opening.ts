@@ -1,4 +1,4 @@
-import { type Actor, recordActs } from '../access/audit-log.js';
+import { accountAct, type Actor, recordActs } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, type FieldProblem, fieldRefusal, invalidField, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -127,10 +127,7 @@ async function openAll(
     await assertNoneWasReleased(transaction, tenantId, opened, now);
     const roles = open.flatMap(({ account, grants }) => grants.map((grant) => ({ accountId: account.id, ...grant })));
     if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
-    const acts = opened.map(({ id, type }) => ({
-      ...{ tenantId, action: 'account.open', subjectType: 'account', subjectId: id },
-      details: { type },
-    }));
+    const acts = opened.map((account) => accountAct(account, 'account.open', { type: account.type }));
     await recordActs(transaction, actor, now, acts);
   }
   return drafts.map(({ account }, index) => {

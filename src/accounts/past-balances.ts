@@ -1,4 +1,4 @@
-import { type Asset, ASSETS } from '../core/amount.js';
+import { type Asset, ASSETS, eachAsset } from '../core/amount.js';
 import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
@@ -101,16 +101,12 @@ async function totalsOfParts(reader: Reader, accountId: Uuid, resets: readonly b
     const of = async (seq: bigint): Promise<Totals> =>
       (await totalsThrough(reader, [{ accountId, seq }])).get(accountId) ?? NOTHING;
     const [before, after] = [await of(begin), await of(last ?? begin)];
-    sum = totalsOf((asset) => sum[asset] + after[asset] - before[asset]);
+    sum = eachAsset((asset) => sum[asset] + after[asset] - before[asset]);
   }
   return sum;
 }
 
-function totalsOf(of: (asset: Asset) => bigint): Totals {
-  return Object.fromEntries(ASSETS.map((asset) => [asset, of(asset)])) as Record<Asset, bigint>;
-}
-
-const NOTHING = totalsOf(() => 0n);
+const NOTHING: Totals = eachAsset(() => 0n);
 
 /** The last entry of each account dated at or before the moment: binary search, one statement for all accounts. */
 async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
@@ -142,7 +138,7 @@ async function totalsThrough(reader: Reader, cuts: readonly Cut[]): Promise<Read
      ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=n.account_id AND e${asset}.seq=n.${asset}`).join(' ')}`,
   );
   return new Map(
-    rows.map((row) => [uuid.parse(row.account_id), totalsOf((asset) => nullable(bigint).parse(row[asset]) ?? 0n)]),
+    rows.map((row) => [uuid.parse(row.account_id), eachAsset((asset) => nullable(bigint).parse(row[asset]) ?? 0n)]),
   );
 }
 

@@ -1,4 +1,4 @@
-import { type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Actor, memberActor, recordAct } from '../access/audit-log.js';
 import { SealedSecrets } from '../access/sealed-secrets.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
@@ -106,7 +106,7 @@ async function store(
   if (isFirst) await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
   const { tenantId, id } = account;
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
-  await recordAct(transaction, actor, now, { tenantId, action, subjectType: 'account', subjectId: id });
+  await recordAct(transaction, actor, now, accountAct(account, action));
   const answer = presentVerification({ ...account, verifiedAt }, row.documentLast4);
   if (isFirst)
     await appendEvents(
