@@ -195,11 +195,8 @@ async function assertNoneWasReleased(
   opened: readonly Account[],
   now: Instant,
 ): Promise<void> {
-  const released = await releasedAt(
-    reader,
-    tenantId,
-    opened.flatMap(({ alias }) => alias ?? []),
-  );
+  const aliases = opened.flatMap(({ alias }) => alias ?? []);
+  const released = await releasedAt(reader, tenantId, aliases);
   for (const since of released.values())
     if (quarantineRefusal(since, now) !== null) throw new Overtaken('an alias was released meanwhile');
 }

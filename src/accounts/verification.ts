@@ -108,12 +108,8 @@ async function store(
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
   await recordAct(transaction, actor, now, accountAct(account, action));
   const answer = presentVerification({ ...account, verifiedAt }, row.documentLast4);
-  if (isFirst)
-    await appendEvents(
-      transaction,
-      [{ tenantId, type: 'account.verified', resourceId: id, object: () => answer }],
-      now,
-    );
+  const event = { tenantId, type: 'account.verified', resourceId: id, object: () => answer } as const;
+  if (isFirst) await appendEvents(transaction, [event], now);
   return answer;
 }
 

@@ -161,12 +161,8 @@ function isSame(found: readonly string[], wanted: readonly string[]): boolean {
 async function unchanged(audit: AuditRun, suspects: readonly Suspect[]): Promise<readonly Suspect[]> {
   const kept: Suspect[] = [];
   for (const [source, own] of groupBy(suspects, (suspect) => suspect.source)) {
-    const now = await audit.slice((reader) =>
-      source.expectations(
-        reader,
-        own.map(({ operation }) => operation.id),
-      ),
-    );
+    const ids = own.map(({ operation }) => operation.id);
+    const now = await audit.slice((reader) => source.expectations(reader, ids));
     const factsNow = (id: Uuid): string | undefined => {
       const operation = now.get(id);
       return operation === undefined ? undefined : JSON.stringify(factsOf(source.resourceType, operation));
@@ -214,10 +210,8 @@ function checkPosted(audit: AuditRun, { source, operation }: Suspect, posted: re
 
 function signatureOf({ transaction, legs }: Posted): string {
   const { relatedType, tenantId } = transaction;
-  return signature(
-    relatedType,
-    legs.map((leg) => describePosted(leg, tenantId)),
-  );
+  const described = legs.map((leg) => describePosted(leg, tenantId));
+  return signature(relatedType, described);
 }
 
 function signature(type: ResourceType, legs: readonly string[]): string {

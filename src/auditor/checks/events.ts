@@ -148,11 +148,8 @@ async function checkResources(
   removals: ReadonlyMap<Uuid, EventRemoval>,
 ): Promise<void> {
   for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
-    const known = await resources(
-      reader,
-      word,
-      own.map((event) => event.resourceId),
-    );
+    const ids = own.map((event) => event.resourceId);
+    const known = await resources(reader, word, ids);
     for (const event of own) {
       const resource = known.get(event.resourceId);
       if (resource?.tenantId !== event.tenantId)
@@ -221,10 +218,8 @@ export const eventCounterChecks: Check = {
          LEFT JOIN event_removals r ON r.tenant_id=t.id${of}`,
       );
       audit.counted('event_counters', rows.length);
-      const gaps = await readGaps(
-        reader,
-        rows.map((row) => uuid.parse(row.id)),
-      );
+      const tenantIds = rows.map((row) => uuid.parse(row.id));
+      const gaps = await readGaps(reader, tenantIds);
       for (const row of rows) {
         const subject = `tenant ${uuid.parse(row.id)}`;
         const counter = nullable(bigint).parse(row.last_sequence);

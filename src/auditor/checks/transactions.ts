@@ -15,10 +15,8 @@ export const transactionChecks: Check = {
     walkTable(audit, ledgerTransactions, ROWS_A_SLICE, async (reader, slice) => {
       audit.counted('ledger_transactions', slice.length);
       for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {
-        const expected = await sourceOf(type)?.expectations(
-          reader,
-          own.map((transaction) => transaction.relatedId),
-        );
+        const ids = own.map((transaction) => transaction.relatedId);
+        const expected = await sourceOf(type)?.expectations(reader, ids);
         for (const transaction of own) {
           const { relatedId } = transaction;
           checkOperation(audit, transaction, expected?.get(relatedId));

@@ -168,10 +168,7 @@ async function makeGood(ops: ActingOps, asking: Asking, accepted: number): Promi
   await askAll(ops, asking);
   const { findings } = await auditRestored(ops, restore, accepted, progress);
   if (findings.length <= accepted) return;
-  out.list(
-    findings.map((one) => ({ ...one })),
-    '',
-  );
+  out.list(findings, '');
   throw new OpsError(
     `the audit found ${findings.length} contradiction(s), so the ledger stays closed: when they are understood, --accept-findings ${findings.length}`,
   );

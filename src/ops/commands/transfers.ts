@@ -36,10 +36,8 @@ const TRANSFERS: OperationCommands<Transfer> = {
     "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
   ],
   present: async ({ database }, found) => {
-    const names = await readNames(
-      database.reader,
-      found.flatMap((transfer) => [transfer.sourceAccountId, transfer.destinationAccountId]),
-    );
+    const ids = found.flatMap((transfer) => [transfer.sourceAccountId, transfer.destinationAccountId]);
+    const names = await readNames(database.reader, ids);
     return found.map((transfer) => transferFields(transfer, names));
   },
   find: ({ database }, id) => findTransfer(database.reader, id),

@@ -31,11 +31,8 @@ export class ImportJob {
     const group = this.waiting;
     this.waiting = [];
     const good = group.filter((line): line is WantedLine => 'wanted' in line);
-    const outcomes = await importAccounts(
-      this.deps,
-      this.tenantId,
-      good.map(({ wanted }) => wanted),
-    );
+    const wanted = good.map((line) => line.wanted);
+    const outcomes = await importAccounts(this.deps, this.tenantId, wanted);
     const outcomeOf = new Map(good.map((line, index) => [line, outcomes[index]]));
     for (const line of group) {
       this.counts.lines += 1;
