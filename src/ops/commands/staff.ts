@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { parseUuid } from '../../core/ids.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
-import { deactivateStaff, listStaff, setFirstPerson, setPerson, setService } from '../../staff/people.js';
+import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unbindSubject } from '../../staff/subjects.js';
 import { addCommand, addQuery, group } from '../command.js';
@@ -87,7 +87,7 @@ more: a lost authenticator takes two others who may manage (staff reset-factor -
     run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
       if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
       const deps = { database, clock, encryptionKeys: encryptionKeys() };
-      const { person, factor } = await (isFirst ? setFirstPerson : setPerson)(deps, { name, rights }, actor());
+      const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
       showWithFactor(output, person, factor);
     },
   });
