@@ -135,7 +135,6 @@ export function buildBridge(
   return { client, outbox, relay, notifier };
 }
 
-/** The parts that webhooks need. */
 export function buildWebhookParts(
   config: ServiceConfig,
   { clock, database, failpoints }: Core,

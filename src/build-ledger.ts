@@ -28,7 +28,6 @@ interface LedgerWatchers {
   readonly clockObserver: ClockObserver;
   /** An account's last instant is too far ahead for it to be posted to. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
-  /** The observer of the desk with this name. */
   readonly observerOf: (desk: string) => DeskObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
@@ -44,7 +43,6 @@ export interface Ledger {
   readonly database: Database;
   /** For everything without its own desk. */
   readonly desk: PostingDesk;
-  /** All desks of the process. */
   readonly desks: Desks;
   readonly failpoints: Failpoints;
 }

@@ -122,7 +122,6 @@ export const VARIABLES = {
   ...RATE_VARIABLES,
 } as const;
 
-/** Further variables of the worker. */
 export const WORKER_VARIABLES = {
   ...SERVICE_VARIABLES,
   ...DEPLOYMENT_VARIABLES,

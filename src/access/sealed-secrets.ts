@@ -29,7 +29,6 @@ interface RotationDeps {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Secrets of any kind. */
 export type AnySecrets = Pick<SealedSecrets<unknown>, 'counted' | 'countByKey' | 'assertKeys' | 'rotate'>;
 
 const CHUNK = 100;

@@ -94,7 +94,6 @@ export async function readOwners(reader: Reader, accountIds: readonly Uuid[]): P
   return (accountId) => owners.get(accountId);
 }
 
-/** SQL of (tenant, account) pairs. */
 export function pairsSql(named: readonly NamedAccount[]): string {
   return named
     .map(({ tenantId, accountId }) => `(${column.uuid.literal(tenantId)},${column.uuid.literal(accountId)})`)

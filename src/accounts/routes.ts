@@ -14,7 +14,6 @@ import {
 import { presentAccount } from './presenter.js';
 import type { Accounts } from './service.js';
 
-/** Reads of accounts. */
 export function accountRoutes(api: Api, accounts: Accounts, cursors: Cursors): void {
   listAndRead(api, accounts, cursors);
   fundsAndMovements(api, accounts, cursors);

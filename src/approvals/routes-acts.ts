@@ -18,7 +18,6 @@ interface ApprovalRoutes<Row extends Approvable> {
   readonly present: (row: Row) => unknown;
   /** The status after the last approval. */
   readonly approvedStatus: string;
-  /** The status of one that has expired. */
   readonly expiredStatus: string;
   /** A sentence that says who may cancel it, and when. */
   readonly canceling: string;

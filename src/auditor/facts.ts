@@ -15,7 +15,6 @@ interface Place {
   readonly role: SystemRole | null;
 }
 
-/** An entry as it was posted. */
 export interface PostedLeg {
   readonly kind: EntryKind;
   readonly raw: bigint;

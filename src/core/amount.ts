@@ -43,7 +43,6 @@ export interface Amount {
   readonly asset: Asset;
 }
 
-/** An Amount in JSON. */
 interface AmountJson {
   readonly raw: string;
   readonly asset: Asset;
@@ -62,7 +61,6 @@ export function isAsset(text: string): text is Asset {
   return Object.hasOwn(LIST, text);
 }
 
-/** A value for each asset. */
 export function eachAsset<T>(valueOf: (asset: Asset) => T): Record<Asset, T> {
   return Object.fromEntries(ASSETS.map((asset) => [asset, valueOf(asset)])) as Record<Asset, T>;
 }

@@ -1,6 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** A value with its labels. */
 interface LabelledValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

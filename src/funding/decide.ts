@@ -23,7 +23,6 @@ import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal
  * once the cause is gone.
  */
 
-/** A command of a member of staff. */
 interface StaffCommand extends Command {
   readonly by: StaffIdentity;
   /** The id of its row in the audit log. */

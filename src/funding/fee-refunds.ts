@@ -52,7 +52,6 @@ interface Overcharge {
 /** An adjustment to propose. */
 type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | 'reference'>;
 
-/** What moves in a refund. */
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   /** Out of the fee accounts. */
   readonly taken: readonly Move[];

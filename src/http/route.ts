@@ -81,7 +81,6 @@ interface WithCaller {
 interface WithBody<S extends z.ZodType> {
   readonly body: z.output<S>;
 }
-/** The file of a form. */
 interface WithFile {
   readonly file: UploadedFile;
 }

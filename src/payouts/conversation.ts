@@ -27,7 +27,6 @@ export interface RailObserver {
   silent(rail: string, message: string): void;
   /** The rail contradicted what we know about a payout, and that has not been settled yet. */
   contradicted(rail: string): void;
-  /** The rail ended the payout. */
   ended(payout: Payout): void;
 }
 

@@ -20,7 +20,6 @@ export type Cell = {
   readonly text: string;
 } | null;
 
-/** A cell with content. */
 export type FilledCell = NonNullable<Cell>;
 
 /** A row with content. Cells after the last one with content are omitted; `null` is an empty cell. */

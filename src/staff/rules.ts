@@ -17,7 +17,6 @@ export interface StaffIdentity {
   readonly channel: StaffDoor;
 }
 
-/** What an act of the staff requires. */
 interface StaffActRule {
   readonly right: StaffRight;
   /** It moves money: the support desk asks for a code. */

@@ -13,7 +13,6 @@ export interface ServedQueue {
   /** The queue's name in Temporal. */
   readonly queue: string;
   readonly activities: object;
-  /** Simultaneous activities. */
   readonly maxActivities: number;
   /** False if only activities wait in it. */
   readonly hasWorkflows: boolean;

@@ -14,7 +14,6 @@ export interface Page {
   readonly status?: number;
 }
 
-/** A whole document. */
 export function documentOf({ title, content }: Page, person: SignedInPerson | null): string {
   return html`<!doctype html>
     <html lang="en">
