@@ -1,7 +1,7 @@
 import { type Asset, ASSETS, eachAsset } from '../core/amount.js';
 import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
@@ -10,7 +10,7 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { TransactionRetryable } from '../db/failures.js';
 import { literal, literals } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
+import { type ClockGuard, SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
 import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { rangesWithin } from './movements.js';
 import { readAccount } from './reading.js';
@@ -50,17 +50,26 @@ export async function awaitPostings(
 /** A command is given up within a minute, and the server ends a transaction whose process has frozen even sooner. */
 const COMMITTED_AFTER_MS = 60_000;
 
+/** What the API reads accounts with. */
+export interface ReadingDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** By a wrong clock, a moment that is yet to come may seem past. */
+  readonly guard: Pick<ClockGuard, 'isWell'>;
+}
+
 /**
  * The totals of an account at a past moment. Throws not_found, authority_insufficient, invalid_field, ledger_unavailable.
  * (docs/contract.md, Balances)
  */
 export async function readPastBalances(
-  database: Database,
+  { database, clock, guard }: ReadingDeps,
   caller: Caller,
   accountId: Uuid,
   at: Instant,
-  now: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
+  if (!guard.isWell()) throw ledgerUnavailable();
+  const now = clock();
   assertSettled('at', at, now);
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);

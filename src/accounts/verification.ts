@@ -40,7 +40,7 @@ export type VerificationAnswer = Readonly<{
 }>;
 
 /** What declaring needs besides the declaration. */
-interface DeclarationDeps {
+export interface DeclarationDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** The first one seals. */
