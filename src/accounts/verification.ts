@@ -16,7 +16,7 @@ import { appendEvents } from '../ledger/event-log.js';
 import { lockManagedAccount, lockOpenAccount } from './access.js';
 
 /** What is declared of the account's holder. (docs/contract.md, Verification) */
-export interface Declaration {
+interface Declaration {
   readonly type: 'person' | 'business';
   readonly legalName: string;
   readonly documentType: Verification['documentType'];
@@ -31,7 +31,7 @@ export interface Declaration {
 export const DOCUMENT_NUMBER = /^[0-9A-Za-z.-]{5,20}$/;
 export const MAX_LEGAL_NAME = 120;
 
-export type VerificationAnswer = Readonly<{
+type VerificationAnswer = Readonly<{
   account_id: Uuid;
   status: 'verified';
   can_send: boolean;
