@@ -33,13 +33,13 @@ export interface Service {
   readonly temporal: BenchTemporal | null;
 }
 
-export type Apis = readonly [ApiProcess, ...ApiProcess[]];
+type Apis = readonly [ApiProcess, ...ApiProcess[]];
 
 const SMALL_ENTRIES = 10_000;
 export const SMALL_LEDGER = evenLedger('small', SMALL_ENTRIES);
 
 /** The servers that the suite measures on. */
-export interface Servers {
+interface Servers {
   readonly mysqlAdminUrl: string;
   readonly temporalAddress: string;
 }

@@ -36,7 +36,7 @@ export function medianOf(runs: readonly Measured[]): {
 }
 
 /** A row of the figures. (docs/performance.md, Targets) */
-export interface Target {
+interface Target {
   readonly text: string;
   readonly isMet: boolean;
 }

@@ -21,7 +21,7 @@ import { TransferApprovals } from './transfers/approvals.js';
 
 /** Builds the support desk's parts once from the configuration, as app.ts does for the API. */
 
-export interface SupportServers {
+interface SupportServers {
   readonly readiness: Readiness;
   readonly desk: RunningServer;
   readonly admin: RunningServer;

@@ -10,7 +10,6 @@ import { TokenUses } from './access/token-uses.js';
 import { RecipientBudget } from './accounts/recipient-budget.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
-import { Accounts } from './accounts/service.js';
 import { ApprovalPolicies } from './approvals/policies.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
 import { batchFileRoutes } from './batches/routes-files.js';
@@ -135,7 +134,6 @@ export function buildBridge(
   return { client, outbox, relay, notifier };
 }
 
-/** The parts that webhooks need. */
 export function buildWebhookParts(
   config: ServiceConfig,
   { clock, database, failpoints }: Core,
@@ -177,7 +175,7 @@ export function buildCallbacks(
 }
 
 /** The two servers of an API process, and their log of requests. */
-export interface ApiServers {
+interface ApiServers {
   readonly requests: RequestLog;
   readonly rates: BuiltRates;
   readonly readiness: Readiness;
@@ -270,9 +268,8 @@ export function buildApi(config: Config, core: Core, { notifier }: Bridge, webho
   const batches = new Batches({ database, desk, clock, notifier, timeoutMs: config.COMMAND_TIMEOUT_MS });
   batchRoutes(api, batches, cursors, config.BASE_URL);
   batchFileRoutes(api, batches, config.BASE_URL);
-  const accounts = new Accounts(database, clock, guard, recipientBudget, config.ENCRYPTION_KEYS);
-  accountRoutes(api, accounts, cursors);
-  identityRoutes(api, accounts);
+  accountRoutes(api, core, cursors);
+  identityRoutes(api, { database, clock, budget: recipientBudget, encryptionKeys });
   const statements = { database, clock, guard, timeoutMs: config.COMMAND_TIMEOUT_MS };
   statementRoutes(api, statements, cursors, config.BASE_URL);
   requestRoutes(api, (caller, id) => readRequest(database.reader, caller, id, clock()));

@@ -11,7 +11,7 @@ import { Desks } from './ledger/desk/desks.js';
 import type { Uuid } from './core/ids.js';
 
 /** The configuration that the ledger needs, by the names in config.ts. */
-export interface LedgerSettings extends MysqlConfig {
+interface LedgerSettings extends MysqlConfig {
   readonly MYSQL_READ_CONNECTIONS: number;
   readonly MYSQL_TRANSACTION_CONNECTIONS: number;
   readonly COMMAND_TIMEOUT_MS: number;
@@ -22,13 +22,12 @@ export interface LedgerSettings extends MysqlConfig {
   readonly FAILPOINT?: ArmedFailpoint | undefined;
 }
 
-export interface LedgerWatchers {
+interface LedgerWatchers {
   readonly clock: Clock;
   readonly clockBounds: ClockBounds;
   readonly clockObserver: ClockObserver;
   /** An account's last instant is too far ahead for it to be posted to. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
-  /** The observer of the desk with this name. */
   readonly observerOf: (desk: string) => DeskObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
@@ -44,7 +43,6 @@ export interface Ledger {
   readonly database: Database;
   /** For everything without its own desk. */
   readonly desk: PostingDesk;
-  /** All desks of the process. */
   readonly desks: Desks;
   readonly failpoints: Failpoints;
 }

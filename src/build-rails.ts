@@ -17,14 +17,14 @@ import type { Outbox } from './temporal/outbox.js';
 import type { Sweep } from './temporal/sweeper.js';
 
 /** The configuration that a worker's rails need, by the names in config.ts. */
-export interface RailSettings extends RailWorkConfig {
+interface RailSettings extends RailWorkConfig {
   readonly PAYOUT_RAIL_URLS: ReadonlyMap<string, string>;
   readonly PAYOUT_RAIL_KEYS: ReadonlyMap<string, Keyring>;
   readonly ENCRYPTION_KEYS: Keyring;
 }
 
 /** Everything that a worker needs to reach rails. */
-export interface WorkerRails {
+interface WorkerRails {
   readonly turns: RailTurns;
   /** Of which the worker serves a queue each. */
   readonly names: ReadonlySet<string>;

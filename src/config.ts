@@ -122,7 +122,6 @@ export const VARIABLES = {
   ...RATE_VARIABLES,
 } as const;
 
-/** Further variables of the worker. */
 export const WORKER_VARIABLES = {
   ...SERVICE_VARIABLES,
   ...DEPLOYMENT_VARIABLES,
@@ -231,7 +230,7 @@ export const OPS_VARIABLES = {
 } as const;
 
 /** Variables of a gateway's conformance check, which has no database. */
-export const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
+const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
 
 const configSchema = z.object(VARIABLES);
 const workerSchema = z.object(WORKER_VARIABLES);
@@ -272,8 +271,8 @@ export function readOpsConfig(environment: Environment = process.env): OpsConfig
 }
 
 /** The keys shared with each gateway, by its name. Throws ConfigError. */
-export function readGatewayKeys(environment: Environment = process.env): Config['PAYOUT_RAIL_KEYS'] {
-  return read(z.object(GATEWAY_VARIABLES), environment).PAYOUT_RAIL_KEYS;
+export function readGatewayKeys(): Config['PAYOUT_RAIL_KEYS'] {
+  return read(z.object(GATEWAY_VARIABLES), process.env).PAYOUT_RAIL_KEYS;
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {

@@ -16,6 +16,7 @@ import {
 } from '@temporalio/interceptors-opentelemetry';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { inTime } from './core/in-time.js';
 import { currentTraceparent } from './core/trace.js';
 import { packageVersion } from './http/build-info.js';
 import type { TemporalTracing } from './temporal/tracing.js';
@@ -27,7 +28,7 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-export interface TracingOptions {
+interface TracingOptions {
   /** The collector: `http://collector:4318` */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -77,12 +78,7 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
       activity: (context) => ({ inbound: activityInTraces(new OpenTelemetryActivityInboundInterceptor(context)) }),
       sinks: { exporter: makeWorkflowExporter(processor, resource) },
     },
-    stop: async () => {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_EXPORT_MS)));
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
-    },
+    stop: () => inTime(LAST_EXPORT_MS, () => provider.shutdown().catch(() => undefined), undefined),
   };
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { latencyOf } from '../load/latency.js';
 import type { Latency } from '../load/job.js';
 
-export interface BarePosts {
+interface BarePosts {
   readonly perSecond: number;
   readonly latency: Latency;
 }

@@ -2,7 +2,7 @@ import { latencyOf } from '../load/latency.js';
 import type { Latency } from '../load/job.js';
 import { closeAll, openMany } from './driver.js';
 
-export interface BareReads {
+interface BareReads {
   readonly perSecond: number;
   readonly latency: Latency;
 }

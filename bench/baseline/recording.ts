@@ -4,7 +4,7 @@ import { selectSql } from '../../src/db/statements.js';
 import { parseRow } from '../../src/db/table.js';
 
 /** Round trips in order, each as the text sent over the wire. */
-export type Recorded = string[];
+type Recorded = string[];
 
 /** A reader over one connection that records what it sends. */
 export function recordingReader(connection: Connection, recorded: Recorded): Reader {

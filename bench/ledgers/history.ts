@@ -5,7 +5,7 @@ import { Random } from './random.js';
 import { FUNDINGS_OF_AN_ACCOUNT, type LedgerShape } from './shape.js';
 
 /** What an id belongs to, which orders it among those of the same instant: the bits of a UUID v7 after the time. */
-export type IdOf = 'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
+type IdOf = 'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
 const PLACES: readonly IdOf[] = ['tenant', 'member', 'account', 'operation', 'transaction', 'debit', 'credit', 'event'];
 
 /** The tenant's system accounts come first. */
@@ -125,7 +125,7 @@ export class History {
 }
 
 /** A UUID v7, ordered by time, then kind, then number. */
-export function idAt(at: Instant, of: IdOf, number: number): Uuid {
+function idAt(at: Instant, of: IdOf, number: number): Uuid {
   const time = at.toString(16).padStart(12, '0');
   const place = PLACES.indexOf(of).toString(16).padStart(3, '0');
   return asUuid(`${time.slice(0, 8)}-${time.slice(8)}-7${place}-8000-${number.toString(16).padStart(12, '0')}`);

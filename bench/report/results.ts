@@ -8,7 +8,7 @@ export type RowResult =
   | { readonly name: string; readonly title: string; readonly measured: Measured; readonly ratios: readonly number[] }
   | { readonly name: string; readonly title: string; readonly failure: string };
 
-export interface Results {
+interface Results {
   readonly date: string;
   readonly machine: Machine;
   readonly options: Options;

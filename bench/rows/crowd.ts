@@ -16,7 +16,7 @@ import type { ApiProcess } from '../service/api-process.js';
 const PER_SECOND = 100;
 const CONNECTIONS = 16;
 
-export interface Crowd {
+interface Crowd {
   readonly quiet: Latency;
   readonly beside: Latency;
   /** Until the last of the clients had its first file. */

@@ -16,7 +16,7 @@ import { transferRows } from './transfers.js';
 import { webhookRows } from './webhooks.js';
 
 /** Every row, in the order in which they are run and shown. */
-export const ROWS: readonly Row[] = [
+const ROWS: readonly Row[] = [
   ...transferRows,
   ...processRows,
   bytesRow,

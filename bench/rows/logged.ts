@@ -11,7 +11,7 @@ export function headOf({ url, tenantId }: Ledger): Promise<bigint> {
   return withDatabase(url, async ({ reader }) => (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n);
 }
 
-export interface Logged {
+interface Logged {
   readonly count: number;
   readonly firstAt: Instant | null;
   readonly lastAt: Instant | null;

@@ -8,7 +8,7 @@ import { Random } from '../ledgers/random.js';
 import type { Latency } from '../load/job.js';
 import { latencyOf } from '../load/latency.js';
 
-export interface PageTimes {
+interface PageTimes {
   /** The sum of the server's own durations of a page's statements (SHOW PROFILES). */
   readonly server: Latency;
   /** The same statements, one after another, by the bare driver. */
@@ -19,7 +19,7 @@ export interface PageTimes {
 const PAUSE_MS = 50;
 
 /** Pages, and how the service reads one. */
-export interface Sampled<Page> {
+interface Sampled<Page> {
   readonly pages: readonly Page[];
   readonly read: (reader: Reader, page: Page) => Promise<unknown>;
 }

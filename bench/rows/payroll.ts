@@ -74,7 +74,7 @@ export async function readByExcelJs(file: Buffer): Promise<number> {
   return (performance.now() - began) / 1000;
 }
 
-export interface ShownBatch {
+interface ShownBatch {
   readonly id: string;
   readonly status: string;
   readonly rows: number;

@@ -12,7 +12,7 @@ const STOP_MS = 45_000;
 const POLL_MS = 5;
 
 /** A program of the service, and how to start it. */
-export interface Program {
+interface Program {
   /** Used in messages and for its log. */
   readonly name: string;
   /** Its file under dist/src. */

@@ -7,7 +7,7 @@ import { type Rule, RULES } from './promises.js';
 
 /** Checks whether a gateway follows docs/payout-rail.md. */
 
-export interface CheckOptions {
+interface CheckOptions {
   /** A test server of the gateway: it gets orders, and pays them. */
   readonly url: string;
   readonly name: string;

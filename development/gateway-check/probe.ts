@@ -26,7 +26,7 @@ export interface Signing {
   readonly isUnsigned?: boolean;
 }
 
-export interface ProbeAnswer {
+interface ProbeAnswer {
   /** `POST /payouts`, for messages about it. */
   readonly asked: string;
   readonly status: number;

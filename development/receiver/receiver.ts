@@ -5,7 +5,7 @@ import getRawBody from 'raw-body';
 import { type ReceivedDelivery, tellEvent } from './received.js';
 import { verifySignatures } from './signatures.js';
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   readonly secret: string;
   /** The status with which a valid delivery is answered. */
   readonly answer: number;

@@ -10,7 +10,7 @@ import type { RailReport, SimulatedRail } from './rail.js';
 import { RailSilent } from '../../src/payouts/rails/types.js';
 import { callbackText, pageText, readOrder, statementText, unknownText } from './wire.js';
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /** As in PAYOUT_RAILS, without `http:`. */
   readonly name: string;
   readonly port: number;

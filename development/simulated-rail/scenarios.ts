@@ -12,7 +12,7 @@ export interface Step {
   readonly failureCode: RailStatement['failureCode'];
 }
 
-export interface Scenario {
+interface Scenario {
   readonly name: string;
   /** The last two characters of the account number; null: any other. */
   readonly ending: string | null;

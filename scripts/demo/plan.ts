@@ -19,7 +19,7 @@ export interface AccountPlan {
   readonly funds: Readonly<Partial<Record<Asset, bigint>>>;
 }
 
-export interface DeclarationPlan {
+interface DeclarationPlan {
   readonly documentType: Verification['documentType'];
   readonly documentNumber: string;
 }
@@ -29,7 +29,7 @@ export interface TokenPlan {
   readonly scopes: readonly Scope[];
 }
 
-export interface FeePlan {
+interface FeePlan {
   readonly operation: FeeOperation;
   readonly asset: Asset;
   readonly basisPoints: bigint;
@@ -38,7 +38,7 @@ export interface FeePlan {
 }
 
 /** From which amount an account needs approvals, and how soon they expire. */
-export interface PolicyPlan {
+interface PolicyPlan {
   readonly account: string;
   readonly asset: Asset;
   readonly threshold: bigint;

@@ -37,7 +37,7 @@ import type { TokenFile } from './token-file.js';
  * Makes the demo world with the services of the operators' command line. Every step adds only what is missing, so an
  * interrupted start is completed by the next, and whatever people have changed since stays.
  */
-export interface DemoDeps extends OpsDeps {
+interface DemoDeps extends OpsDeps {
   readonly encryptionKeys: Keyring;
   readonly say: (text: string) => void;
   readonly tokenFile: TokenFile;
@@ -45,13 +45,13 @@ export interface DemoDeps extends OpsDeps {
   readonly staffFile: string;
 }
 
-export interface DemoTenant {
+interface DemoTenant {
   readonly id: Uuid;
   readonly accounts: Readonly<Record<string, DemoAccount>>;
   readonly tokens: Readonly<Record<string, string>>;
 }
 
-export interface DemoAccount {
+interface DemoAccount {
   readonly id: Uuid;
   readonly alias: string | null;
   readonly phone: string | null;

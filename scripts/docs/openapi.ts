@@ -6,7 +6,7 @@ import type { Route } from '../../src/http/route.js';
 import { TestDeliveries } from '../../src/webhooks/testing.js';
 
 /** The API's description, without a running service. */
-export interface DescribedApi {
+interface DescribedApi {
   readonly routes: readonly Route[];
   readonly openApi: object;
   readonly baseUrl: string;

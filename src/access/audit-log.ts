@@ -4,6 +4,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
+import type { Account } from '../db/entities/parties.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { appendActs } from '../ledger/audit-chain.js';
@@ -30,6 +31,14 @@ export interface Act {
   readonly subjectType: string;
   readonly subjectId: string;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export function accountAct(
+  { id, tenantId }: Pick<Account, 'id' | 'tenantId'>,
+  action: string,
+  details: ActDetails = {},
+): Act {
+  return { tenantId, action, subjectType: 'account', subjectId: id, details };
 }
 
 /** Records the acts in the transaction that does them, as its last write: neither exists without the other. */
@@ -83,7 +92,7 @@ export function parseDetails({ details }: AuditRow): ActDetails {
   return JSON.parse(details) as ActDetails;
 }
 
-export interface ActFilter {
+interface ActFilter {
   readonly tenantId?: Uuid | undefined;
   readonly subjectId?: string | undefined;
   readonly action?: string | undefined;

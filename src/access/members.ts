@@ -108,7 +108,7 @@ function memberAct({ id, tenantId }: Member, action: string, details: ActDetails
   return { tenantId, action, subjectType: 'member', subjectId: id, details };
 }
 
-export interface MemberWithRoles {
+interface MemberWithRoles {
   readonly member: Member;
   /** In how many accounts it has each role, also one that only a newer process knows. */
   readonly roles: ReadonlyMap<string, number>;

@@ -9,7 +9,7 @@ import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
 /** Where one kind of sealed secret is stored, and how a row is resealed. */
-export interface SealedColumns<Row> {
+interface SealedColumns<Row> {
   /** The kind, in plural, as shown to people. */
   readonly what: string;
   /** A row of this kind, as commands and the audit log count them. */
@@ -22,14 +22,13 @@ export interface SealedColumns<Row> {
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
-export interface RotationDeps {
+interface RotationDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly encryptionKeys: Keyring;
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Secrets of any kind. */
 export type AnySecrets = Pick<SealedSecrets<unknown>, 'counted' | 'countByKey' | 'assertKeys' | 'rotate'>;
 
 const CHUNK = 100;

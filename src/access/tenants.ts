@@ -12,7 +12,7 @@ import { transact } from '../db/transact.js';
 import { openLedgerAccounts } from '../ledger/opening.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-export interface NewTenant {
+interface NewTenant {
   /** 1 to 80 characters, unique. */
   readonly name: string;
   /** Tenants of one network can pay one another. */

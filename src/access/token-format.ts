@@ -9,7 +9,7 @@ const KEY_ID_LETTERS = 16;
 /** 200 random bits. */
 const SECRET_LETTERS = 40;
 
-export interface NewToken {
+interface NewToken {
   /** Names the token; not secret. */
   readonly keyId: string;
   /** The whole token. Shown once, never stored. */

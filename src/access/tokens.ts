@@ -120,7 +120,7 @@ export async function revokeTokensOf(
   });
 }
 
-export interface RotatedToken extends IssuedToken {
+interface RotatedToken extends IssuedToken {
   /** The one that it replaces: revoked, or expiring when its grace ends. */
   readonly old: Token;
 }

@@ -1,4 +1,4 @@
-import { type Act, type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Actor, memberActor, recordAct } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant, toRfc3339 } from '../core/instant.js';
@@ -13,7 +13,7 @@ import { lockManagedAccount, lockOpenAccount } from './access.js';
 import { parseAlias } from './identifiers.js';
 
 /** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
-export const QUARANTINE_MS = 90 * 24 * 3_600_000;
+const QUARANTINE_MS = 90 * 24 * 3_600_000;
 
 export const ALIAS_RESERVED: Refusal = { code: 'alias_reserved', message: 'this alias is reserved by the platform' };
 export const ALIAS_TAKEN: Refusal = {
@@ -91,7 +91,8 @@ async function changeAlias(
   // After the unique key has waited for any transaction that is giving the alias up, so its release is visible.
   await assertNotQuarantined(transaction, account.tenantId, alias, now);
   await rememberRelease(transaction, account, now);
-  await recordAct(transaction, actor, now, aliasAct(account, 'alias.set'));
+  // Not which alias: it may name a person, and the audit log is forever.
+  await recordAct(transaction, actor, now, accountAct(account, 'alias.set'));
   return { ...account, alias };
 }
 
@@ -100,7 +101,7 @@ export async function dropAlias(transaction: Transaction, account: Account, acto
   if (account.alias === null) return;
   await transaction.execute(updateSql(accounts, { alias: null }, { id: account.id }));
   await rememberRelease(transaction, account, now);
-  await recordAct(transaction, actor, now, aliasAct(account, 'alias.release'));
+  await recordAct(transaction, actor, now, accountAct(account, 'alias.release'));
 }
 
 async function takeAlias(transaction: Transaction, { id }: Account, alias: string): Promise<void> {
@@ -132,9 +133,4 @@ async function rememberRelease(transaction: Transaction, account: Account, now: 
   if (alias === null) return;
   const row = { tenantId, alias, accountId, releasedAt: now };
   await transaction.execute(upsertSql(releasedAliases, [row], ['accountId', 'releasedAt']));
-}
-
-/** Does not say which alias: it may name a person, and the audit log is forever. */
-function aliasAct({ tenantId, id }: Account, action: string): Act {
-  return { tenantId, action, subjectType: 'account', subjectId: id };
 }

@@ -1,4 +1,4 @@
-import { recordAct } from '../access/audit-log.js';
+import { accountAct, recordAct } from '../access/audit-log.js';
 import { ledgerUnavailable, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, toRfc3339 } from '../core/instant.js';
@@ -10,7 +10,7 @@ import { CLOCK_RESET } from '../ledger/clock-resets.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 
-export interface ClockResetDeps {
+interface ClockResetDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly guard: ClockGuard;
@@ -33,17 +33,12 @@ export async function resetClock(
     const account = await transaction.find(accounts, { id }, { forUpdate: true });
     if (account === undefined) throw notFound();
     if (!guard.isWell()) throw ledgerUnavailable();
-    const { lastPostedAt: was, seq, tenantId } = account;
+    const { lastPostedAt: was, seq } = account;
     if (!guard.isTooFarAhead(was)) return { account, changed: false };
     const lastPostedAt = clock();
     await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
-    await recordAct(transaction, decided.actor, lastPostedAt, {
-      tenantId,
-      action: CLOCK_RESET,
-      subjectType: 'account',
-      subjectId: id,
-      details: { reason, seq: seq.toString(), was: toRfc3339(was) },
-    });
+    const details = { reason, seq: seq.toString(), was: toRfc3339(was) };
+    await recordAct(transaction, decided.actor, lastPostedAt, accountAct(account, CLOCK_RESET, details));
     return { account: { ...account, lastPostedAt }, changed: true };
   });
 }

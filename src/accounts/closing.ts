@@ -1,4 +1,4 @@
-import { recordAct } from '../access/audit-log.js';
+import { accountAct, recordAct } from '../access/audit-log.js';
 import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -28,13 +28,7 @@ export async function closeAccount(database: Database, clock: Clock, id: Uuid, d
     await dropAlias(transaction, account, decided.actor, now);
     const set = { status: 'closed', alias: null, phone: null } as const;
     await transaction.execute(updateSql<Account>(accounts, set, { id }));
-    await recordAct(transaction, decided.actor, now, {
-      tenantId: account.tenantId,
-      action: 'account.close',
-      subjectType: 'account',
-      subjectId: id,
-      details: { reason },
-    });
+    await recordAct(transaction, decided.actor, now, accountAct(account, 'account.close', { reason }));
     return { account: { ...account, ...set }, changed: true };
   });
 }

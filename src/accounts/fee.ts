@@ -10,7 +10,7 @@ import { type LockedState, need, type Need } from '../ledger/desk/types.js';
 import type { Fee } from './rules.js';
 
 /** Which account receives a tenant's fees in an asset, if the operation charges one. */
-export type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
+type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
 

@@ -9,7 +9,7 @@ import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } 
 /**
  * The result for one account of an import. `known`: it was already open, so repeating an import opens nothing twice.
  */
-export type Imported =
+type Imported =
   | { readonly result: 'opened' | 'known'; readonly account: Account }
   | { readonly result: 'refused'; readonly refusal: Refusal };
 

@@ -1,4 +1,4 @@
-import { type Act, type Actor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
 import type { Asset } from '../core/amount.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -48,7 +48,7 @@ export async function setAccountLimits(
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
     await transaction.execute(upsertSql(accountLimits, [own], ['minimum', 'maximum', 'month']));
     const details = { asset, minimum: textOf(own.minimum), maximum: textOf(own.maximum), month: textOf(own.month) };
-    await recordAct(transaction, actor, clock(), { ...actOn(account), action: 'limits.set', details });
+    await recordAct(transaction, actor, clock(), accountAct(account, 'limits.set', details));
     return own;
   });
 }
@@ -76,11 +76,7 @@ export async function clearAccountLimits(
        AND asset=${literal(accountLimits, 'asset', asset)}`,
     );
     if (removed === 0) return false;
-    await recordAct(transaction, actor, clock(), { ...actOn(account), action: 'limits.clear', details: { asset } });
+    await recordAct(transaction, actor, clock(), accountAct(account, 'limits.clear', { asset }));
     return true;
   });
-}
-
-function actOn({ tenantId, id }: { tenantId: Uuid; id: Uuid }): Pick<Act, 'tenantId' | 'subjectType' | 'subjectId'> {
-  return { tenantId, subjectType: 'account', subjectId: id };
 }

@@ -9,7 +9,7 @@ import { literal, literals } from '../db/statements.js';
 import { displayName } from './display-name.js';
 
 /** The least that a sender needs to recognise a recipient. (docs/contract.md, Lookup) */
-export interface LookupResult {
+interface LookupResult {
   readonly account_id: Uuid;
   readonly alias: string | null;
   readonly display_name: string;

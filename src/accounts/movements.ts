@@ -60,7 +60,7 @@ export async function readMovements(
   };
 }
 
-export interface SeqRange {
+interface SeqRange {
   readonly first: bigint;
   /** Null: up to the newest. */
   readonly last: bigint | null;

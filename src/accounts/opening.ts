@@ -1,4 +1,4 @@
-import { type Actor, recordActs } from '../access/audit-log.js';
+import { accountAct, type Actor, recordActs } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, type FieldProblem, fieldRefusal, invalidField, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -32,12 +32,12 @@ export interface Draft {
   readonly grants: NewAccount['grants'];
 }
 
-export type Drafted = { readonly draft: Draft } | { readonly refusal: Refusal };
-export type Opened = { readonly account: Account } | { readonly refusal: Refusal };
+type Drafted = { readonly draft: Draft } | { readonly refusal: Refusal };
+type Opened = { readonly account: Account } | { readonly refusal: Refusal };
 
 const MAX_NAME = 120;
 
-export const PHONE_TAKEN: Refusal = {
+const PHONE_TAKEN: Refusal = {
   ...invalidField('phone', 'taken'),
   message: 'another account of the tenant has this phone',
 };
@@ -127,10 +127,7 @@ async function openAll(
     await assertNoneWasReleased(transaction, tenantId, opened, now);
     const roles = open.flatMap(({ account, grants }) => grants.map((grant) => ({ accountId: account.id, ...grant })));
     if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
-    const acts = opened.map(({ id, type }) => ({
-      ...{ tenantId, action: 'account.open', subjectType: 'account', subjectId: id },
-      details: { type },
-    }));
+    const acts = opened.map((account) => accountAct(account, 'account.open', { type: account.type }));
     await recordActs(transaction, actor, now, acts);
   }
   return drafts.map(({ account }, index) => {
@@ -198,11 +195,8 @@ async function assertNoneWasReleased(
   opened: readonly Account[],
   now: Instant,
 ): Promise<void> {
-  const released = await releasedAt(
-    reader,
-    tenantId,
-    opened.flatMap(({ alias }) => alias ?? []),
-  );
+  const aliases = opened.flatMap(({ alias }) => alias ?? []);
+  const released = await releasedAt(reader, tenantId, aliases);
   for (const since of released.values())
     if (quarantineRefusal(since, now) !== null) throw new Overtaken('an alias was released meanwhile');
 }

@@ -41,7 +41,7 @@ export interface OperationFilter {
 }
 
 /** By columns of the operation's table. */
-export type Destination = Readonly<
+type Destination = Readonly<
   Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
 >;
 
@@ -107,16 +107,16 @@ export async function listOperations<Row extends Operation>(
 /** SQL over the row `l` for the filters without an index: each page examines a bounded number of rows for them. */
 function furtherSql<Row extends Operation>({ table }: OperationList<Row>, filter: OperationFilter): string[] {
   const { destination = {}, asset, least, most } = filter;
-  const bound = (name: string, sign: string, raw: bigint | undefined): string[] =>
-    raw === undefined ? [] : [`l.${name}${sign}${bigint.literal(raw)}`];
+  const bound = (sign: string, raw: bigint | undefined): string[] =>
+    raw === undefined ? [] : [`l.raw${sign}${bigint.literal(raw)}`];
   return [
     ...Object.entries(destination).flatMap(([property, wanted]) => {
       const { name, column } = table.column(property as keyof Row & string);
       return wanted === undefined ? [] : [`l.${name}=${column.literal(wanted)}`];
     }),
     ...(asset === undefined ? [] : [`l.asset=${string.literal(asset)}`]),
-    ...bound('raw', '>=', least),
-    ...bound('raw', '<=', most),
+    ...bound('>=', least),
+    ...bound('<=', most),
   ];
 }
 

@@ -1,7 +1,7 @@
-import { type Asset, ASSETS } from '../core/amount.js';
+import { type Asset, ASSETS, eachAsset } from '../core/amount.js';
 import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
@@ -10,13 +10,13 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { TransactionRetryable } from '../db/failures.js';
 import { literal, literals } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
+import { type ClockGuard, SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
 import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { rangesWithin } from './movements.js';
 import { readAccount } from './reading.js';
 
 /** What an account has of each asset, available and held together. */
-export type Totals = Readonly<Record<Asset, bigint>>;
+type Totals = Readonly<Record<Asset, bigint>>;
 
 /** Right after the account's entry with this number; 0: before the first. */
 interface Cut {
@@ -50,17 +50,26 @@ export async function awaitPostings(
 /** A command is given up within a minute, and the server ends a transaction whose process has frozen even sooner. */
 const COMMITTED_AFTER_MS = 60_000;
 
+/** What the API reads accounts with. */
+export interface ReadingDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** By a wrong clock, a moment that is yet to come may seem past. */
+  readonly guard: Pick<ClockGuard, 'isWell'>;
+}
+
 /**
  * The totals of an account at a past moment. Throws not_found, authority_insufficient, invalid_field, ledger_unavailable.
  * (docs/contract.md, Balances)
  */
 export async function readPastBalances(
-  database: Database,
+  { database, clock, guard }: ReadingDeps,
   caller: Caller,
   accountId: Uuid,
   at: Instant,
-  now: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
+  if (!guard.isWell()) throw ledgerUnavailable();
+  const now = clock();
   assertSettled('at', at, now);
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
@@ -101,16 +110,12 @@ async function totalsOfParts(reader: Reader, accountId: Uuid, resets: readonly b
     const of = async (seq: bigint): Promise<Totals> =>
       (await totalsThrough(reader, [{ accountId, seq }])).get(accountId) ?? NOTHING;
     const [before, after] = [await of(begin), await of(last ?? begin)];
-    sum = totalsOf((asset) => sum[asset] + after[asset] - before[asset]);
+    sum = eachAsset((asset) => sum[asset] + after[asset] - before[asset]);
   }
   return sum;
 }
 
-function totalsOf(of: (asset: Asset) => bigint): Totals {
-  return Object.fromEntries(ASSETS.map((asset) => [asset, of(asset)])) as Record<Asset, bigint>;
-}
-
-const NOTHING = totalsOf(() => 0n);
+const NOTHING: Totals = eachAsset(() => 0n);
 
 /** The last entry of each account dated at or before the moment: binary search, one statement for all accounts. */
 async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
@@ -142,7 +147,7 @@ async function totalsThrough(reader: Reader, cuts: readonly Cut[]): Promise<Read
      ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=n.account_id AND e${asset}.seq=n.${asset}`).join(' ')}`,
   );
   return new Map(
-    rows.map((row) => [uuid.parse(row.account_id), totalsOf((asset) => nullable(bigint).parse(row[asset]) ?? 0n)]),
+    rows.map((row) => [uuid.parse(row.account_id), eachAsset((asset) => nullable(bigint).parse(row[asset]) ?? 0n)]),
   );
 }
 

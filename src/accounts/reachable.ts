@@ -6,13 +6,13 @@ import { literals } from '../db/statements.js';
 import type { OwnerFinder } from '../ledger/desk/types.js';
 
 /** An account, and the tenant that named it. */
-export interface NamedAccount {
+interface NamedAccount {
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
 }
 
 /** How the tenants relate to the accounts that they named. */
-export interface Reach {
+interface Reach {
   /** True for the tenant's own account. */
   owns(tenantId: Uuid, accountId: Uuid): boolean;
   /** True for the tenant's own accounts and those of its network: where its money may go. */
@@ -94,7 +94,6 @@ export async function readOwners(reader: Reader, accountIds: readonly Uuid[]): P
   return (accountId) => owners.get(accountId);
 }
 
-/** SQL of (tenant, account) pairs. */
 export function pairsSql(named: readonly NamedAccount[]): string {
   return named
     .map(({ tenantId, accountId }) => `(${column.uuid.literal(tenantId)},${column.uuid.literal(accountId)})`)

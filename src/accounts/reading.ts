@@ -17,7 +17,7 @@ import { type Limits, limitsOf } from './limits.js';
 
 /** What the API shows of accounts. */
 
-export interface AccountFilter {
+interface AccountFilter {
   readonly type?: 'person' | 'business' | undefined;
   readonly status?: Account['status'] | undefined;
 }

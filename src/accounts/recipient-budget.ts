@@ -10,7 +10,7 @@ import { transact } from '../db/transact.js';
 import type { Recipient } from './recipients.js';
 
 /** Whose budgets pay: the token's (null if unknown) and its tenant's. */
-export interface Asking {
+interface Asking {
   readonly tenantId: Uuid;
   readonly tokenKeyId: string | null;
 }
@@ -19,12 +19,12 @@ export interface Asking {
  * A file whose names are paid for up to a row: reading it again does not pay a second time for names that belong to
  * nobody.
  */
-export interface FilePiece {
+interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
 }
 
-export interface BudgetSize {
+interface BudgetSize {
   /** Names for one token, and for all of a tenant's tokens together. */
   readonly ofToken: number;
   readonly ofTenant: number;

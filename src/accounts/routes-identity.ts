@@ -1,19 +1,26 @@
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Api } from '../http/api.js';
 import { answers, body, limitedAs, named, pathId, permits, query, refuses, summary } from '../http/route.js';
-import { readAlias } from './alias.js';
+import { readAlias, releaseAlias, setAlias } from './alias.js';
 import { parsePhone } from './identifiers.js';
+import { AliasLookup, lookUpPhone } from './lookup.js';
+import type { RecipientBudget } from './recipient-budget.js';
 import { AliasBody, AliasSchema, LookupQuery, LookupSchema, VerificationBody, VerificationSchema } from './schemas.js';
-import type { Accounts } from './service.js';
+import { type DeclarationDeps, declareVerification } from './verification.js';
 
-/** Who holds an account, and what it is called. */
-export function identityRoutes(api: Api, accounts: Accounts): void {
-  lookup(api, accounts);
-  alias(api, accounts);
-  verification(api, accounts);
+interface IdentityDeps extends DeclarationDeps {
+  readonly budget: RecipientBudget;
 }
 
-function lookup(api: Api, accounts: Accounts): void {
+/** Who holds an account, and what it is called. */
+export function identityRoutes(api: Api, deps: IdentityDeps): void {
+  lookup(api, deps);
+  alias(api, deps);
+  verification(api, deps);
+}
+
+function lookup(api: Api, { database: { reader }, budget }: IdentityDeps): void {
+  const aliases = new AliasLookup(reader);
   api.get(
     '/v1/accounts/lookup',
     named('lookUpAccount'),
@@ -27,16 +34,21 @@ function lookup(api: Api, accounts: Accounts): void {
       // An empty text counts as absent.
       if ((aliasText === undefined) === (phoneText === undefined) || aliasText === '' || phoneText === '')
         throw new ApiError({ code: 'missing_query', message: 'exactly one of alias or phone is needed' });
-      if (aliasText !== undefined)
-        return { status: 200, body: await accounts.lookUpAlias(caller, readAlias(aliasText)) };
-      const wanted = parsePhone(phoneText ?? '');
-      if (wanted === null) throw new ApiError(invalidField('phone', 'malformed'));
-      return { status: 200, body: await accounts.lookUpPhone(caller, wanted) };
+      const phone = aliasText === undefined ? parsePhone(phoneText ?? '') : null;
+      if (aliasText === undefined && phone === null) throw new ApiError(invalidField('phone', 'malformed'));
+      const found =
+        phone === null
+          ? await aliases.find(caller.tenantId, readAlias(aliasText ?? ''))
+          : await lookUpPhone(reader, caller.tenantId, phone);
+      // What was found is told once it is paid for.
+      await budget.charge(caller, [found?.account_id ?? null]);
+      if (found === null) throw notFound();
+      return { status: 200, body: found };
     },
   );
 }
 
-function alias(api: Api, accounts: Accounts): void {
+function alias(api: Api, { database, clock }: IdentityDeps): void {
   api.put(
     '/v1/accounts/{account_id}/alias',
     named('setAlias'),
@@ -47,7 +59,7 @@ function alias(api: Api, accounts: Accounts): void {
     summary('Set the alias of an account', 'Releases the previous one, which nobody can take for 90 days.'),
     async (request) => {
       const wanted = readAlias(request.body.alias);
-      const account = await accounts.setAlias(request.caller, pathId(request, 'account_id'), wanted);
+      const account = await setAlias(database, clock, request.caller, pathId(request, 'account_id'), wanted);
       return { status: 200, body: { account_id: account.id, alias: account.alias } };
     },
   );
@@ -60,13 +72,13 @@ function alias(api: Api, accounts: Accounts): void {
     refuses('invalid_state'),
     summary('Release the alias of an account', 'Nobody can take it for 90 days.'),
     async (request) => {
-      await accounts.releaseAlias(request.caller, pathId(request, 'account_id'));
+      await releaseAlias(database, clock, request.caller, pathId(request, 'account_id'));
       return { status: 204 };
     },
   );
 }
 
-function verification(api: Api, accounts: Accounts): void {
+function verification(api: Api, deps: IdentityDeps): void {
   api.put(
     '/v1/accounts/{account_id}/verification',
     named('declareVerification'),
@@ -80,7 +92,7 @@ function verification(api: Api, accounts: Accounts): void {
     ),
     async (request) => {
       const declared = request.body;
-      const answer = await accounts.declareVerification(request.caller, pathId(request, 'account_id'), {
+      const answer = await declareVerification(deps, request.caller, pathId(request, 'account_id'), {
         type: declared.type,
         legalName: declared.legal_name,
         documentType: declared.document_type,

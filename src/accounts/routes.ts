@@ -11,16 +11,19 @@ import {
   MovementPageSchema,
   MovementQuery,
 } from './schemas.js';
+import { assertAccountAllowed } from './access.js';
+import { Balances } from './balances.js';
+import { readMovements } from './movements.js';
+import { type ReadingDeps, readPastBalances } from './past-balances.js';
 import { presentAccount } from './presenter.js';
-import type { Accounts } from './service.js';
+import { listAccounts, readAccount, readLimits } from './reading.js';
 
-/** Reads of accounts. */
-export function accountRoutes(api: Api, accounts: Accounts, cursors: Cursors): void {
-  listAndRead(api, accounts, cursors);
-  fundsAndMovements(api, accounts, cursors);
+export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
+  listAndRead(api, deps, cursors);
+  fundsAndMovements(api, deps, cursors);
 }
 
-function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
+function listAndRead(api: Api, { database: { reader }, clock }: ReadingDeps, cursors: Cursors): void {
   api.get(
     '/v1/accounts',
     named('listAccounts'),
@@ -33,7 +36,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
       return answerPage(
         cursors,
         request,
-        (before, limit) => accounts.list(request.caller, { type, status }, before, limit),
+        (before, limit) => listAccounts(reader, request.caller, { type, status }, before, limit),
         presentAccount,
       );
     },
@@ -47,7 +50,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     summary('Read an account'),
     async (request) => ({
       status: 200,
-      body: presentAccount(await accounts.read(request.caller, pathId(request, 'account_id'))),
+      body: presentAccount(await readAccount(reader, request.caller, pathId(request, 'account_id'))),
     }),
   );
 
@@ -59,12 +62,14 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     summary('Read the limits of an account', 'For a single operation, and for the month with the amount used.'),
     async (request) => ({
       status: 200,
-      body: await accounts.limits(request.caller, pathId(request, 'account_id')),
+      body: await readLimits(reader, request.caller, pathId(request, 'account_id'), clock()),
     }),
   );
 }
 
-function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void {
+function fundsAndMovements(api: Api, deps: ReadingDeps, cursors: Cursors): void {
+  const { reader } = deps.database;
+  const balances = new Balances(reader);
   api.get(
     '/v1/accounts/{account_id}/balances',
     named('getBalances'),
@@ -75,10 +80,13 @@ function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void
       'Read the balances of an account',
       'Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.',
     ),
-    async (request) => ({
-      status: 200,
-      body: await accounts.balances(request.caller, pathId(request, 'account_id'), request.query.at),
-    }),
+    async (request) => {
+      const { caller, query: wanted } = request;
+      const accountId = pathId(request, 'account_id');
+      if (wanted.at !== undefined)
+        return { status: 200, body: await readPastBalances(deps, caller, accountId, wanted.at) };
+      return { status: 200, body: await balances.read(caller, accountId, deps.clock()) };
+    },
   );
 
   api.get(
@@ -99,7 +107,9 @@ function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void
       };
       const [seq] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
       const before = seq === undefined ? null : BigInt(seq);
-      const page = await accounts.movements(caller, pathId(request, 'account_id'), filter, before, wanted.limit);
+      const accountId = pathId(request, 'account_id');
+      await assertAccountAllowed(reader, 'readAccount', caller, accountId);
+      const page = await readMovements(reader, accountId, filter, before, wanted.limit);
       const next = page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
       return { status: 200, body: { items: page.items, next_cursor: next } };
     },

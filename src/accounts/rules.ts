@@ -21,7 +21,7 @@ export const ACCOUNT_CLOSED: Refusal = {
   details: { current: 'closed', allowed: ['active', 'frozen'] },
 };
 
-export interface Spending {
+interface Spending {
   readonly source: LockedAccount;
   readonly amount: Amount;
   /** On top of the amount, in its asset. */
@@ -50,7 +50,7 @@ export function capabilityRefusal(account: Account): Refusal | null {
   return { code: 'capability_cannot_send', message: `the account cannot send: ${why}`, details: { reason } };
 }
 
-export interface OperationLimitRefusal extends Refusal {
+interface OperationLimitRefusal extends Refusal {
   readonly code: 'below_minimum' | 'above_per_operation_limit';
 }
 

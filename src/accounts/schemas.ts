@@ -20,7 +20,7 @@ import {
 import { z } from '../http/zod.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
-export const BalancesSchema = z
+const BalancesSchema = z
   .object({
     account_id: uuidSchema,
     balances: z.array(
@@ -73,7 +73,7 @@ exampled(PastBalancesSchema, {
 export const BalancesAnswer = z.union([BalancesSchema, PastBalancesSchema]);
 exampledAs(BalancesAnswer, exampleOf(BalancesSchema));
 
-export const MovementSchema = z
+const MovementSchema = z
   .object({
     id: uuidSchema,
     kind: z.enum(MOVEMENT_KINDS),

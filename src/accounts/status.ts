@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -51,13 +51,8 @@ async function change(
     if (account.status === status) return { account, changed: false };
     // Only this column: seq and the last instant belong to the desk.
     await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
-    await recordAct(transaction, decided.actor, clock(), {
-      tenantId: account.tenantId,
-      action: status === 'frozen' ? 'account.freeze' : 'account.unfreeze',
-      subjectType: 'account',
-      subjectId: id,
-      details: { reason },
-    });
+    const action = status === 'frozen' ? 'account.freeze' : 'account.unfreeze';
+    await recordAct(transaction, decided.actor, clock(), accountAct(account, action, { reason }));
     return { account: { ...account, status }, changed: true };
   });
 }

@@ -1,4 +1,4 @@
-import { type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Actor, memberActor, recordAct } from '../access/audit-log.js';
 import { SealedSecrets } from '../access/sealed-secrets.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
@@ -16,7 +16,7 @@ import { appendEvents } from '../ledger/event-log.js';
 import { lockManagedAccount, lockOpenAccount } from './access.js';
 
 /** What is declared of the account's holder. (docs/contract.md, Verification) */
-export interface Declaration {
+interface Declaration {
   readonly type: 'person' | 'business';
   readonly legalName: string;
   readonly documentType: Verification['documentType'];
@@ -31,7 +31,7 @@ export interface Declaration {
 export const DOCUMENT_NUMBER = /^[0-9A-Za-z.-]{5,20}$/;
 export const MAX_LEGAL_NAME = 120;
 
-export type VerificationAnswer = Readonly<{
+type VerificationAnswer = Readonly<{
   account_id: Uuid;
   status: 'verified';
   can_send: boolean;
@@ -106,14 +106,10 @@ async function store(
   if (isFirst) await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
   const { tenantId, id } = account;
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
-  await recordAct(transaction, actor, now, { tenantId, action, subjectType: 'account', subjectId: id });
+  await recordAct(transaction, actor, now, accountAct(account, action));
   const answer = presentVerification({ ...account, verifiedAt }, row.documentLast4);
-  if (isFirst)
-    await appendEvents(
-      transaction,
-      [{ tenantId, type: 'account.verified', resourceId: id, object: () => answer }],
-      now,
-    );
+  const event = { tenantId, type: 'account.verified', resourceId: id, object: () => answer } as const;
+  if (isFirst) await appendEvents(transaction, [event], now);
   return answer;
 }
 

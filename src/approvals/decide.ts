@@ -60,7 +60,7 @@ export interface Ending<Row> {
 }
 
 /** SQL over the resource `t`, using an index that ends in `expiresAt`; `from` ends within its WHERE. */
-export interface ExpiringRows {
+interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
   /** True for rows that cannot be ended (`endRefusal`); absent if there are none. */

@@ -1,4 +1,4 @@
-import { type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
 import { lockAccount } from '../accounts/access.js';
 import type { Asset } from '../core/amount.js';
 import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
@@ -41,8 +41,8 @@ export async function changePolicy(
   const plan = planChange(before, wanted, tenant.policyDelayS, at);
   const requester = plan.isRequest ? actor : requesterOf(row);
   await write(transaction, account, asset, plan, requester);
-  for (const act of actsOf(asset, before, plan, wanted))
-    await recordAct(transaction, actor, at, { ...subjectOf(account), ...act });
+  for (const { action, details } of actsOf(asset, before, plan, wanted))
+    await recordAct(transaction, actor, at, accountAct(account, action, details));
   return { inForce: plan.inForce, coming: plan.coming };
 }
 
@@ -84,8 +84,7 @@ async function withEffect(
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await write(transaction, account, asset, { inForce, coming: null }, null);
   const details = comingDetails(asset, { policy: inForce, effectiveAt: row.effectiveAt });
-  const act = { ...subjectOf(account), action: 'approval_policy.take_effect', details };
-  await recordAct(transaction, requester, at, act);
+  await recordAct(transaction, requester, at, accountAct(account, 'approval_policy.take_effect', details));
   return inForce === null ? undefined : { ...row, ...inForce, ...NOTHING_COMES };
 }
 
@@ -159,8 +158,4 @@ function policyDetails(policy: Policy | null): ActDetails {
     approvals: policy?.approvals ?? null,
     expires_in_s: policy?.expiresInS ?? null,
   };
-}
-
-function subjectOf({ tenantId, id }: Account): Pick<Act, 'tenantId' | 'subjectType' | 'subjectId'> {
-  return { tenantId, subjectType: 'account', subjectId: id };
 }

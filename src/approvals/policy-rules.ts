@@ -88,7 +88,7 @@ export function planChange(state: PolicyState, wanted: Policy | null, delayS: nu
  * The stricter of each setting: what either policy would hold is held, for the larger number of approvals and the
  * shorter expiry.
  */
-export function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
+function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
   if (one === null || other === null) return one ?? other;
   return {
     threshold: one.threshold < other.threshold ? one.threshold : other.threshold,

@@ -7,7 +7,7 @@ import type { Approvable } from './decide.js';
 import type { Approvals } from './service.js';
 
 /** How features whose resources wait for approval differ. */
-export interface ApprovalRoutes<Row extends Approvable> {
+interface ApprovalRoutes<Row extends Approvable> {
   readonly noun: 'transfer' | 'payout';
   readonly approve: Operation;
   readonly reject: string;
@@ -18,7 +18,6 @@ export interface ApprovalRoutes<Row extends Approvable> {
   readonly present: (row: Row) => unknown;
   /** The status after the last approval. */
   readonly approvedStatus: string;
-  /** The status of one that has expired. */
   readonly expiredStatus: string;
   /** A sentence that says who may cancel it, and when. */
   readonly canceling: string;

@@ -78,7 +78,7 @@ export class Approvals<Row extends Approvable> {
     actId: Uuid = newId(),
   ): Promise<Answer<Row>> {
     const acting: Acting = { by: 'staff', staff };
-    const what = { tenantId, resourceId, action, acting, reason: cleaned(reason, MAX_REASON) };
+    const what = { tenantId, resourceId, action, acting, reason: cleaned(reason) };
     return this.act({ ...what, ...this.actKey(resourceId, actId), tellWorkflow: true });
   }
 
@@ -196,7 +196,7 @@ export class Approvals<Row extends Approvable> {
 }
 
 /** A signal's text in a form that may be stored; null if it may not be. */
-function cleaned(text: string | null, max: number): string | null {
-  const result = cleanText(text ?? '', max);
+function cleaned(text: string | null): string | null {
+  const result = cleanText(text ?? '', MAX_REASON);
   return 'clean' in result ? result.clean : null;
 }

@@ -9,13 +9,12 @@ import type { Expectation, ExpectedEntry } from './sources/types.js';
 /** Describes what an operation calls for, in the same words as what exists. */
 
 /** An account, with its tenant and role if it is a system account. */
-export interface Place {
+interface Place {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;
   readonly role: SystemRole | null;
 }
 
-/** An entry as it was posted. */
 export interface PostedLeg {
   readonly kind: EntryKind;
   readonly raw: bigint;

@@ -10,7 +10,7 @@ const SLICE_TIMEOUT_MS = 600_000;
 const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
 /** Its time is up: the next step continues from here. Thrown between two slices, through the check, to the caller. */
-export class AuditRests extends Error {
+class AuditRests extends Error {
   override name = 'AuditRests';
 }
 

@@ -12,7 +12,7 @@ import { auditSome, type AuditStep } from './audit.js';
 import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from './position.js';
 import type { Finding } from './types.js';
 
-export interface StandingAuditDeps {
+interface StandingAuditDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** From the end of a pass to the beginning of the next. */
@@ -151,7 +151,7 @@ function cut(text: string, most: number): string {
   return [...text].slice(0, most).join('');
 }
 
-export interface AuditStanding {
+interface AuditStanding {
   /** Findings that nobody has acknowledged. */
   readonly open: number;
   /** When the last pass ended, or the first began, or there was first something to audit; null before that. */

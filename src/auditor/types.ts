@@ -1,13 +1,13 @@
 import type { Uuid } from '../core/ids.js';
 
-/** Something in the database that contradicts something else in it. */
-export interface Finding {
+/** Something in the database that contradicts something else in it. A type, so that operators' lists take it as it is. */
+export type Finding = {
   /** Which rule is broken: a stable name. */
   readonly check: string;
   /** What it is about: a table's word and the ids that name the row. */
   readonly subject: string;
   readonly message: string;
-}
+};
 
 export interface AuditReport {
   readonly findings: Finding[];

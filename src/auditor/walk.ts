@@ -1,7 +1,7 @@
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { columnList } from '../db/statements.js';
+import { columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import type { AuditRun } from './run.js';
 
@@ -31,33 +31,29 @@ export async function walk<Row>(
   }
 }
 
-/** Walks a table whose primary key is `id`. */
-export function walkById<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>(
+/** Walks a table in the order of its primary key, of one column or two; of one tenant, its own rows. */
+export function walkTable<Row extends object>(
   audit: AuditRun,
   table: Table<Row>,
   size: number,
   check: (reader: Reader, rows: readonly Row[]) => Promise<void>,
 ): Promise<void> {
-  const read = (reader: Reader, after: Row | undefined): Promise<readonly Row[]> =>
-    readPage(reader, table, after?.id, size, audit.tenantId);
+  const key = table.key as readonly (keyof Row & string)[];
+  const names = key.map((property) => table.column(property).name);
+  const [first = '', second] = names;
+  const read = async (reader: Reader, after: Row | undefined): Promise<readonly Row[]> => {
+    const [one = '', other = ''] = after === undefined ? [] : key.map((of) => literal(table, of, after[of]));
+    const behind = second === undefined ? `${first}>${one}` : afterKey(first, second, { first: one, second: other });
+    const conditions = [
+      ...(after === undefined ? [] : [behind]),
+      ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
+    ];
+    const rows = await reader.query(
+      `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY ${names.join(', ')} LIMIT ${size}`,
+    );
+    return rows.map((row) => parseRow(table, row));
+  };
   return walk(audit, size, read, check);
-}
-
-async function readPage<Row>(
-  reader: Reader,
-  table: Table<Row>,
-  afterId: Uuid | undefined,
-  size: number,
-  tenantId: Uuid | undefined,
-): Promise<Row[]> {
-  const conditions = [
-    ...(afterId === undefined ? [] : [`id>${uuid.literal(afterId)}`]),
-    ...(tenantId === undefined ? [] : [`tenant_id=${uuid.literal(tenantId)}`]),
-  ];
-  const rows = await reader.query(
-    `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY id LIMIT ${size}`,
-  );
-  return rows.map((row) => parseRow(table, row));
 }
 
 /** SQL for what follows a position in a key of two columns, in a form that every optimizer turns into key ranges. */

@@ -11,7 +11,7 @@ import { MAX_REASON } from '../core/checked-text.js';
 import { cancelBatch, pauseBatch, resumeBatch, type BatchControlDeps } from './control.js';
 
 /** An act of the staff on a batch, by signal or command. */
-export interface StaffRequest {
+interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchAct['action'];
   readonly by: StaffIdentity;

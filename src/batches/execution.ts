@@ -17,7 +17,7 @@ import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
 /** The result of a group of rows. */
-export interface PaidGroup {
+interface PaidGroup {
   /** The pending rows that were tried. */
   readonly tried: number;
   /** Those that are now paid or refused. */
@@ -53,7 +53,7 @@ interface NextGroup {
 
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
-export interface ExecutionDeps extends EndingDeps {
+interface ExecutionDeps extends EndingDeps {
   readonly desk: PostingDesk;
 }
 

@@ -21,7 +21,7 @@ const MAX_WRITING_MS = 120_000;
 
 const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, MakingSuperseded];
 
-export interface FileMakerDeps {
+interface FileMakerDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
 }

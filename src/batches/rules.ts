@@ -46,7 +46,7 @@ export function isAccepted({ status, rejectionCode }: Pick<BonusBatch, 'status' 
 }
 
 /** True once the file was refused: there is an errors file. */
-export function isFaulty({ status, rejectionCode }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
+function isFaulty({ status, rejectionCode }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
   return status === 'rejected' && rejectionCode === null;
 }
 
@@ -59,7 +59,7 @@ export function isExecuted({ status }: Pick<BonusBatch, 'status'>): boolean {
   return status === 'executing' || isFinished({ status });
 }
 
-export function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
+function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
   return status === 'completed' || status === 'partially_failed';
 }
 

@@ -145,7 +145,7 @@ export const FILE_EXAMPLES = {
 
 export const BonusBatchPageSchema = pageSchema('BonusBatchPage', BonusBatchSchema);
 
-export const BonusBatchRowSchema = z
+const BonusBatchRowSchema = z
   .object({
     row: count.openapi({ description: 'As a spreadsheet shows it: the first data row is 2.' }),
     status: z.enum(BATCH_ROW_STATUSES),

@@ -1,4 +1,4 @@
-import { Pace } from '../core/pace.js';
+import { BurstSpreader } from '../core/burst-spreader.js';
 import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -26,7 +26,7 @@ import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
 import { admitUpload, uploadBatch, type UploadRequest } from './uploading.js';
 
-export interface BatchesDeps {
+interface BatchesDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface BatchesDeps {
 }
 
 /** A batch with what is true of it only now; null where there is nothing to review. */
-export interface ReviewedBatch {
+interface ReviewedBatch {
   readonly batch: BonusBatch;
   readonly review: BatchReview | null;
 }
@@ -49,7 +49,7 @@ const EXECUTED_EVERY_MS = 500;
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
-  private readonly pace = new Pace(EXECUTED_AT_ONCE, EXECUTED_EVERY_MS);
+  private readonly executions = new BurstSpreader(EXECUTED_AT_ONCE, EXECUTED_EVERY_MS);
 
   constructor(private readonly deps: BatchesDeps) {
     this.reader = deps.database.reader;
@@ -67,7 +67,7 @@ export class Batches {
 
   /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
-    return this.submit(executeBatchKind, caller, batchId, idempotency, this.pace.delayOf(caller.tenantId));
+    return this.submit(executeBatchKind, caller, batchId, idempotency, this.executions.delayOf(caller.tenantId));
   }
 
   /** The same for POST …/cancel: a repetition finds the batch rejected. */

@@ -30,7 +30,7 @@ export interface UploadRequest {
   readonly file: UploadFile;
 }
 
-export interface UploadDeps {
+interface UploadDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;

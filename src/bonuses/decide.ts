@@ -23,7 +23,7 @@ import {
 import { bonusEntries, type CreateBonus } from './rules.js';
 
 /** A payment to one person, requested by a member or by a batch for one of its rows. */
-export interface Payment {
+interface Payment {
   readonly source: LockedAccount;
   readonly recipient: LockedAccount;
   readonly tenant: Tenant;

@@ -14,7 +14,7 @@ import type { Answer } from '../ledger/desk/types.js';
 import { createBonusKind } from './commands.js';
 import { bonusList } from './reading.js';
 
-export interface BonusRequest {
+interface BonusRequest {
   readonly sourceAccountId: Uuid;
   readonly recipient: RecipientName;
   readonly amount: Amount;

@@ -21,7 +21,7 @@ export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
   );
 
 export type MysqlConfig = Readonly<z.infer<z.ZodObject<typeof MYSQL_VARIABLES>>>;
-export type MysqlTlsConfig = Omit<MysqlConfig, 'MYSQL_URL'>;
+type MysqlTlsConfig = Omit<MysqlConfig, 'MYSQL_URL'>;
 
 /** The configured TLS for MySQL; null: none. */
 export function mysqlTls(config: MysqlTlsConfig): TlsMaterial | null {

@@ -50,7 +50,7 @@ export const DEPLOYMENT_VARIABLES = {
     .describe('off: workflows run as the previous version knows them, so that it can take them back'),
 } as const;
 
-export type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;
+type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;
 
 /** What is wrong with it, one line each. */
 export function deploymentFaults(config: DeploymentConfig): string[] {

@@ -43,13 +43,12 @@ export interface Amount {
   readonly asset: Asset;
 }
 
-/** An Amount in JSON. */
-export interface AmountJson {
+interface AmountJson {
   readonly raw: string;
   readonly asset: Asset;
 }
 
-export const RAW_PATTERN = /^(0|[1-9][0-9]{0,18})$/;
+const RAW_PATTERN = /^(0|[1-9][0-9]{0,18})$/;
 
 /** The exact amount, or null: decimals, signs, spaces, exponents and values beyond 64 bits are refused. */
 export function parseRaw(text: string): bigint | null {
@@ -62,7 +61,6 @@ export function isAsset(text: string): text is Asset {
   return Object.hasOwn(LIST, text);
 }
 
-/** A value for each asset. */
 export function eachAsset<T>(valueOf: (asset: Asset) => T): Record<Asset, T> {
   return Object.fromEntries(ASSETS.map((asset) => [asset, valueOf(asset)])) as Record<Asset, T>;
 }

@@ -224,7 +224,7 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERRORS, text);
 }
 
-export type ErrorDetails = Readonly<Record<string, unknown>>;
+type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /** A refusal as plain data: returned by pure rules, and stored under an idempotency key. */
 export interface Refusal {

@@ -6,7 +6,7 @@ export const DESK_FAILPOINTS = ['before_lock', 'after_lock', 'before_commit', 'a
 export const BRIDGE_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
 export const RAIL_FAILPOINTS = ['before_rail_call', 'after_rail_call'] as const;
 export const DRAIN_FAILPOINTS = ['before_send', 'after_send'] as const;
-export const FILE_FAILPOINTS = ['after_file_stored'] as const;
+const FILE_FAILPOINTS = ['after_file_stored'] as const;
 export const FAILPOINTS = [
   ...DESK_FAILPOINTS,
   ...BRIDGE_FAILPOINTS,

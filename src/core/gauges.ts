@@ -1,18 +1,17 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** A value with its labels. */
-export interface LabelledValue {
+interface LabelledValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-export interface GaugeText {
+interface GaugeText {
   readonly help: string;
   /** Absent: none. */
   readonly labelNames?: readonly string[];
 }
 
-export type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
+type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
 
 /**
  * Gauges read at scrape time, all by one reading. If it fails, none of them is shown: an old value would pass for a new

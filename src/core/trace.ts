@@ -24,7 +24,7 @@ export type Traceparent = string;
 const NAME = 'money-movement';
 const KINDS = { inside: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
-export interface Part {
+interface Part {
   /** What it does; no ids. */
   readonly name: string;
   readonly kind?: keyof typeof KINDS;

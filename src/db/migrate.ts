@@ -12,7 +12,7 @@ import { limitLockWaits, takeTurn } from './migration-locks.js';
 import { PrimarySearch } from './primary-search.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** An administrator of the database that `url` names. */
   readonly adminUrl: string;
   /** The application's user. */

@@ -21,12 +21,12 @@ export class MigrationUnderWay extends Error {
  * Takes the lock on the database's migrations for the single connection of `source`: losing the connection loses the
  * lock, and then nothing more can be done. Waits for another holder. Throws MigrationUnderWay.
  */
-export async function takeTurn(source: DataSource, database: string, turnS = TURN_S): Promise<void> {
+export async function takeTurn(source: DataSource, database: string): Promise<void> {
   // A lock's name has at most 64 characters, and a database's name may be as long.
   const name = hash('sha256', `migrations of ${database}`).slice(0, 40);
-  const rows: unknown = await source.query(`SELECT GET_LOCK('${name}', ${turnS}) AS got`);
+  const rows: unknown = await source.query(`SELECT GET_LOCK('${name}', ${TURN_S}) AS got`);
   if (z.array(z.object({ got: z.coerce.number() })).parse(rows)[0]?.got === 1) return;
-  throw new MigrationUnderWay(`another process migrates ${database}, and was not done after ${turnS} s`);
+  throw new MigrationUnderWay(`another process migrates ${database}, and was not done after ${TURN_S} s`);
 }
 
 /**

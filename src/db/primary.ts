@@ -12,7 +12,7 @@ export interface PrimaryObserver {
   refused(servers: readonly string[]): void;
 }
 
-export interface PrimaryDeps {
+interface PrimaryDeps {
   readonly address: MysqlAddress;
   readonly tls: MysqlTls | null;
   readonly connect: (server: MysqlServer, state: ServerState) => Connections;

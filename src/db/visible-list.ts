@@ -10,7 +10,7 @@ const MAX_EXAMINED = 2_000;
 /** For a list with a known end, or with fewer rows than a page examines: few can have been added since. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
-export interface VisibleList<Row> extends OrderedRows<Row> {
+interface VisibleList<Row> extends OrderedRows<Row> {
   /** SQL over the row `l` for which are shown: other filters, and what the member may see. */
   readonly shown: readonly string[];
 }

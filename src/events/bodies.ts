@@ -46,13 +46,13 @@ const SHAPES: Readonly<Record<EventShape, Shape>> = { t1: { version: '2026-11-01
  * a server that has just become the primary may be behind what the event was read from. (docs/decisions/0047-a-body-is-stored-once.md)
  */
 export async function withWholeBodies<E extends StoredEvent>(reader: Reader, stored: readonly E[]): Promise<E[]> {
-  const ids = stored.filter(({ body }) => shortBody(body) !== null).map(({ resourceId }) => resourceId);
+  const read = stored.map((event) => ({ event, short: shortBody(event.body) }));
+  const ids = read.filter(({ short }) => short !== null).map(({ event }) => event.resourceId);
   const ended = ids.length === 0 ? [] : await reader.select(transfers, { id: [...new Set(ids)] });
   const byId = new Map(ended.map((transfer) => [transfer.id, transfer]));
-  return stored.map((event) => {
-    const short = shortBody(event.body);
-    return short === null ? event : { ...event, body: toldBy(event, short, byId.get(event.resourceId)) };
-  });
+  return read.map(({ event, short }) =>
+    short === null ? event : { ...event, body: toldBy(event, short, byId.get(event.resourceId)) },
+  );
 }
 
 function toldBy(event: StoredEvent, { shape, restored }: ShortBody, transfer: Transfer | undefined): string {

@@ -8,7 +8,6 @@ import { z } from '../http/zod.js';
 import { PAYOUT_EXAMPLES, PayoutSchema } from '../payouts/schemas.js';
 import { TRANSFER_EXAMPLES, TransferSchema } from '../transfers/schemas.js';
 
-/** An event of one type, with the resource that it is about. */
 function eventSchema(type: EventType, resource: z.ZodType) {
   const name = type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
   return z

@@ -23,7 +23,6 @@ import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal
  * once the cause is gone.
  */
 
-/** A command of a member of staff. */
 interface StaffCommand extends Command {
   readonly by: StaffIdentity;
   /** The id of its row in the audit log. */
@@ -119,16 +118,7 @@ export function decideProposal(command: ProposeAdjustment, state: LockedState): 
     createdAt: state.at,
     decidedAt: null,
   };
-  return {
-    outcome: { done: true, resource: adjustment },
-    writes: {
-      rows: [
-        insertRow(adjustments, adjustment),
-        actOf(command, adjustmentAct(adjustment, 'adjustment.propose'), state),
-      ],
-    },
-    bindsKey: true,
-  };
+  return done(command, 'propose', adjustment, state);
 }
 
 /** A second person posts the correction. A closed account can still be emptied, never filled. */
@@ -149,17 +139,7 @@ export function decideApproval(command: DecideAdjustment, state: LockedState): D
     description: reason,
     entries: entriesOf(move, direction === 'in' ? 'adjustment_in' : 'adjustment_out'),
   };
-  return {
-    outcome: { done: true, resource: posted },
-    writes: {
-      postings: [posting],
-      rows: [
-        changeRow(adjustments, posted),
-        actOf(command, adjustmentAct(posted, 'adjustment.approve', command.why), state),
-      ],
-    },
-    bindsKey: true,
-  };
+  return done(command, 'approve', posted, state, [posting]);
 }
 
 /** Ends the proposal without moving anything. The proposer may withdraw it this way. */
@@ -168,16 +148,21 @@ export function decideRejection(command: DecideAdjustment, state: LockedState): 
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
   if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment), false);
   const rejected: Adjustment = { ...adjustment, status: 'rejected', ...decidedBy(command.by, state) };
-  return {
-    outcome: { done: true, resource: rejected },
-    writes: {
-      rows: [
-        changeRow(adjustments, rejected),
-        actOf(command, adjustmentAct(rejected, 'adjustment.reject', command.why), state),
-      ],
-    },
-    bindsKey: true,
-  };
+  return done(command, 'reject', rejected, state);
+}
+
+/** The adjustment after the act, stored and recorded. */
+function done(
+  command: ProposeAdjustment | DecideAdjustment,
+  action: 'propose' | 'approve' | 'reject',
+  adjustment: Adjustment,
+  state: LockedState,
+  postings: Posting[] = [],
+): Decision<Adjustment> {
+  const row = action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
+  const why = 'why' in command ? command.why : null;
+  const act = actOf(command, adjustmentAct(adjustment, `adjustment.${action}`, why), state);
+  return { outcome: { done: true, resource: adjustment }, writes: { postings, rows: [row, act] }, bindsKey: true };
 }
 
 function decidedBy(

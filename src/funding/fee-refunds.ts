@@ -29,7 +29,7 @@ import { assertEven, isAlive, lastTries, type StandingRefund, standingRefund } f
  */
 
 /** Of what one schedule charges for. */
-export interface WantedRefund extends FeeKey {
+interface WantedRefund extends FeeKey {
   /** Bounds of the operations' creation, both inclusive. */
   readonly from: Instant;
   readonly to: Instant;
@@ -52,7 +52,6 @@ interface Overcharge {
 /** An adjustment to propose. */
 type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | 'reference'>;
 
-/** What moves in a refund. */
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   /** Out of the fee accounts. */
   readonly taken: readonly Move[];
@@ -62,7 +61,7 @@ export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   readonly putBack: readonly Move[];
 }
 
-export interface RefundPlan {
+interface RefundPlan {
   /** Operations refunded under the name, including those already proposed or posted. */
   readonly operations: number;
   readonly totalRaw: bigint;

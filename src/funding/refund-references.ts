@@ -15,7 +15,7 @@ const LAST_TRY = 99;
 const REFERENCE = /^([A-Za-z0-9_-]{1,24})\.([0-9a-f-]{36})(?:\.([2-9]|[1-9][0-9]))?$/;
 
 /** The part that an adjustment has in a refund: what a payer gets back, or what a fee account gives for it. */
-export type RefundPart =
+type RefundPart =
   | { readonly of: 'payer'; readonly operationId: Uuid; readonly tries: number }
   | { readonly of: 'fee account'; readonly tries: number };
 

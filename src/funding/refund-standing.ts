@@ -12,7 +12,7 @@ import { payerReference, refundPart, refundReason } from './refund-references.js
 /** The state of refunds: what was proposed, posted and rejected under a name, and for an operation. */
 
 /** What a payer gets back, and the account that received the operation's fee. */
-export interface PayerRefund extends Adjustment {
+interface PayerRefund extends Adjustment {
   readonly operationId: Uuid;
   readonly feeAccountId: Uuid;
 }

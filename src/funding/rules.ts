@@ -11,7 +11,7 @@ import { secondPersonRefusal } from '../staff/rules.js';
  * Rules for money that operators bring in or correct: a balanced posting against a system account of the tenant. Pure.
  */
 
-export interface Move {
+interface Move {
   readonly account: LockedAccount;
   readonly system: LockedAccount;
   readonly amount: Amount;

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
+import { inTime } from '../core/in-time.js';
 import type { ErrorWriter } from './errors.js';
 
 /**
@@ -23,36 +24,23 @@ export class Readiness {
   }
 
   async tell(): Promise<{ readonly status: number; readonly text: string }> {
-    // A failing check counts as a no. A stopping process says so at once.
-    const fitness = this.isStopping ? 'unfit' : await this.checked().catch(() => 'unfit' as const);
+    // A failing check counts as a no. A slow one waits for something that all processes share: answering too late would
+    // take every one of them out of service. A stopping process says so at once.
+    const fitness = this.isStopping
+      ? 'unfit'
+      : await inTime(CHECK_MS, this.fitness, 'degraded' as const).catch(() => 'unfit' as const);
     if (this.isStopping) return { status: 503, text: 'stopping\n' };
     this.hasBeenReady ||= fitness === 'ready';
     // A process that was never ready may be misconfigured: it must not replace one that is ready.
     if (!this.hasBeenReady) return { status: 503, text: 'not ready\n' };
     return fitness === 'unfit' ? { status: 503, text: 'not ready\n' } : { status: 200, text: `${fitness}\n` };
   }
-
-  /**
-   * A slow check is waiting for something that all processes share: answering too late would take every one of them out
-   * of service.
-   */
-  private async checked(): Promise<Fitness> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<Fitness>((resolve) => {
-      timer = setTimeout(() => resolve('degraded'), CHECK_MS);
-    });
-    try {
-      return await Promise.race([this.fitness(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
 }
 
 /** Before a load balancer gives up: deploy/haproxy after 2 s, Kubernetes after 3 s. */
 const CHECK_MS = 1_000;
 
-export interface AdminDeps {
+interface AdminDeps {
   readonly registry: Registry;
   readonly readiness: Readiness;
   readonly errors: ErrorWriter;
@@ -115,27 +103,19 @@ const UNREAD = 'metrics_unread_total';
 const SCRAPE_MS = 5_000;
 
 /** A metric that cannot be read is omitted and counted; all others are served. */
-async function metrics(registry: Registry, more: () => Promise<string> = () => Promise.resolve('')): Promise<Reply> {
+async function metrics(registry: Registry, more: AdminDeps['moreMetrics']): Promise<Reply> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all([
     ...names.map((name) => readInTime(registry, name, () => registry.getSingleMetricAsString(name))),
-    readInTime(registry, 'other', more),
+    ...(more === undefined ? [] : [readInTime(registry, 'other', more)]),
   ]);
   return { status: 200, type: registry.contentType, text: texts.filter((text) => text !== '').join('\n\n') + '\n' };
 }
 
 async function readInTime(registry: Registry, metric: string, read: () => Promise<string>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('not read in time')), SCRAPE_MS);
-  });
-  try {
-    return await Promise.race([read(), late]);
-  } catch {
-    const unread = registry.getSingleMetric(UNREAD);
-    if (unread instanceof Counter) unread.inc({ metric });
-    return '';
-  } finally {
-    clearTimeout(timer);
-  }
+  const text = await inTime(SCRAPE_MS, read, null).catch(() => null);
+  if (text !== null) return text;
+  const unread = registry.getSingleMetric(UNREAD);
+  if (unread instanceof Counter) unread.inc({ metric });
+  return '';
 }

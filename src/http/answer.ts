@@ -2,11 +2,11 @@ import { ApiError, type Refusal } from '../core/errors.js';
 import type { ApiAnswer } from './route.js';
 
 /** Marks an answer that repeats the key's earlier result: nothing happened now. */
-export const REPLAYED_HEADER = 'Svc-Idempotent-Replayed';
+const REPLAYED_HEADER = 'Svc-Idempotent-Replayed';
 const REPLAYED: Readonly<Record<string, string>> = { [REPLAYED_HEADER]: 'true' };
 
 /** An answer of the posting desk, in the shape that this layer needs, which knows no ledger. */
-export interface DeskAnswer<Resource> {
+interface DeskAnswer<Resource> {
   readonly outcome:
     { readonly done: true; readonly resource: Resource } | { readonly done: false; readonly refusal: Refusal };
   readonly replayed: boolean;

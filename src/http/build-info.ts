@@ -3,7 +3,6 @@ import { Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
 import { CURRENT_VERSION } from '../core/versions.js';
 
-/** The version of the running package. */
 export function packageVersion(): string {
   const file = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(file)).version;

@@ -10,7 +10,7 @@ export interface RequestState {
   exchange: Exchange;
 }
 
-export type Answering = (exchange: Exchange, route: Route, params: Readonly<Record<string, string>>) => Promise<void>;
+type Answering = (exchange: Exchange, route: Route, params: Readonly<Record<string, string>>) => Promise<void>;
 
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 

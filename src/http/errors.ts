@@ -5,7 +5,7 @@ import { UnknownEnumValue } from '../db/columns.js';
 import { isUnavailable } from '../db/failures.js';
 
 /** The page of the error codes, below the docs' own address. (docs/contract.md, Error object) */
-export const ERRORS_PAGE = '/conceptos/errores';
+const ERRORS_PAGE = '/conceptos/errores';
 
 const INTERNAL_ERROR: Refusal = {
   code: 'internal_error',
@@ -13,7 +13,7 @@ const INTERNAL_ERROR: Refusal = {
 };
 
 /** What the client is told about anything thrown, and whether it was our fault. */
-export interface ToldError {
+interface ToldError {
   readonly refusal: Refusal;
   readonly headers: Readonly<Record<string, string>>;
   readonly isFault: boolean;

@@ -22,7 +22,6 @@ export class Exchange {
   answer: ApiAnswer | null = null;
   caller: Caller | null = null;
   rate: RateState | null = null;
-  /** The code of an error answer. */
   code: ErrorCode | null = null;
   /** The kind of failure behind a 5xx, for the log. */
   fault: string | null = null;

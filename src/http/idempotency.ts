@@ -25,7 +25,7 @@ export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlyS
 }
 
 /** What makes two requests the same request. */
-export interface FingerprintContent {
+interface FingerprintContent {
   readonly method: string;
   readonly path: string;
   /** The canonical form of what was sent. */

@@ -16,7 +16,7 @@ export interface InboundRoute {
   readonly receive: (message: InboundMessage) => Promise<ApiAnswer>;
 }
 
-export interface InboundMessage {
+interface InboundMessage {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;

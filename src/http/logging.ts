@@ -83,7 +83,7 @@ function closeStream(stream: ReturnType<typeof pino.destination>): Promise<void>
   });
 }
 
-export interface FaultDescription {
+interface FaultDescription {
   readonly name: string;
   readonly errno: number | null;
   readonly message: string | null;

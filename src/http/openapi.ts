@@ -20,7 +20,7 @@ import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
 import { z } from './zod.js';
 
 /** The document's source. */
-export interface Described {
+interface Described {
   readonly routes: readonly Route[];
   readonly events: readonly ApiEvent[];
 }
@@ -167,7 +167,7 @@ function permissionOf({ operation }: Pick<Route, 'operation'>): object {
 }
 
 /** Scopes and roles in words. */
-export function permissionText({ operation }: Pick<Route, 'operation'>): string {
+function permissionText({ operation }: Pick<Route, 'operation'>): string {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const scope = `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`;
   if (roles === null || roleIn === null) return scope;

@@ -6,7 +6,7 @@ type Issue = z.core.$ZodRawIssue;
 /** zod's settings everywhere: every problem, each with a reason from our own stable words. */
 const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
 
-export type Checked<T> =
+type Checked<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
 /** Foreign input as parsed by a schema, or every problem found. */

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../core/errors.js';
 
-export interface QueryText {
+interface QueryText {
   /** Without a prototype: a parameter may have any name. */
   readonly values: Readonly<Record<string, string>>;
   readonly problems: readonly FieldProblem[];

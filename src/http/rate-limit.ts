@@ -115,12 +115,10 @@ export class RateLimiter implements RateLimits {
   }
 }
 
-/** A value for each class. */
 export function eachRateClass<T>(valueOf: (rateClass: RateClass) => T): Record<RateClass, T> {
   return Object.fromEntries(RATE_CLASSES.map((one) => [one, valueOf(one)])) as Record<RateClass, T>;
 }
 
-/** The buckets of one class. */
 export class TokenBuckets {
   private readonly fullAtMs = new Map<string, number>();
   private readonly refillMs: number;

@@ -41,7 +41,7 @@ import type { RateClass } from './rate-limit.js';
 import type { UploadedFile } from './upload.js';
 import type { z } from './zod.js';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
 /** A handler's answer. Without `body` it has none (204). */
@@ -68,28 +68,27 @@ export interface FileAnswer {
 }
 
 /** What binds a repeated request to its first result. */
-export interface Idempotency {
+interface Idempotency {
   /** Canonical: lower case. */
   readonly key: Uuid;
   readonly fingerprint: Fingerprint;
 }
 
-export interface WithCaller {
+interface WithCaller {
   readonly caller: Caller;
 }
 /** The body as parsed by its schema. */
-export interface WithBody<S extends z.ZodType> {
+interface WithBody<S extends z.ZodType> {
   readonly body: z.output<S>;
 }
-/** The file of a form. */
-export interface WithFile {
+interface WithFile {
   readonly file: UploadedFile;
 }
 /** The query as parsed by its schema. */
-export interface WithQuery<S extends z.ZodType> {
+interface WithQuery<S extends z.ZodType> {
   readonly query: z.output<S>;
 }
-export interface WithIdempotency {
+interface WithIdempotency {
   readonly idempotency: Idempotency;
 }
 
@@ -98,7 +97,7 @@ type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${in
   : never;
 
 /** What every handler gets. */
-export interface BaseRequest<Name extends string = never> extends WithCaller {
+interface BaseRequest<Name extends string = never> extends WithCaller {
   readonly requestId: Uuid;
   readonly version: ApiVersion;
   /** The route's template with its parameters filled in, each decoded. */

@@ -8,7 +8,6 @@ const MIN_BYTES_PER_S = 64 * 1024;
 /** Nothing counts as slow before this: a connection takes a while to get up to speed. */
 const SLOW_AFTER_MS = 2_000;
 
-/** A place for receiving an upload. */
 export interface UploadPlace {
   /** Aborted when another upload gets the place. */
   readonly lost: AbortSignal;
@@ -59,7 +58,6 @@ export class UploadPlaces {
   }
 }
 
-/** The error for an upload that lost its place. */
 export function placeLost(): ApiError {
   return tooMany('others waited while this upload came in');
 }

@@ -35,7 +35,7 @@ export interface UploadedFile {
 }
 
 /** A multipart form as sent: its text fields as the equivalent JSON object, and its file. */
-export interface UploadContent {
+interface UploadContent {
   readonly fields: JsonContent;
   /** Null if there was none, which is among the problems. */
   readonly file: UploadedFile | null;

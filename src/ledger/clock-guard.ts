@@ -33,7 +33,7 @@ export interface ClockObserver {
   strayed(differenceMs: number, isRefused: boolean): void;
 }
 
-export interface ClockGuardDeps {
+interface ClockGuardDeps {
   readonly lookup: Reader;
   readonly clock: Clock;
   readonly bounds: ClockBounds;

@@ -13,7 +13,7 @@ import { answerOfKey, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from 
 import type { Answer } from './desk/types.js';
 
 /** A client's request with a key. */
-export interface KeyedRequest<Row> {
+interface KeyedRequest<Row> {
   readonly tenantId: Uuid;
   readonly key: string;
   readonly fingerprint: Fingerprint;

@@ -57,7 +57,7 @@ interface CommandFace<S extends z.ZodObject> {
   /** The group's default command. */
   readonly isDefault?: true;
   /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
-  readonly options: readonly (readonly [flags: string, description: string])[];
+  readonly options?: readonly (readonly [flags: string, description: string])[];
   /** What else help should say, besides the options. */
   readonly explanation?: string;
   /** Whole command lines after `npm run ops -- `. */
@@ -67,12 +67,12 @@ interface CommandFace<S extends z.ZodObject> {
 }
 
 /** A command that only reads: anybody with the database's address may, so nobody has to sign in. */
-export interface QuerySpec<S extends z.ZodObject> extends CommandFace<S> {
+interface QuerySpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly run: (ops: Ops, input: z.infer<S>) => Promise<void>;
 }
 
 /** A command that changes something, and what it requires. */
-export interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
+interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly needs: Needs<z.infer<S>>;
   /** Throws UsageError if the options do not go together, before anybody has to prove who they are. */
   readonly check?: (input: z.infer<S>) => void;
@@ -84,7 +84,7 @@ export interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
 }
 
 /** A command that needs no service: no database and no configuration. */
-export interface LocalCommandSpec<S extends z.ZodObject> extends CommandFace<S> {
+interface LocalCommandSpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly run: (output: Output, input: z.infer<S>) => Promise<void>;
 }
 
@@ -171,7 +171,7 @@ function define<S extends z.ZodObject>(
     .configureHelp({ showGlobalOptions: true });
   declareNeeds(command, needs);
   const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
-  for (const [flags, description] of [...spec.options, ...codes]) command.option(flags, description);
+  for (const [flags, description] of [...(spec.options ?? []), ...codes]) command.option(flags, description);
   const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
   command.addHelpText(
     'after',

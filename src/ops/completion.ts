@@ -5,7 +5,7 @@ import type { Command, Option } from 'commander';
  */
 
 export const SHELLS = ['bash', 'zsh'] as const;
-export type Shell = (typeof SHELLS)[number];
+type Shell = (typeof SHELLS)[number];
 
 const NAME = 'money-ops';
 

@@ -1,12 +1,14 @@
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
-import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import { type Adjustment, adjustments, type Transfer, transfers } from '../db/entities/operations.js';
+import { bonusBatches } from '../db/entities/bonuses.js';
+import { type Adjustment, adjustments, transfers } from '../db/entities/operations.js';
 import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { webhookEndpoints } from '../db/entities/webhooks.js';
+import type { Where } from '../db/statements.js';
+import type { Table } from '../db/table.js';
 import type { Staff } from '../db/entities/staff.js';
 import { findStaff } from '../staff/people.js';
-import { type Payout, payouts } from '../db/entities/payouts.js';
+import { payouts } from '../db/entities/payouts.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
@@ -19,7 +21,7 @@ export async function findTenant(reader: Reader, named: string): Promise<Tenant>
   return found;
 }
 
-export interface AccountName {
+interface AccountName {
   /** An id, an alias or a phone. */
   readonly account: string;
   /** Id or name of its tenant; optional with an id. */
@@ -62,34 +64,20 @@ export async function findAdjustment(reader: Reader, tenantId: Uuid, reference: 
   return found;
 }
 
-export async function findTransfer(reader: Reader, named: string): Promise<Transfer> {
-  const id = parseUuid(named);
-  const found = id === null ? undefined : await reader.find(transfers, { id });
-  if (found === undefined) throw new OpsError(`there is no transfer ${named}`);
-  return found;
+/** By its id, among those that are not deleted. */
+function byId<Row extends { readonly id: Uuid; readonly status: string }>(table: Table<Row>, noun: string) {
+  return async (reader: Reader, named: string): Promise<Row> => {
+    const id = parseUuid(named);
+    const found = id === null ? undefined : await reader.find(table, { id } as Where<Row>);
+    if (found === undefined || found.status === 'deleted') throw new OpsError(`there is no ${noun} ${named}`);
+    return found;
+  };
 }
 
-/** An endpoint that is not deleted, by its id. */
-export async function findEndpoint(reader: Reader, named: string): Promise<WebhookEndpoint> {
-  const id = parseUuid(named);
-  const found = id === null ? undefined : await reader.find(webhookEndpoints, { id });
-  if (found === undefined || found.status === 'deleted') throw new OpsError(`there is no webhook endpoint ${named}`);
-  return found;
-}
-
-export async function findBatch(reader: Reader, named: string): Promise<BonusBatch> {
-  const id = parseUuid(named);
-  const found = id === null ? undefined : await reader.find(bonusBatches, { id });
-  if (found === undefined) throw new OpsError(`there is no batch ${named}`);
-  return found;
-}
-
-export async function findPayout(reader: Reader, named: string): Promise<Payout> {
-  const id = parseUuid(named);
-  const found = id === null ? undefined : await reader.find(payouts, { id });
-  if (found === undefined) throw new OpsError(`there is no payout ${named}`);
-  return found;
-}
+export const findTransfer = byId(transfers, 'transfer');
+export const findEndpoint = byId(webhookEndpoints, 'webhook endpoint');
+export const findBatch = byId(bonusBatches, 'batch');
+export const findPayout = byId(payouts, 'payout');
 
 /** A member of staff, by any name that folds to the same. */
 export async function findStaffCalled(reader: Reader, name: string): Promise<Staff> {

@@ -13,7 +13,7 @@ type Plain = string | number | boolean | null;
 /** One thing's fields by snake_case names: the columns of a table, the fields of its JSON. */
 export type Fields = Readonly<Record<string, Value>>;
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly json: boolean;
   /** Skip the question before an act that cannot be undone. */
   readonly yes: boolean;
@@ -24,6 +24,9 @@ export interface OutputOptions {
  * invisible characters are escaped, for terminals and pipes alike.
  */
 export class Output {
+  /** Checks again after a yes, however long that took, whether they still may. */
+  stillMay: () => Promise<void> = () => Promise.resolve();
+
   /** `width`: the terminal's columns; undefined if a file or program reads, and then nothing is folded. */
   constructor(
     private readonly options: OutputOptions,
@@ -133,9 +136,6 @@ export class Output {
   }
 
   /** Asks before an act that cannot be undone. Throws OpsError if the answer is no, or nobody can be asked. */
-  /** Checks again after a yes, however long that took, whether they still may. */
-  stillMay: () => Promise<void> = () => Promise.resolve();
-
   async confirm(what: string): Promise<void> {
     if (this.options.yes) return;
     if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);

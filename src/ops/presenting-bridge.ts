@@ -41,7 +41,6 @@ export function outboxStateFields(state: OutboxState, now: Instant): Fields {
   };
 }
 
-/** A sweep, and the worker that does it. */
 export function sweepFields({ name, worker }: SweepState): Fields {
   return { sweep: name, worker: worker?.label ?? null, since: worker === null ? null : toRfc3339(worker.since) };
 }

@@ -211,7 +211,6 @@ export function transferDetailFields(details: TransferDetails): Fields {
   };
 }
 
-/** A webhook endpoint in a list. */
 export function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
     ...rowFields(webhookEndpoints, endpoint, 'id', 'tenantId', 'url', 'status', 'disabledReason', 'pausedBy'),
@@ -219,7 +218,7 @@ export function endpointFields(endpoint: WebhookEndpoint): Fields {
   };
 }
 
-/** The same with all details. */
+/** An endpoint with all details. */
 export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: Described): Fields {
   const { lostFrom, lostTo } = endpoint;
   return {

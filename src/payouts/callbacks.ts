@@ -21,7 +21,7 @@ import { isResolvedReport } from './resolved-reports.js';
 /** The effect of a callback. `reused`: its id was used for something else before. */
 export type CallbackEffect = PayoutRailEvent['effect'] | 'reused';
 
-export interface CallbackDeps {
+interface CallbackDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface CallbackDeps {
   readonly onEnd: RailObserver['ended'];
 }
 
-export interface ReceivedCallback {
+interface ReceivedCallback {
   /** As in payouts: `http:<name>`. */
   readonly rail: string;
   readonly path: string;

@@ -72,7 +72,6 @@ export const attemptPayout: CommandKind<PayoutCommand, Payout> = {
   decide: decideAttempt,
 };
 
-/** A report from the rail. */
 export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
   name: 'report outcome of payout',
   resourceType: 'payout',

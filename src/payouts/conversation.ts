@@ -27,11 +27,10 @@ export interface RailObserver {
   silent(rail: string, message: string): void;
   /** The rail contradicted what we know about a payout, and that has not been settled yet. */
   contradicted(rail: string): void;
-  /** The rail ended the payout. */
   ended(payout: Payout): void;
 }
 
-export interface ConversationDeps {
+interface ConversationDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -43,7 +42,7 @@ export interface ConversationDeps {
 }
 
 /** A payout after a question to its rail. `silent`: nothing is known; `unknown`: the rail never heard of it. */
-export interface Heard {
+interface Heard {
   readonly payout: Payout;
   readonly answer: 'silent' | 'unknown' | 'statement';
 }

@@ -224,7 +224,7 @@ export async function applyResolution(
   facts: Payout,
   by: StaffIdentity,
   release: Release | null,
-  why: string | null = null,
+  why: string | null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
   return decided(desk, facts, { verdict: 'apply', release, by, why });

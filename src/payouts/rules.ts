@@ -33,7 +33,7 @@ export interface CreatePayout extends Command {
   readonly outboxId: Uuid;
 }
 
-export interface NewPayout {
+interface NewPayout {
   readonly fee: Fee;
   readonly limitMonth: string;
   readonly rail: string;
@@ -79,7 +79,7 @@ export function newPayout(command: CreatePayout, { fee, limitMonth, rail, wanted
   };
 }
 
-export interface Transition {
+interface Transition {
   readonly status: PayoutStatus;
   readonly at: Instant;
 }

@@ -16,14 +16,14 @@ import { payoutList } from './reading.js';
 import { type CreatePayout, endOfNumber, type PayoutDestination } from './rules.js';
 import { type ClearSecrets, sealSecrets } from './secrets.js';
 
-export interface PayoutRequest {
+interface PayoutRequest {
   readonly sourceAccountId: Uuid;
   readonly destination: Omit<PayoutDestination, 'accountEnd'> & ClearSecrets;
   readonly amount: Amount;
   readonly description: string | null;
 }
 
-export interface PayoutDeps {
+interface PayoutDeps {
   readonly desk: PostingDesk;
   readonly reader: Reader;
   /** Told of new payouts, so that their workflow starts at once. */

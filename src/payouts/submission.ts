@@ -11,7 +11,7 @@ import { railCommand, type RailConversation } from './conversation.js';
 import type { RailOrder } from './rails/types.js';
 import { openSecrets } from './secrets.js';
 
-export interface SubmissionDeps {
+interface SubmissionDeps {
   readonly conversation: RailConversation;
   readonly encryptionKeys: Keyring;
   /** Milliseconds of a clock that nobody can set. */

@@ -17,7 +17,7 @@ const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
 /** How long a payout may be without progress before it is raised to operators, in milliseconds. */
-export interface StuckAfter {
+interface StuckAfter {
   /** Since it was submitted, without a word from its rail. */
   readonly silentMs: number;
   /** Since it was approved, without being handed to its rail. */

@@ -19,7 +19,6 @@ interface Made {
   readonly status: 201 | 202;
 }
 
-/** The outcome of a request. */
 export interface FoundRequest {
   readonly id: Uuid;
   readonly method: string;

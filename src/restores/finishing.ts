@@ -24,7 +24,7 @@ import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 
-export type Progress = (what: string, done: number, total: number) => void;
+type Progress = (what: string, done: number, total: number) => void;
 
 /**
  * The restore that this person may finish; if none is open, the last finished one, whose findings may not have been

@@ -19,7 +19,7 @@ export interface RestoreDeps {
 }
 
 /** What was lost. Null: nothing, the copy is complete. */
-export interface Lost {
+interface Lost {
   /** Whatever was committed later is missing. */
   readonly restoredTo: Instant;
   /** When the lost part ended. */

@@ -25,7 +25,7 @@ import { findingOf, type FindingKind } from './rules.js';
  * Backup and restore)
  */
 
-export interface AskedRails {
+interface AskedRails {
   /** Rails that answer only about keys that we name: only their statements show the rest. */
   readonly cannotList: readonly string[];
   /** Payouts and listed payments that were examined. */

@@ -27,19 +27,21 @@ export function bytesOf(pieces: readonly Buffer[]): ByteSource {
   };
 }
 
+const BLOCK_BYTES = 64 * 1024;
+
 /**
  * The same bytes, with consecutive small reads sharing one read of the store: a zip directory is read in steps of a few
  * dozen bytes.
  */
-export function readAhead(source: ByteSource, blockBytes = 64 * 1024): ByteSource {
+export function readAhead(source: ByteSource): ByteSource {
   let block: Buffer = Buffer.alloc(0);
   let start = 0;
   return {
     size: source.size,
     async read(offset, length) {
-      if (length > blockBytes) return source.read(offset, length);
+      if (length > BLOCK_BYTES) return source.read(offset, length);
       if (offset < start || offset + length > start + block.length) {
-        block = await source.read(offset, Math.min(blockBytes, source.size - offset));
+        block = await source.read(offset, Math.min(BLOCK_BYTES, source.size - offset));
         start = offset;
       }
       return block.subarray(offset - start, offset - start + length);
@@ -50,9 +52,9 @@ export function readAhead(source: ByteSource, blockBytes = 64 * 1024): ByteSourc
 /** All bytes from `offset` to `end`, piece by piece. */
 export async function* piecesOf(
   source: ByteSource,
-  offset = 0,
-  end: number = source.size,
-  pieceBytes = 64 * 1024,
+  offset: number,
+  end: number,
+  pieceBytes = BLOCK_BYTES,
 ): AsyncGenerator<Buffer> {
   for (let at = offset; at < end; at += pieceBytes) yield await source.read(at, Math.min(pieceBytes, end - at));
 }

@@ -1,7 +1,7 @@
 /** A spreadsheet as rows of cells, whatever the file's format. (docs/contract.md, Upload) */
 
 /** The most columns that a row may have. */
-export const MAX_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 /** The most data rows; the header is one more. */
 export const MAX_DATA_ROWS = 100_000;
 /** The last row and column in any spreadsheet program, including empty ones. */
@@ -20,7 +20,6 @@ export type Cell = {
   readonly text: string;
 } | null;
 
-/** A cell with content. */
 export type FilledCell = NonNullable<Cell>;
 
 /** A row with content. Cells after the last one with content are omitted; `null` is an empty cell. */

@@ -7,7 +7,7 @@ import { type Staff, staff, type StaffFactorReset, staffFactorResets } from '../
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
-import { endSessions, sealedColumns } from './people.js';
+import { endSessions, sealedColumns, staffAct } from './people.js';
 import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity, UNLOCKED } from './rules.js';
 import type { StaffDeps } from './verification.js';
 
@@ -35,7 +35,7 @@ export async function proposeFactorReset(
     const made = { id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() } as const;
     const reset: StaffFactorReset = { ...made, proposedById: by.id, decidedById: null, decidedAt: null };
     await transaction.execute(insertSql(staffFactorResets, [reset]));
-    await record(transaction, clock(), 'staff.reset_propose', person, by, reason);
+    await recordAct(transaction, by, clock(), staffAct(person, 'staff.reset_propose', { reason }));
     return reset;
   });
 }
@@ -61,7 +61,7 @@ export async function approveFactorReset(
     await endSessions(transaction, clock, person.id);
     const decided = { status: 'done', decidedById: by.id, decidedAt: clock() } as const;
     await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await record(transaction, clock(), 'staff.reset_approve', person, by, reset.reason);
+    await recordAct(transaction, by, clock(), staffAct(person, 'staff.reset_approve', { reason: reset.reason }));
     return factor;
   });
 }
@@ -82,7 +82,7 @@ export async function withdrawFactorReset(
     if (reset === undefined) return false;
     const decided = { status: 'withdrawn', decidedById: by.id, decidedAt: clock() } as const;
     await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await record(transaction, clock(), 'staff.reset_withdraw', person, by, reset.reason);
+    await recordAct(transaction, by, clock(), staffAct(person, 'staff.reset_withdraw', { reason: reset.reason }));
     return true;
   });
 }
@@ -103,16 +103,4 @@ async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void
 
 function openReset(transaction: Transaction, { id: staffId }: Staff): Promise<StaffFactorReset | undefined> {
   return transaction.find(staffFactorResets, { staffId, status: 'proposed' });
-}
-
-function record(
-  transaction: Transaction,
-  at: Parameters<typeof recordAct>[2],
-  action: string,
-  { id: subjectId, name }: Staff,
-  { channel, name: by }: StaffIdentity,
-  reason: string,
-): Promise<void> {
-  const act = { tenantId: null, action, subjectType: 'staff', subjectId, details: { name, reason } };
-  return recordAct(transaction, { channel, name: by }, at, act);
 }

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -24,35 +24,29 @@ export interface WantedStaff {
 }
 
 /** A member of staff. `factor` is the authenticator made with them, shown once and never again. */
-export interface SetStaff {
+interface SetStaff {
   readonly person: Staff;
   readonly factor: NewFactor | null;
 }
 
+/** On one of the staff, for the audit log. */
+export function staffAct({ id, name }: Pick<Staff, 'id' | 'name'>, action: string, details: ActDetails = {}): Act {
+  return { tenantId: null, action, subjectType: 'staff', subjectId: id, details: { name, ...details } };
+}
+
 /**
  * Adds somebody, or reactivates an existing person with exactly these rights. Anybody without an authenticator gets
- * one. Throws ApiError invalid_field (the name, no right, a service's name), invalid_state (the last manager would lose
+ * one, and so does the first, who is set by whoever holds the database while nobody may manage the staff: the old one
+ * may be what was lost. Throws ApiError invalid_field (the name, no right, a service's name), invalid_state (the last manager would lose
  * that right).
  */
-export async function setPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
-  return makePerson(deps, wanted, actor, false);
-}
-
-/**
- * The same for whoever holds the database, while nobody may manage the staff: always with a new authenticator, since
- * the old one may be what was lost.
- */
-export async function setFirstPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
-  return makePerson(deps, wanted, actor, true);
-}
-
-async function makePerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor, isRenewed: boolean): Promise<SetStaff> {
+export function setPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor, isFirst = false): Promise<SetStaff> {
   const { database, encryptionKeys } = deps;
   return transact(database, async (transaction) => {
     const { known, row } = await rowOf(transaction, deps.clock, 'person', wanted);
-    const factor = isRenewed || row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
+    const factor = isFirst || row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
     const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor), ...UNLOCKED };
-    if (isRenewed) await endSessions(transaction, deps.clock, row.id);
+    if (isFirst) await endSessions(transaction, deps.clock, row.id);
     await store(transaction, known, person);
     await recordSet(transaction, deps.clock, person, actor);
     return { person, factor };
@@ -120,9 +114,7 @@ export async function deactivateStaff(
     await keepManager(transaction, known);
     await transaction.execute(updateSql(staff, { active: false }, { id: person.id }));
     await endSessions(transaction, clock, person.id);
-    const details = { name: person.name };
-    const act = { tenantId: null, action: 'staff.deactivate', subjectType: 'staff', subjectId: person.id, details };
-    await recordAct(transaction, actor, clock(), act);
+    await recordAct(transaction, actor, clock(), staffAct(person, 'staff.deactivate'));
     return true;
   });
 }
@@ -183,15 +175,9 @@ async function store(transaction: Transaction, known: Staff | undefined, row: St
   else await transaction.execute(updateSql(staff, row, { id: row.id }));
 }
 
-function recordSet(
-  transaction: Transaction,
-  clock: Clock,
-  { id, name, kind, rights }: Staff,
-  actor: Actor,
-): Promise<void> {
-  const details = { name, kind, rights: rights.join(',') };
-  const act = { tenantId: null, action: 'staff.set', subjectType: 'staff', subjectId: id, details };
-  return recordAct(transaction, actor, clock(), act);
+function recordSet(transaction: Transaction, clock: Clock, one: Staff, actor: Actor): Promise<void> {
+  const details = { kind: one.kind, rights: one.rights.join(',') };
+  return recordAct(transaction, actor, clock(), staffAct(one, 'staff.set', details));
 }
 
 function hashOf(key: string): Buffer {

@@ -17,7 +17,6 @@ export interface StaffIdentity {
   readonly channel: StaffDoor;
 }
 
-/** What an act of the staff requires. */
 interface StaffActRule {
   readonly right: StaffRight;
   /** It moves money: the support desk asks for a code. */
@@ -130,7 +129,7 @@ export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
 }
 
 /** The effect of wrong codes, in a row of the staff. */
-export interface Lock {
+interface Lock {
   readonly failedCodes: number;
   readonly lockedUntil: Instant | null;
 }

@@ -17,7 +17,7 @@ export const SESSION_MS = 8 * 60 * 60_000;
 const NOTED_EVERY_MS = 60_000;
 const MAX_PLACE = 140;
 
-export interface SignIn {
+interface SignIn {
   readonly name: string;
   readonly code: string;
   readonly door: StaffSession['door'];

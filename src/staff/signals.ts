@@ -6,7 +6,7 @@ import { STAFF_ACTS, type StaffActName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
 /** What a signal of the staff is about, and what else the audit log says if it is refused. */
-export interface SignalSubject {
+interface SignalSubject {
   readonly tenantId: Uuid;
   readonly subjectType: string;
   readonly subjectId: Uuid;
@@ -14,7 +14,7 @@ export interface SignalSubject {
 }
 
 /** A verified signal: its proven sender, and the reason. */
-export interface Signed {
+interface Signed {
   readonly by: StaffIdentity;
   readonly reason: string;
 }

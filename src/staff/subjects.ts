@@ -2,12 +2,11 @@ import { hash, randomUUID } from 'node:crypto';
 import { recordAct } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, type Refusal } from '../core/errors.js';
-import type { Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffRight } from '../db/entities/staff.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { endSessions, findStaff } from './people.js';
+import { endSessions, findStaff, staffAct } from './people.js';
 import { denied, rightRefusal, type StaffIdentity } from './rules.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps, verifyClaim } from './verification.js';
 
@@ -27,7 +26,7 @@ export interface ProvenSubject {
   readonly rights: readonly StaffRight[] | null;
 }
 
-export type SubjectFound =
+type SubjectFound =
   | { readonly found: 'person'; readonly identity: StaffIdentity }
   /** A person of that name is not linked to an account yet: their code links them. */
   | { readonly found: 'unbound'; readonly person: Staff }
@@ -77,7 +76,7 @@ async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubj
       const row = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
       if (row === undefined || refusedOf(row, proven) !== null) return null;
       await transaction.execute(updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }));
-      await record(transaction, deps, 'staff.bind', row, identity, { issuer: proven.issuer });
+      await recordAct(transaction, identity, deps.clock(), staffAct(row, 'staff.bind', { issuer: proven.issuer }));
       return limitedIdentity(row, proven);
     });
   } catch (failure) {
@@ -102,7 +101,7 @@ export async function unbindSubject(
     if (row === undefined || row.subjectHash === null) return false;
     await transaction.execute(updateSql(staff, { subjectHash: null }, { id }));
     await endSessions(transaction, deps.clock, id);
-    await record(transaction, deps, 'staff.unbind', row, by, {});
+    await recordAct(transaction, by, deps.clock(), staffAct(row, 'staff.unbind'));
     return true;
   });
 }
@@ -149,16 +148,4 @@ function recordRefusal(
       details: { issuer, refused },
     }),
   );
-}
-
-function record(
-  transaction: Transaction,
-  { clock }: Pick<StaffDeps, 'clock'>,
-  action: string,
-  { id: subjectId, name }: Staff,
-  by: StaffIdentity,
-  details: Readonly<Record<string, string>>,
-): Promise<void> {
-  const act = { tenantId: null, action, subjectType: 'staff', subjectId, details: { name, ...details } };
-  return recordAct(transaction, { channel: by.channel, name: by.name }, clock(), act);
 }

@@ -7,7 +7,7 @@ import { headerText } from '../http/headers.js';
  * and other sites' pages cannot have them sent, except for the way back itself.
  */
 
-export type CookieName = 'desk' | 'desk-form' | 'desk-flow' | 'desk-bind';
+type CookieName = 'desk' | 'desk-form' | 'desk-flow' | 'desk-bind';
 
 export class Cookies {
   /** `isSecure`: the desk is reached by TLS, and no sibling or subdomain may set its cookies. */

@@ -10,6 +10,7 @@ import { DeskError } from './failures.js';
 const BODY_MS = 10_000;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 export const TOKEN_FIELD = 'form_token';
+const FORM = 'form';
 
 /** Throws DeskError, and ApiError for a body that is too large or too late. */
 export async function readForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
@@ -23,7 +24,11 @@ export async function readForm(request: IncomingMessage, response: ServerRespons
 
 /** The token in every form of this secret's holder: another site's page cannot know it. */
 export function formToken(secret: string): string {
-  return markOf(secret, 'form');
+  return markOf(secret, FORM);
+}
+
+export function isFormToken(given: string | null, secret: string): boolean {
+  return isMarkOf(given, secret, FORM);
 }
 
 /** A mark for the text that only the holder of this secret was given. */
@@ -31,8 +36,8 @@ export function markOf(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
-export function isFormToken(given: string | null, secret: string): boolean {
-  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(formToken(secret))];
+export function isMarkOf(given: string | null, secret: string, text: string): boolean {
+  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(markOf(secret, text))];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 

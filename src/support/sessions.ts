@@ -4,7 +4,7 @@ import { TokenBuckets } from '../http/rate-limit.js';
 import { findSession, revokeSessions, SESSION_MS, type SignedIn, signIn } from '../staff/sessions.js';
 import type { StaffDeps } from '../staff/verification.js';
 import type { Cookies } from './cookies.js';
-import { DeskError } from './failures.js';
+import { assertAllowed } from './failures.js';
 import type { SignedInPerson } from './deps.js';
 
 /** Sessions at the desk: finding, opening and closing them. (docs/contract.md, Staff) */
@@ -49,11 +49,7 @@ export class DeskSessions {
     address: string,
     before: SignedInPerson | null,
   ): Promise<readonly string[] | null> {
-    const { allowed, retryAfterS } = this.attempts.take(address);
-    if (!allowed)
-      throw new DeskError(429, 'Too many attempts', `Try again in ${retryAfterS} seconds.`, {
-        'Retry-After': `${retryAfterS}`,
-      });
+    assertAllowed(this.attempts.take(address));
     const opened = await signIn(this.staff, { name, code, door: 'support', place: address });
     return 'refusal' in opened ? null : this.keep(opened, before);
   }

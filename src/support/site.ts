@@ -25,7 +25,7 @@ export interface Site extends DeskDeps {
 }
 
 /** What Koa carries with a request. */
-export interface DeskState {
+interface DeskState {
   requestId: Uuid;
   /** The template, for logs and metrics. */
   route: string;
@@ -49,7 +49,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const CLIENT_GONE = 499;
 
-export interface SiteOptions {
+interface SiteOptions {
   readonly deps: DeskDeps;
   readonly settings: DeskSettings;
   readonly logger: Logger;

@@ -15,7 +15,6 @@ import { connectionOptions, Renewals, type TemporalOptions } from './connecting.
 import { SEARCH_ATTRIBUTES, SIGNALS, type TaskQueue, type WorkflowType } from './contracts.js';
 import type { WantedWorkflow } from './waiting.js';
 
-/** One run of a workflow. */
 export interface WorkflowRun {
   readonly workflowId: string;
   readonly runId: string;

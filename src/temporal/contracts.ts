@@ -103,7 +103,7 @@ export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
 }
 
 /** The contents of a signal from the staff; anything that is not text, or is too long, is null. */
-export interface SignedText {
+interface SignedText {
   readonly actor: string | null;
   readonly reason: string | null;
   /** From the actor's authenticator, when the signal was sent; undefined from a worker of a release without codes. */

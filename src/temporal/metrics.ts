@@ -113,7 +113,6 @@ export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fau
   };
 }
 
-/** Metrics of the leases. */
 export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): LeaseObserver {
   const registers = [registry];
   const held = new Gauge({

@@ -18,7 +18,7 @@ function shardOf(resourceId: Uuid): number {
 }
 
 /** What the outbox entry is about. */
-export interface Changed {
+interface Changed {
   /** The entry's id: chosen by the caller, so that it can be relayed right after the commit. */
   readonly outboxId: Uuid;
   readonly tenantId: Uuid;

@@ -26,7 +26,7 @@ const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
 /** Entries of a kind that only a newer process knows wait for one, without delaying others. */
 const KNOWN = knownValuesSql(outbox, 'outbox');
 
-export interface OutboxDepth {
+interface OutboxDepth {
   /** Entries waiting to be relayed, not counting dead letters. */
   readonly entries: number;
   readonly oldestAt: Instant | null;
@@ -44,7 +44,7 @@ export interface OutboxFilter {
 export type ListedEntry = Omit<OutboxRow, 'resourceType'> & { readonly resourceType: string };
 
 /** An entry that could not be relayed. */
-export interface FailedEntry {
+interface FailedEntry {
   readonly id: Uuid;
   /** Attempts before this one. */
   readonly attempts: number;

@@ -20,7 +20,7 @@ export interface RelayObserver {
   unavailable(message: string): void;
 }
 
-export interface RelayDeps {
+interface RelayDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly client: TemporalClient;
@@ -173,7 +173,6 @@ function isItsOwn(failure: unknown): boolean {
   return !(failure instanceof UnknownEnumValue) && !isOfEveryCall(failure);
 }
 
-/** `work` for each, `width` at a time. */
 async function eachOf<T>(width: number, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   const worker = async (): Promise<void> => {

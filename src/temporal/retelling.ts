@@ -6,7 +6,7 @@ import { type TemporalClient, TemporalUnavailable } from './client.js';
 import type { Sweep } from './sweeper.js';
 import type { WaitingSource } from './waiting.js';
 
-export interface RetellingDeps {
+interface RetellingDeps {
   readonly database: Database;
   readonly client: TemporalClient;
   readonly sources: readonly WaitingSource[];

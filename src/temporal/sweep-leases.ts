@@ -149,12 +149,10 @@ export class SweepLeases {
     const mine = leases.filter(({ holder, leaseUntil }) => leaseUntil > now && holder === this.workerId);
     this.own = mine.map(({ name }) => name);
     const asked = new Set([...renewed, ...take]);
-    this.hold(
-      this.own.filter((name) => asked.has(name)),
-      askedAt + LEASE_MS - MARGIN_MS,
-    );
+    const held = this.own.filter((name) => asked.has(name));
+    this.hold(held, askedAt + LEASE_MS - MARGIN_MS);
     this.plan = planLeases(this.workerId, now, workers, leases);
-    for (const [name, held] of this.held) held.isLeaving = this.plan.giveUp.includes(name);
+    for (const [name, one] of this.held) one.isLeaving = this.plan.giveUp.includes(name);
   }
 
   private beatSql(renewed: readonly string[], leaving: readonly string[], take: readonly string[]): string[] {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SweepLeases, Turn } from './sweep-leases.js';
 
 /** Repeated work, done by one worker process at a time unless stated otherwise. */
@@ -73,6 +74,7 @@ export class Sweeper {
   private async loop(sweep: Sweep | SharedSweep): Promise<void> {
     const { name, everyMs } = sweep;
     const parts = leaseNames(sweep);
+    const { signal } = this.stopping;
     let failures = 0;
     for (;;) {
       const turn = parts.length > 0 ? await this.leases.turn(parts) : this.ownTurn();
@@ -91,7 +93,7 @@ export class Sweeper {
       } finally {
         turn.end();
       }
-      if (!isMore) await pause(pauseMs(everyMs, failures), this.stopping.signal);
+      if (!isMore) await sleep(pauseMs(everyMs, failures), undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -103,17 +105,4 @@ export class Sweeper {
 
 function pauseMs(everyMs: number, failures: number): number {
   return failures === 0 ? everyMs : Math.min(MAX_FAILED_PAUSE_MS, everyMs * (1 + failures));
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }

@@ -29,7 +29,7 @@ const SLICE = 500;
 /** Younger resources are left to the outbox. */
 const YOUNG_MS = 60_000;
 
-export interface TellingDeps {
+interface TellingDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly sources: readonly WaitingSource[];

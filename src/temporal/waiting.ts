@@ -37,7 +37,7 @@ export interface WaitingSource {
   longWaiting(reader: Reader, madeBefore: Instant, after: Uuid | null, limit: number): Promise<readonly OwnedId[]>;
 }
 
-export interface OwnedId {
+interface OwnedId {
   readonly id: Uuid;
   readonly tenantId: Uuid;
 }

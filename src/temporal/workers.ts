@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogMetadata, WorkerDeploymentVersion } from '@temporalio/common';
 import { type LogLevel, NativeConnection, Runtime, Worker, type WorkerDeploymentOptions } from '@temporalio/worker';
 import { safeFailures } from './activity-failures.js';
@@ -12,13 +13,12 @@ export interface ServedQueue {
   /** The queue's name in Temporal. */
   readonly queue: string;
   readonly activities: object;
-  /** Simultaneous activities. */
   readonly maxActivities: number;
   /** False if only activities wait in it. */
   readonly hasWorkflows: boolean;
 }
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly temporal: TemporalOptions;
   /** Which release this is, for Temporal's worker versioning; null: none. */
   readonly version: WorkerDeploymentVersion | null;
@@ -38,7 +38,7 @@ export interface WorkersOptions {
 }
 
 /** The log for the workers' own lines. */
-export interface WorkersLog {
+interface WorkersLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
@@ -108,8 +108,7 @@ function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
 /** The Temporal workers of this process: one for each queue that it serves, restarted for as long as it runs. */
 export class TemporalWorkers {
   private workers: Worker[] = [];
-  private isStopping = false;
-  private wake: () => void = () => undefined;
+  private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -129,14 +128,14 @@ export class TemporalWorkers {
 
   /** Begins nothing more; resolves when running work has ended or its time is up. */
   async stop(): Promise<void> {
-    this.isStopping = true;
-    this.wake();
+    this.stopping.abort();
     this.shutDown();
     await this.running;
   }
 
   private async run(): Promise<void> {
-    for (let pauseMs = FIRST_PAUSE_MS; !this.isStopping; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+    const { signal } = this.stopping;
+    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       const began = Date.now();
       try {
         await this.serve();
@@ -144,7 +143,7 @@ export class TemporalWorkers {
         this.log.warn({ reason: messageOf(failure) }, 'the Temporal workers ended, and are begun again');
       }
       if (Date.now() - began > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
-      await this.pause(pauseMs);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -167,7 +166,7 @@ export class TemporalWorkers {
           // If one ends, the others end with it: they are restarted together.
           runs.push(worker.run().finally(() => this.shutDown()));
         }
-        if (this.isStopping) this.shutDown();
+        if (this.stopping.signal.aborted) this.shutDown();
         else this.log.info({ queues: this.options.queues.map(({ queue }) => queue) }, 'the Temporal workers poll');
       } catch (failure) {
         this.shutDown();
@@ -250,16 +249,5 @@ export class TemporalWorkers {
 
   private shutDown(): void {
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-  }
-
-  private async pause(ms: number): Promise<void> {
-    if (this.isStopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -13,7 +13,7 @@ const MAX_MESSAGE = 255;
 const MAX_RESPONSE = 1024;
 
 /** What is sent: an event, or a test. */
-export interface Message {
+interface Message {
   /** The same for every attempt. */
   readonly id: Uuid;
   /** The same bytes for every attempt. */

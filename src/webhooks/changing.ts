@@ -5,9 +5,9 @@ import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
+import type { SubscribableType } from '../db/entities/events.js';
 import {
   type DisabledReason,
-  type SubscribableType,
   type WebhookEndpoint,
   webhookEndpoints,
   webhookSubscriptions,
@@ -25,7 +25,7 @@ import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
 
 /** What a PATCH may change. */
-export interface EndpointChange {
+interface EndpointChange {
   readonly url?: string | undefined;
   readonly types?: readonly SubscribableType[] | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;

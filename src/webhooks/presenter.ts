@@ -1,5 +1,6 @@
 import { toRfc3339 } from '../core/instant.js';
-import { SUBSCRIBABLE_TYPES, type WebhookAttempt } from '../db/entities/webhooks.js';
+import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
+import type { WebhookAttempt } from '../db/entities/webhooks.js';
 import type { ShownDelivery, ShownEndpoint } from './reading.js';
 
 type Shown = Readonly<Record<string, unknown>>;

@@ -5,9 +5,8 @@ import type { Page, TimePosition } from '../core/pages.js';
 import { pageOf } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
+import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
 import {
-  SUBSCRIBABLE_TYPES,
-  type SubscribableType,
   type WebhookAttempt,
   webhookAttempts,
   type WebhookDelivery,

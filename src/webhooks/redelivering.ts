@@ -5,9 +5,8 @@ import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
-import { type EventRow, events } from '../db/entities/events.js';
+import { type EventRow, events, SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
 import {
-  SUBSCRIBABLE_TYPES,
   webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,

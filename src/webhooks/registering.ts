@@ -8,8 +8,8 @@ import { integer } from '../db/columns.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
+import type { SubscribableType } from '../db/entities/events.js';
 import {
-  type SubscribableType,
   type WebhookEndpoint,
   webhookEndpoints,
   type WebhookSubscription,
@@ -26,14 +26,14 @@ import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
 
-export interface WantedEndpoint {
+interface WantedEndpoint {
   readonly url: string;
   readonly types: readonly SubscribableType[];
   readonly apiVersion: ApiVersion;
 }
 
 /** An endpoint as registered, or as found again by its key: then without the secret, which is shown once. */
-export interface RegisteredEndpoint {
+interface RegisteredEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly types: readonly SubscribableType[];
   readonly secret: string | null;

@@ -9,7 +9,7 @@ import type { AttemptResult } from './attempt/result.js';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-export const DAY_MS = 24 * HOUR;
+const DAY_MS = 24 * HOUR;
 
 /** The wait before each attempt; behind the last the delivery has failed. */
 export const SCHEDULE_MS: readonly number[] = [
@@ -34,7 +34,7 @@ const GONE = 410;
 /** An endpoint that fails for this long is disabled; once enabled, it gets what it missed since this long before. */
 export const FAILING_MS = 5 * DAY_MS;
 /** After this many consecutive failures an endpoint is probed. */
-export const FAILURES_BEFORE_PROBING = 5;
+const FAILURES_BEFORE_PROBING = 5;
 const FIRST_PROBE_MS = 5 * SECOND;
 const SLOWEST_PROBE_MS = 5 * MINUTE;
 
@@ -69,7 +69,7 @@ export function isCutOff(result: AttemptResult): boolean {
   return result.outcome === 'failed' && result.reason === 'canceled';
 }
 
-export interface DeliveryProgress {
+interface DeliveryProgress {
   readonly state: DeliveryState;
   readonly steps: number;
   readonly nextAttemptAt: Instant | null;
@@ -188,7 +188,7 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
 /** The state in which a run leaves an endpoint. */
-export interface LeftBehind {
+interface LeftBehind {
   /** When a sender looks at it again; null: when it has new events. */
   readonly nextDueAt: Instant | null;
   /** Until when its workflow should wait; null: it has nothing to wait for. */

@@ -1,5 +1,6 @@
 import { API_VERSIONS } from '../core/versions.js';
-import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS, SUBSCRIBABLE_TYPES } from '../db/entities/webhooks.js';
+import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
+import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entities/webhooks.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import { instantField, instantSchema, optional, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
@@ -89,7 +90,7 @@ export const EndpointPageSchema = pageSchema('WebhookEndpointPage', EndpointSche
 
 export const PageQuery = z.strictObject(PAGE_QUERY);
 
-export const DeliverySchema = z
+const DeliverySchema = z
   .object({
     id: uuidSchema,
     event_id: uuidSchema.openapi({ description: 'Also the `webhook-id` of every attempt.' }),

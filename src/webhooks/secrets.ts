@@ -19,7 +19,7 @@ export function sealSecret(keys: Keyring, endpointId: Uuid, secret: string): Sea
   return { secret: sealed.bytes, secretKeyId: sealed.keyId };
 }
 
-export interface OpenSecrets {
+interface OpenSecrets {
   readonly secret: string;
   /** The one before the last rotation while it is in force, otherwise null. */
   readonly previousSecret: string | null;

@@ -13,7 +13,7 @@ export interface Sending {
   readonly checkUrl: (text: string) => Promise<CheckedUrl>;
 }
 
-export interface SendingOptions {
+interface SendingOptions {
   /** Besides https to public addresses: what operators allow for development. */
   readonly allowedHosts: readonly AllowedHost[];
   /** Null: directly. */

@@ -7,7 +7,7 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
 const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-export interface Signable {
+interface Signable {
   /** The event's id: the same for every attempt. */
   readonly id: string;
   readonly body: Buffer;

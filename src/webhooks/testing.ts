@@ -28,7 +28,7 @@ const TEST_TYPE = 'webhook.test';
 const MAX_UNDER_WAY = 8;
 
 /** A test that was sent. */
-export interface SentTest {
+interface SentTest {
   readonly id: Uuid;
   readonly type: typeof TEST_TYPE;
   readonly createdAt: Instant;

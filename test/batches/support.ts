@@ -67,7 +67,7 @@ export function csvOf(rows: readonly (readonly (string | null)[])[]): Buffer {
 }
 
 /** Reads it in pieces of an odd size. A row of the one cell `!code` is where such a file breaks. */
-export async function* openTestSheet(bytes: ByteSource): AsyncGenerator<SheetRow> {
+async function* openTestSheet(bytes: ByteSource): AsyncGenerator<SheetRow> {
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.size; at += pieces.at(-1)!.length) pieces.push(await bytes.read(at, 700_001));
   const rows = JSON.parse(Buffer.concat(pieces).toString()) as { number: number; cells: WantedCell[] }[];
@@ -120,14 +120,14 @@ export function validationParts({ database, clock }: Pick<BatchWorld, 'database'
 }
 
 /** For tests whose files may name whomever they want. */
-export function boundless(database: Database): RecipientBudget {
+function boundless(database: Database): RecipientBudget {
   return new RecipientBudget(database, systemClock, { ofToken: 1e9, ofTenant: 1e9, fullAfterMs: 1_000 });
 }
 
 /** Nobody listens, nobody cuts off. */
 export const UNWATCHED: Watch = { signal: new AbortController().signal, heartbeat: () => undefined };
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly clock?: Clock;
   readonly desk?: Partial<DeskOptions>;
   /** Over a proxy, where connections shall break. */
@@ -137,10 +137,10 @@ export interface WorldOptions {
 
 /** A tenant whose payroll is paid: the service's own deps, without HTTP. */
 /** Nobody relays: the tests do themselves what a workflow would. */
-export const NOBODY = { notify: () => undefined };
+const NOBODY = { notify: () => undefined };
 
 /** A file as it comes out of a form. */
-export function uploadOf(file: Buffer): UploadFile {
+function uploadOf(file: Buffer): UploadFile {
   const pieces = Array.from({ length: Math.ceil(file.length / CHUNK_BYTES) }, (_, number) =>
     file.subarray(number * CHUNK_BYTES, (number + 1) * CHUNK_BYTES),
   );

@@ -15,7 +15,7 @@ import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 import { Clients } from './clients.js';
 
-export interface AlertsCampaign {
+interface AlertsCampaign {
   readonly tools: PrometheusTools;
   /** How often Prometheus scrapes and looks, in seconds. */
   readonly everyS: number;

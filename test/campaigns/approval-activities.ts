@@ -20,7 +20,7 @@ import {
 import { assertLedgerSound } from '../support/world.js';
 import { signalsOf } from '../support/staff.js';
 
-export interface ActivitiesCampaign {
+interface ActivitiesCampaign {
   readonly db: TestDatabase;
   readonly api: TestApi;
   readonly transfers: number;

@@ -22,7 +22,7 @@ import { assertLedgerSound } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
 import { signalsOf } from '../support/staff.js';
 
-export interface RacesCampaign {
+interface RacesCampaign {
   readonly db: TestDatabase;
   readonly api: TestApi;
   /** Where other API processes of the database are. */

@@ -6,7 +6,7 @@ import { openDatabase, type TestDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 
-export interface BatchCuts {
+interface BatchCuts {
   readonly db: TestDatabase;
   readonly rows: number;
   /** The connection is cut at each COMMIT of which the number is a multiple of this. */

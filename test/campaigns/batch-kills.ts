@@ -22,7 +22,7 @@ import { serving, temporalEnvironment, type TestTemporal, until } from '../suppo
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 
-export interface BatchKills {
+interface BatchKills {
   readonly rows: number;
   readonly kills: number;
   /** How long what was killed and started again has before the next kill, at most. */

@@ -7,7 +7,7 @@ import { WorkerProcess } from '../support/worker-process.js';
 import { Clients } from './clients.js';
 import { WaitingClients } from './waiting-clients.js';
 
-export interface Beside {
+interface Beside {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   /** The folder of an earlier release. */

@@ -6,7 +6,7 @@ import { type BombScale, filled, FULL, MIB, readBomb } from '../spreadsheets/bom
 import { MAIN, relsXml, sheetXml, stringsXml, workbookParts, type ZipPart, zipOf } from '../spreadsheets/workbooks.js';
 
 /** A file that is larger than it looks, and how reading it ends; null: it is read to its end. */
-export interface Bomb {
+interface Bomb {
   readonly title: string;
   readonly code: string | null;
   readonly make: (scale: BombScale) => Buffer;

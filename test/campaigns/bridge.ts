@@ -20,7 +20,7 @@ const CALM_MS = 1_000;
 /** All that waits here. */
 const APPROVALS = serving('approvals');
 
-export interface BridgeFailpoints {
+interface BridgeFailpoints {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly clients: number;
@@ -90,7 +90,7 @@ export async function bridgeKills({ kills, clients }: { kills: number; clients: 
   }
 }
 
-export interface TemporalAway {
+interface TemporalAway {
   readonly db: TestDatabase;
   readonly awayMs: number;
   readonly clients: number;

@@ -13,7 +13,7 @@ const MAX_MS = 5_000;
 const TENANTS = 8;
 
 /** How many files of each kind ended in each way: `zip 400`, `csv rejected`. */
-export type Ends = ReadonlyMap<string, number>;
+type Ends = ReadonlyMap<string, number>;
 
 /**
  * Uploads broken files and validates them as the worker does. Fails where one is taken, or takes more than five seconds. Files of the

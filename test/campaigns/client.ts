@@ -9,7 +9,7 @@ import { type Fate, isCommit, Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
 
-export interface ClientCampaign {
+interface ClientCampaign {
   readonly db: TestDatabase;
   readonly transfers: number;
   readonly width: number;

@@ -8,7 +8,7 @@ import { type Fate, isCommit, Proxy } from '../support/proxy.js';
 import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk } from '../support/world.js';
 import type { Transfer } from '../../src/db/entities/operations.js';
 
-export interface CommitCutCampaign {
+interface CommitCutCampaign {
   readonly db: TestDatabase;
   /** How many COMMITs are cut. */
   readonly cuts: number;

@@ -11,7 +11,7 @@ import { type GroupedServer, type ServerGroup, urlOfAll } from '../support/group
 import { makeTenant, makeToken } from '../support/world.js';
 import { Clients } from './clients.js';
 
-export interface FailoverCampaign {
+interface FailoverCampaign {
   readonly start: () => Promise<ServerGroup>;
   readonly clients: number;
   /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */

@@ -10,7 +10,7 @@ import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
-export interface HangingEndpoints {
+interface HangingEndpoints {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly endpoints: number;

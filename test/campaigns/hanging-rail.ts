@@ -15,7 +15,7 @@ import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
-export interface HangingRail {
+interface HangingRail {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   /** Open at the rail that hangs. */

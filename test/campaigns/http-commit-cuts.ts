@@ -7,7 +7,7 @@ import { type Fate, isCommit, Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
 import { assertEachOnce } from './http-storms.js';
 
-export interface HttpCommitCuts {
+interface HttpCommitCuts {
   readonly db: TestDatabase;
   /** How many COMMITs are cut. */
   readonly cuts: number;

@@ -15,7 +15,7 @@ import {
 } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
 
-export interface FollowingStorm {
+interface FollowingStorm {
   readonly api: TestApi;
   /** Where other processes are that write too. */
   readonly others: readonly string[];

@@ -43,7 +43,7 @@ function processes({ others = [] }: Storm): string {
   return `over ${others.length + 1} process(es)`;
 }
 
-export interface SameKeyStorm extends Storm {
+interface SameKeyStorm extends Storm {
   readonly rounds: number;
   /** How many ask at the same time. */
   readonly width: number;
@@ -131,7 +131,7 @@ export async function unboundStorm(storm: SameKeyStorm): Promise<string> {
   return `${rounds} rounds of ${width} requests with one key, half of them for a missing account ${processes(storm)}: one acted in each, ${early} were 404 before it`;
 }
 
-export interface DrainStorm extends Storm {
+interface DrainStorm extends Storm {
   readonly clients: number;
   /** How many transfers the funds are good for. */
   readonly transfers: number;
@@ -189,7 +189,7 @@ async function chargeFlat({ tenant, api }: Bank, account: Account, flatRaw: bigi
   );
 }
 
-export interface MutualStorm extends Storm {
+interface MutualStorm extends Storm {
   readonly clients: number;
   readonly rounds: number;
 }

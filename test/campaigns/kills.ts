@@ -5,7 +5,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { Clients } from './clients.js';
 
-export interface KillCampaign {
+interface KillCampaign {
   readonly kills: number;
   readonly clients: number;
   /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
@@ -85,7 +85,7 @@ export async function killMysqlCampaign({ kills, clients: count, pauseMs }: Kill
   }
 }
 
-export interface AwayCampaign {
+interface AwayCampaign {
   readonly awayMs: number;
   readonly clients: number;
   /** As above. */

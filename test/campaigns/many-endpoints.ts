@@ -9,7 +9,7 @@ import { serving, temporalEnvironment, type TestTemporal, until } from '../suppo
 import { WorkerProcess } from '../support/worker-process.js';
 import { emit, register } from '../webhooks/support.js';
 
-export interface ManyEndpoints {
+interface ManyEndpoints {
   /** Of its own: the events here are of no operation, which the auditor would tell. */
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;

@@ -7,7 +7,7 @@ import { ModelApi } from '../model/world.js';
 import type { TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
-export interface ModelCampaign {
+interface ModelCampaign {
   readonly db: TestDatabase;
   /** At least so many operations in all. */
   readonly operations: number;

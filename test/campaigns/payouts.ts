@@ -44,7 +44,7 @@ export async function cancelRacing(db: TestDatabase, own: PayoutBank, count: num
   return `${count} payouts canceled while they were submitted: ${JSON.stringify(ends)}, each with one end`;
 }
 
-export interface KillCampaign {
+interface KillCampaign {
   readonly db: TestDatabase;
   readonly api: TestApi;
   readonly temporal: TestTemporal;

@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk } from '../support/world.js';
 
-export interface RacingCampaign {
+interface RacingCampaign {
   /** Each with the connections of a process of its own. */
   readonly databases: readonly Database[];
   readonly transfers: number;

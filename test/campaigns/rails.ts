@@ -19,7 +19,7 @@ import { assertLedgerSound, someone } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
 import { ChaosGateway } from './chaos-gateway.js';
 
-export interface RailsCampaign {
+interface RailsCampaign {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly payouts: number;

@@ -20,7 +20,7 @@ import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 import type { Copier } from './restored-copies.js';
 
-export interface RestoreDrill {
+interface RestoreDrill {
   readonly copier: Copier;
   readonly temporal: TestTemporal;
   readonly clients: number;

@@ -10,7 +10,7 @@ import { serving, type TestTemporal, until } from '../support/temporal.js';
 import { assertGenuine, type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 
-export interface Rolling {
+interface Rolling {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   /** Requests, steadily. */

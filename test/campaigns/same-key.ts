@@ -3,7 +3,7 @@ import type { Database } from '../../src/db/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk } from '../support/world.js';
 
-export interface SameKeyCampaign {
+interface SameKeyCampaign {
   /** Each with the connections of a process of its own. */
   readonly databases: readonly Database[];
   readonly rounds: number;

@@ -24,7 +24,7 @@ import {
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
-export interface StaleTemporal {
+interface StaleTemporal {
   readonly db: TestDatabase;
   /** How many go each way. */
   readonly each: number;

@@ -11,7 +11,7 @@ import { answered, type Bank, type Json, LEAST, list, object, openBank, text } f
 import type { TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
-export interface StatementsCampaign {
+interface StatementsCampaign {
   readonly db: TestDatabase;
   readonly accounts: number;
   /** Statements of random accounts and periods, each compared with the balances of its moments. */

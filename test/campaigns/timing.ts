@@ -6,7 +6,7 @@ import { type Endpoint, ENDPOINTS, makeTarget, methodOf, renewed, type Target } 
 import type { TestApi } from '../support/api.js';
 import { type Bank, openBank } from '../support/bank.js';
 
-export interface TimingCampaign {
+interface TimingCampaign {
   /** Where tenants are made. */
   readonly api: TestApi;
   /** The process that is asked: the API's own or another's. */

@@ -18,7 +18,7 @@ import { executedBatch, isBatchOver } from './batch-kills.js';
 import { Clients } from './clients.js';
 import { WaitingClients } from './waiting-clients.js';
 
-export interface TwoOfEach {
+interface TwoOfEach {
   /** How often every fault comes; each time at another process. */
   readonly rounds: number;
   readonly clients: number;

@@ -19,7 +19,7 @@ import { openHookedBank } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { assertAllArrived, SteadyLoad } from './rolling.js';
 
-export interface Upgrade {
+interface Upgrade {
   /** Of its own: a word is added to its schema. */
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;

@@ -23,7 +23,7 @@ import {
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 
 /** Where the clients find what they use. */
-export interface WaitingStage {
+interface WaitingStage {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly baseUrl: string;

@@ -10,7 +10,7 @@ import { openHookedBank, type HookedBank } from '../support/webhook-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { emit, eventIds } from '../webhooks/support.js';
 
-export interface WebhookKills {
+interface WebhookKills {
   /** Of its own: the events here are of no operation, which the auditor would tell. */
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;

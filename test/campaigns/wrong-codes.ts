@@ -9,7 +9,7 @@ import { codeOf, staffPartsOf } from '../support/staff.js';
 import { hire } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
 
-export interface WrongCodesCampaign {
+interface WrongCodesCampaign {
   readonly db: TestDatabase;
   readonly codes: number;
 }

@@ -6,8 +6,7 @@ import addFormats from 'ajv-formats';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { ERROR_CODES } from '../../src/core/errors.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../src/core/permissions.js';
-import { EVENT_TYPES } from '../../src/db/entities/events.js';
-import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
+import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { type Json, object } from '../support/bank.js';
 
 /** The verbs that an operation's name may begin with, by its method; what is POSTed may be any act. */

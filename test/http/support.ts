@@ -16,8 +16,7 @@ import { createService } from '../../src/http/service.js';
 export const KEYS: Keyring = [{ id: 'k1', secret: Buffer.alloc(32, 7) }];
 export const TENANT = asUuid('018f0000-0000-7000-8000-000000000001');
 export const OTHER_TENANT = asUuid('018f0000-0000-7000-8000-000000000002');
-export const MEMBER = asUuid('018f0000-0000-7000-8000-0000000000aa');
-export const AN_ID = '018f0000-0000-7000-8000-0000000000ff';
+const MEMBER = asUuid('018f0000-0000-7000-8000-0000000000aa');
 export const TOKEN = 'svc_live_key1_secret';
 export const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -25,7 +24,7 @@ export function callerWith(changes: Partial<Caller> = {}): Caller {
   return { tenantId: TENANT, memberId: MEMBER, tokenKeyId: 'key1', scopes: SCOPES, ...changes };
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly routes: (api: Api) => void;
   readonly authenticate?: Authenticate;
   readonly rates?: Partial<Record<RateClass, Rate>>;
@@ -74,7 +73,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   return { url: `http://127.0.0.1:${server.port}`, port: server.port, server, registry };
 }
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: {
     readonly code: string;
     readonly message: string;

@@ -13,7 +13,7 @@ import type { Verb } from './reference-approvals.js';
 import type { RefWaiting } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-export type ApprovalOperation = Extract<
+type ApprovalOperation = Extract<
   Operation,
   { op: 'policy' | 'policy delay' | 'no policy' | 'read policy' | 'act' | 'approve again' | 'staff act' | 'timer' }
 >;

@@ -7,7 +7,7 @@ import { RefBatch } from './reference-batch.js';
 import { FORBIDDEN, type Json, NOT_FOUND, type RefListed } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-export type ListedRead = Extract<
+type ListedRead = Extract<
   Operation,
   {
     op:

@@ -20,7 +20,7 @@ export interface RefRow {
 }
 
 /** What an upload asks for. */
-export interface RefUpload {
+interface RefUpload {
   readonly id: string;
   readonly key: string;
   readonly at: number;

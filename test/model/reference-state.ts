@@ -67,7 +67,7 @@ export interface RefTenant {
 }
 
 /** What a used key did: the refusal that it answers for ever, or what was made, which is shown as it is now. */
-export interface RefKey {
+interface RefKey {
   readonly content: string;
   readonly result: Expected | Pick<RefListed, 'json'>;
 }

@@ -6,9 +6,8 @@ import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/perm
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
-import { EVENT_TYPES } from '../../src/db/entities/events.js';
+import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
-import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
 import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
 import { tableRows } from './pages.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 type Kind = 'submission' | 'inquiry' | 'void';
 
-export interface Gate {
+interface Gate {
   /** Resolves when a request of the kind waits at it. */
   readonly arrived: Promise<void>;
   open(): void;

@@ -60,7 +60,7 @@ export function accountNumber(ending = '99'): string {
   return `45678912340${ending}`;
 }
 
-export interface WantedPayout {
+interface WantedPayout {
   readonly from: Pick<Account, 'id'>;
   readonly ending?: string;
   readonly raw?: bigint | string;

@@ -3,7 +3,7 @@ import { MAIN, sheetXml, stringsXml, workbookParts, type ZipPart, zipOf } from '
 /** Broken files without end, the same for the same seed: of zip, of XML within a sound zip, and of CSV. */
 
 /** Random numbers from 0 to below 1 that are the same in every run. */
-export type Random = () => number;
+type Random = () => number;
 
 export function seeded(seed: number): Random {
   let state = seed >>> 0;

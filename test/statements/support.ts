@@ -4,7 +4,7 @@ import { StatementMaker } from '../../src/statements/making.js';
 import { answered, type Bank, type Json, text } from '../support/bank.js';
 import type { RequestOptions, TestAnswer, TestApi } from '../support/api.js';
 
-export interface WantedStatement {
+interface WantedStatement {
   readonly account: { readonly id: string };
   readonly from: Instant;
   readonly to: Instant;

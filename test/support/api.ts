@@ -56,7 +56,7 @@ export interface TestAnswer {
 }
 
 /** What a test may put in place of the process's own. */
-export interface TestApiDeps {
+interface TestApiDeps {
   readonly clock?: Clock;
   /** The service's own, unless the test moves the clock: then none. */
   readonly clockBounds?: ClockBounds;

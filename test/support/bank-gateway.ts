@@ -22,7 +22,7 @@ export interface GatewayPayment {
 }
 
 /** What it did to money, in its order. */
-export interface GatewayAct {
+interface GatewayAct {
   readonly key: Uuid;
   readonly what: 'paid' | 'failed' | 'voided';
   /** Milliseconds since 1970. */
@@ -30,7 +30,7 @@ export interface GatewayAct {
 }
 
 /** What becomes of an order, so long after it was accepted; 0: at once. */
-export interface GatewayPlan {
+interface GatewayPlan {
   readonly afterMs: number;
   readonly status: 'completed' | 'failed';
 }

@@ -17,7 +17,7 @@ export interface PayrollAccounts {
 }
 
 /** What such a program does; what waits is the workflows' business. */
-export interface Payroll {
+interface Payroll {
   /** Rows of LEAST each, to the people in turn. */
   file(rows: number): Buffer;
   upload(file: Buffer): Promise<Uuid>;

@@ -17,7 +17,7 @@ import { tieToThisProcess } from './service-process.js';
 
 const run = promisify(execFile);
 
-export interface WantedContainer {
+interface WantedContainer {
   /** What others call it; several of one name are one service. */
   readonly name: string;
   readonly command: readonly string[];

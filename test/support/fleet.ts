@@ -4,7 +4,7 @@ import type { ServiceProcess } from './service-process.js';
 import { type TemporalAddress, temporalEnvironment } from './temporal.js';
 import { WorkerProcess } from './worker-process.js';
 
-export interface WantedFleet {
+interface WantedFleet {
   readonly mysqlUrl: string;
   readonly temporal: TemporalAddress;
   /** 2 unless said. */

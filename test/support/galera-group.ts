@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const READY_MS = 120_000;
 
 /** What scripts/lib/galera.mjs has found. */
-export interface GaleraTools {
+interface GaleraTools {
   readonly server: string;
   /** The library that makes servers a cluster. */
   readonly provider: string;

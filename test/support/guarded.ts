@@ -39,7 +39,7 @@ const FUNDS = 1_000n * THRESHOLD;
 
 /** What waits for approval, by the same rules. */
 export const KINDS = ['transfer', 'payout'] as const;
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 /** The status that each end leads to. */
 export const ENDS = {

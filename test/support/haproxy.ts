@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { freePorts, ROOT, tieToThisProcess } from './service-process.js';
 import { until } from './temporal.js';
 
-export interface ProxiedServer {
+interface ProxiedServer {
   readonly name: string;
   readonly port: number;
   readonly adminPort: number;

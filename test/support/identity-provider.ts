@@ -18,7 +18,7 @@ export interface TestProvider {
   stop(): Promise<void>;
 }
 
-export interface ProviderPerson {
+interface ProviderPerson {
   readonly subject: string;
   readonly name: string;
   readonly groups?: readonly string[];

@@ -38,7 +38,7 @@ export const testKind: CommandKind<TestCommand, Transfer> = {
 
 export const MONTH = '2026-11';
 
-export interface Move {
+interface Move {
   readonly from: Account;
   readonly to: Account;
   readonly raw: bigint;

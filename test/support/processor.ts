@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** What all processors of this machine did since it was started, in clock ticks. */
-export interface ProcessorTime {
+interface ProcessorTime {
   readonly total: number;
   /** Of that, what they wanted to do and could not, since the host let another machine run. */
   readonly stolen: number;

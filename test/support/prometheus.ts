@@ -37,7 +37,7 @@ export async function promtool(tools: PrometheusTools, ...args: readonly string[
 }
 
 /** What to scrape: the host and port of an admin port, by the name of its job. */
-export type Targets = Readonly<Record<string, readonly string[]>>;
+type Targets = Readonly<Record<string, readonly string[]>>;
 
 interface AlertsAnswer {
   readonly data: {

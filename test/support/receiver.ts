@@ -5,7 +5,7 @@ import type { OutgoingDelivery } from '../../src/webhooks/sender.js';
 import type { Sending } from '../../src/webhooks/sending.js';
 
 /** A request as it came in. */
-export interface Received {
+interface Received {
   readonly url: string;
   readonly id: string;
   readonly body: string;

@@ -32,7 +32,7 @@ export interface TestWorker {
   stop(): Promise<void>;
 }
 
-export interface TestWorkerDeps {
+interface TestWorkerDeps {
   readonly clock?: Clock;
   /** False where the workflows shall be alone: the sweeper's loops end with their first round. */
   readonly sweeps?: boolean;

@@ -26,7 +26,7 @@ import { addStaff, codeOf } from './staff.js';
 
 /** A tenant whose transfers wait for approval, and everybody who may end them. */
 
-export interface WantedGuard {
+interface WantedGuard {
   readonly approvals?: number;
   readonly expiresInS?: number;
   readonly funds?: bigint;

@@ -22,7 +22,7 @@ const spanSchema = z.object({
 const exportSchema = z.object({
   resourceSpans: z.array(z.object({ scopeSpans: z.array(z.object({ spans: z.array(spanSchema) })) })),
 });
-export type CollectedSpan = z.infer<typeof spanSchema>;
+type CollectedSpan = z.infer<typeof spanSchema>;
 
 /** A collector of traces: OTLP over HTTP, as JSON. */
 export class TraceCollector {

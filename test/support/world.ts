@@ -41,7 +41,7 @@ export function boundsFor(clock: Clock | undefined): ClockBounds {
   return { warnMs: Number.POSITIVE_INFINITY, refuseMs: Number.POSITIVE_INFINITY };
 }
 
-export const DESK_OPTIONS: DeskOptions = {
+const DESK_OPTIONS: DeskOptions = {
   maxGroup: 200,
   groupsInFlight: 2,
   maxQueue: 5_000,

@@ -17,7 +17,7 @@ import { REASON, type Signature } from '../support/temporal-world.js';
 import type { Played } from './scenarios.js';
 
 /** Where batches go every way that their workflow takes. */
-export interface BatchStage {
+interface BatchStage {
   readonly api: TestApi;
   readonly temporal: TestTemporal;
   /** A signature of active staff. */

@@ -9,7 +9,7 @@ import { type Signature } from '../support/temporal-world.js';
 import type { Played } from './scenarios.js';
 
 /** Where payouts go ways that their workflow takes; no sweeper reports for the rail. */
-export interface PayoutStage {
+interface PayoutStage {
   readonly db: TestDatabase;
   readonly api: TestApi;
   readonly temporal: TestTemporal;

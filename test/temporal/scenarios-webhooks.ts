@@ -8,7 +8,7 @@ import { type HookedBank, openHookedBank, signalHook, untilDetails, untilHookEnd
 import type { Played } from './scenarios.js';
 
 /** Every way that the workflow of a webhook endpoint takes. */
-export interface HookStage {
+interface HookStage {
   /** It sends by real HTTP. */
   readonly api: TestApi;
   readonly temporal: TestTemporal;

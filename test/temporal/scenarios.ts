@@ -20,7 +20,7 @@ export interface Played {
 }
 
 /** Who ends a transfer, and how: every way that the workflow takes. Each answers the transfer, whose workflow has ended. */
-export interface Stage {
+interface Stage {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   /** One approval, and two. */

@@ -71,7 +71,7 @@ export function tcpReceiver(speak: (socket: Socket) => void): Promise<Listener> 
   return listening(createTcpServer((socket) => socket.once('data', () => speak(socket))));
 }
 
-export interface Request {
+interface Request {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
@@ -79,7 +79,7 @@ export interface Request {
   readonly remotePort: number;
 }
 
-export interface HttpReceiver extends Listener {
+interface HttpReceiver extends Listener {
   readonly requests: Request[];
 }
 

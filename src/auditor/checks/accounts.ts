@@ -7,7 +7,7 @@ import { type Balance, balances, ENTRY_KINDS, noBalance } from '../../db/entitie
 import { type Account, accounts } from '../../db/entities/parties.js';
 import type { AuditRun, Check } from '../run.js';
 import { wasReset } from '../../ledger/clock-resets.js';
-import { idList, walkById } from '../walk.js';
+import { idList, walkTable } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;
 
@@ -15,7 +15,7 @@ const ACCOUNTS_A_SLICE = 500;
 export const accountChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
-    walkById(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
+    walkTable(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
       audit.counted('accounts', slice.length);
       const ids = slice.map((account) => account.id);
       const [own, heads, held] = await Promise.all([

@@ -10,7 +10,7 @@ import {
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
 import type { AuditRun, Check } from '../run.js';
-import { idList, walkById } from '../walk.js';
+import { idList, walkTable } from '../walk.js';
 
 /** A batch may have 100,000 rows. */
 const BATCHES_A_SLICE = 20;
@@ -19,7 +19,7 @@ const BATCHES_A_SLICE = 20;
 export const batchChecks: Check = {
   tables: ['bonus_batch_rows'],
   run: (audit) =>
-    walkById(audit, bonusBatches, BATCHES_A_SLICE, async (reader, slice) => {
+    walkTable(audit, bonusBatches, BATCHES_A_SLICE, async (reader, slice) => {
       const accepted = slice.filter(
         ({ status, rejectionCode }) => status !== 'validating' && (status !== 'rejected' || rejectionCode !== null),
       );

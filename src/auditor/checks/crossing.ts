@@ -10,7 +10,7 @@ import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
 import { bucketOf } from '../tally.js';
-import { afterKey, ROWS_A_SLICE, walk, walkById } from '../walk.js';
+import { afterKey, ROWS_A_SLICE, walk, walkTable } from '../walk.js';
 import { type AuditedEntry, walkEntries } from './entries.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
@@ -82,7 +82,7 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
 
 async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<readonly Posted[]> {
   const posted = new Map<Uuid, Posted>();
-  await walkById(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
+  await walkTable(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
     for (const transaction of slice)
       if (isWanted(transaction.relatedId)) posted.set(transaction.id, { transaction, legs: [] });
     return Promise.resolve();
@@ -161,12 +161,8 @@ function isSame(found: readonly string[], wanted: readonly string[]): boolean {
 async function unchanged(audit: AuditRun, suspects: readonly Suspect[]): Promise<readonly Suspect[]> {
   const kept: Suspect[] = [];
   for (const [source, own] of groupBy(suspects, (suspect) => suspect.source)) {
-    const now = await audit.slice((reader) =>
-      source.expectations(
-        reader,
-        own.map(({ operation }) => operation.id),
-      ),
-    );
+    const ids = own.map(({ operation }) => operation.id);
+    const now = await audit.slice((reader) => source.expectations(reader, ids));
     const factsNow = (id: Uuid): string | undefined => {
       const operation = now.get(id);
       return operation === undefined ? undefined : JSON.stringify(factsOf(source.resourceType, operation));
@@ -214,10 +210,8 @@ function checkPosted(audit: AuditRun, { source, operation }: Suspect, posted: re
 
 function signatureOf({ transaction, legs }: Posted): string {
   const { relatedType, tenantId } = transaction;
-  return signature(
-    relatedType,
-    legs.map((leg) => describePosted(leg, tenantId)),
-  );
+  const described = legs.map((leg) => describePosted(leg, tenantId));
+  return signature(relatedType, described);
 }
 
 function signature(type: ResourceType, legs: readonly string[]): string {

@@ -15,12 +15,10 @@ import {
 import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
 import { accounts } from '../../db/entities/parties.js';
-import { columnList } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
 import { eventFact } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
-import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+import { byId, ROWS_A_SLICE, walkTable } from '../walk.js';
 
 /**
  * Each tenant's log: gapless except where restores skipped numbers, never dated backwards, each body matching its row,
@@ -30,54 +28,25 @@ export const eventChecks: Check = {
   tables: ['events'],
   run: async (audit) => {
     const memory = audit.memory<{ before?: EventRow }>({});
-    await walk(
-      audit,
-      ROWS_A_SLICE,
-      (reader, after: EventRow | undefined) => readEvents(reader, audit, after),
-      async (reader, slice) => {
-        audit.counted('events', slice.length);
-        const removals = await readRemovals(
-          reader,
-          slice.map((event) => event.tenantId),
-        );
-        const gaps = await readGaps(
-          reader,
-          slice.map((event) => event.tenantId),
-        );
-        for (const event of slice) {
-          const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
-          const { before } = memory;
-          const follows = { before: before?.tenantId === event.tenantId ? before : undefined, removedThrough };
-          checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
-          checkBody(audit, event);
-          if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isOfRemoved(event, removals))
-            audit.tally.add(event.resourceId, eventFact(event.type), -1);
-          memory.before = event;
-        }
-        await checkResources(audit, reader, slice, removals);
-      },
-    );
+    await walkTable(audit, events, ROWS_A_SLICE, async (reader, slice) => {
+      audit.counted('events', slice.length);
+      const tenantIds = slice.map((event) => event.tenantId);
+      const removals = await readRemovals(reader, tenantIds);
+      const gaps = await readGaps(reader, tenantIds);
+      for (const event of slice) {
+        const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
+        const { before } = memory;
+        const follows = { before: before?.tenantId === event.tenantId ? before : undefined, removedThrough };
+        checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
+        checkBody(audit, event);
+        if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isOfRemoved(event, removals))
+          audit.tally.add(event.resourceId, eventFact(event.type), -1);
+        memory.before = event;
+      }
+      await checkResources(audit, reader, slice, removals);
+    });
   },
 };
-
-async function readEvents(reader: Reader, audit: AuditRun, after: EventRow | undefined): Promise<EventRow[]> {
-  const conditions = [
-    ...(after === undefined
-      ? []
-      : [
-          afterKey('tenant_id', 'sequence', {
-            first: uuid.literal(after.tenantId),
-            second: bigint.literal(after.sequence),
-          }),
-        ]),
-    ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
-  ];
-  const rows = await reader.query(
-    `SELECT ${columnList(events)} FROM events FORCE INDEX (PRIMARY)${whereAll(conditions)}
-     ORDER BY tenant_id, sequence LIMIT ${ROWS_A_SLICE}`,
-  );
-  return rows.map((row) => parseRow(events, row));
-}
 
 /** What retention has removed from these tenants' logs; without ids: from all. */
 export async function readRemovals(
@@ -117,20 +86,14 @@ function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce((at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at), last);
 }
 
+interface Preceding {
+  readonly before: EventRow | undefined;
+  readonly removedThrough: bigint;
+  readonly gaps: readonly EventGap[];
+}
+
 /** The first event kept follows the last one removed. */
-function checkPlace(
-  audit: AuditRun,
-  event: EventRow,
-  {
-    before,
-    removedThrough,
-    gaps,
-  }: {
-    readonly before: EventRow | undefined;
-    readonly removedThrough: bigint;
-    readonly gaps: readonly EventGap[];
-  },
-): void {
+function checkPlace(audit: AuditRun, event: EventRow, { before, removedThrough, gaps }: Preceding): void {
   const last = before?.sequence ?? 0n;
   const follows = acrossGaps(last > removedThrough ? last : removedThrough, gaps);
   if (event.sequence !== follows + 1n)
@@ -185,11 +148,8 @@ async function checkResources(
   removals: ReadonlyMap<Uuid, EventRemoval>,
 ): Promise<void> {
   for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
-    const known = await resources(
-      reader,
-      word,
-      own.map((event) => event.resourceId),
-    );
+    const ids = own.map((event) => event.resourceId);
+    const known = await resources(reader, word, ids);
     for (const event of own) {
       const resource = known.get(event.resourceId);
       if (resource?.tenantId !== event.tenantId)
@@ -258,10 +218,8 @@ export const eventCounterChecks: Check = {
          LEFT JOIN event_removals r ON r.tenant_id=t.id${of}`,
       );
       audit.counted('event_counters', rows.length);
-      const gaps = await readGaps(
-        reader,
-        rows.map((row) => uuid.parse(row.id)),
-      );
+      const tenantIds = rows.map((row) => uuid.parse(row.id));
+      const gaps = await readGaps(reader, tenantIds);
       for (const row of rows) {
         const subject = `tenant ${uuid.parse(row.id)}`;
         const counter = nullable(bigint).parse(row.last_sequence);

@@ -5,8 +5,7 @@ import { monthTotals } from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
-import type { MonthUse } from '../sources/types.js';
-import { idList, walkById } from '../walk.js';
+import { idList, walkTable } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;
 /** A slice should not go far beyond this many entries, which serve as a measure of operations. */
@@ -19,7 +18,7 @@ const ENTRIES_A_SLICE = 50_000n;
 export const monthChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
-    walkById(audit, accounts, ACCOUNTS_A_SLICE, async (_, slice) => {
+    walkTable(audit, accounts, ACCOUNTS_A_SLICE, async (_, slice) => {
       audit.counted('month_accounts', slice.length);
       for (const ids of evenly(slice)) await audit.slice((reader) => checkMonths(audit, reader, ids));
     }),
@@ -58,16 +57,16 @@ async function checkMonths(audit: AuditRun, reader: Reader, ids: readonly Uuid[]
 async function addUse(
   reader: Reader,
   table: string,
-  { accountColumn, monthColumn, rawColumn, condition }: MonthUse,
+  condition: string,
   ids: string,
   used: Map<string, bigint>,
 ): Promise<void> {
   const rows = await reader.query(
-    `SELECT ${accountColumn} AS account_id, asset, ${monthColumn} AS month, CAST(SUM(${rawColumn}) AS CHAR) AS used
-     FROM ${table} WHERE ${accountColumn} IN (${ids}) AND ${condition} GROUP BY ${accountColumn}, asset, ${monthColumn}`,
+    `SELECT source_account_id, asset, limit_month, CAST(SUM(raw) AS CHAR) AS used FROM ${table}
+     WHERE source_account_id IN (${ids}) AND ${condition} GROUP BY source_account_id, asset, limit_month`,
   );
   for (const row of rows) {
-    const name = `account ${uuid.parse(row.account_id)} ${asset.parse(row.asset)} ${string.parse(row.month)}`;
+    const name = `account ${uuid.parse(row.source_account_id)} ${asset.parse(row.asset)} ${string.parse(row.limit_month)}`;
     used.set(name, (used.get(name) ?? 0n) + bigint.parse(row.used));
   }
 }

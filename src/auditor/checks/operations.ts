@@ -41,12 +41,9 @@ interface Facts {
 
 async function readFacts(reader: Reader, operations: readonly Expectation[]): Promise<Facts> {
   const ids = operations.map((operation) => operation.id);
+  const accountIds = operations.flatMap((operation) => operation.accounts);
   const [known, held, approved] = await Promise.all([
-    byId(
-      reader,
-      accounts,
-      operations.flatMap((operation) => operation.accounts),
-    ),
+    byId(reader, accounts, accountIds),
     reader.select(holds, { resourceId: ids }),
     reader.select(approvals, { resourceId: ids }),
   ]);
@@ -125,19 +122,14 @@ export const holdChecks: Check = {
         const rows = await reader.query(
           `SELECT resource_id FROM holds FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY resource_id LIMIT ${ROWS_A_SLICE}`,
         );
-        return reader.select(
-          holds,
-          { resourceId: rows.map((row) => uuid.parse(row.resource_id)) },
-          { orderBy: ['resourceId'] },
-        );
+        const resourceId = rows.map((row) => uuid.parse(row.resource_id));
+        return reader.select(holds, { resourceId }, { orderBy: ['resourceId'] });
       },
       async (reader, slice) => {
         audit.counted('holds', slice.length);
         for (const [type, own] of groupBy(slice, (hold) => hold.resourceType)) {
-          const known = await sourceOf(type)?.expectations(
-            reader,
-            own.map((hold) => hold.resourceId),
-          );
+          const ids = own.map((hold) => hold.resourceId);
+          const known = await sourceOf(type)?.expectations(reader, ids);
           for (const { resourceId } of own)
             if (known?.has(resourceId) !== true)
               audit.report('hold_resource', `hold ${resourceId}`, `there is no such ${type}`);

@@ -14,7 +14,7 @@ import {
 } from '../../db/entities/payouts.js';
 import { literals } from '../../db/statements.js';
 import type { AuditRun, Check } from '../run.js';
-import { idList, ROWS_A_SLICE, walkById } from '../walk.js';
+import { idList, ROWS_A_SLICE, walkTable } from '../walk.js';
 
 type Word = (typeof RAIL_WORDS)[number];
 
@@ -39,7 +39,7 @@ const GENUINE: readonly PayoutRailEvent['effect'][] = ['noted', 'applied', 'dupl
 export const railReportChecks: Check = {
   tables: ['payout_rail_events'],
   run: (audit) =>
-    walkById(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
+    walkTable(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
       const calm = slice.filter(({ stuckSince }) => stuckSince === null);
       const [reports, resolved] = [await readReports(reader, calm), await readResolved(reader, calm)];
       for (const payout of calm) checkReports(audit, payout, reports.get(payout.id) ?? [], resolved.get(payout.id));

@@ -1,39 +1,32 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
-import { bigint, string, uuid } from '../../db/columns.js';
+import { bigint, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type IdempotencyKey, idempotencyKeys, type KeyResourceType } from '../../db/entities/ledger.js';
+import { idempotencyKeys, type KeyResourceType } from '../../db/entities/ledger.js';
 import { statements } from '../../db/entities/statements.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
-import { columnList } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
-import type { AuditRun, Check } from '../run.js';
+import type { Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
-import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+import { byId, ROWS_A_SLICE, walkTable } from '../walk.js';
 
 /** Every idempotency key that created something names a resource of its tenant. */
 export const keyChecks: Check = {
   tables: ['idempotency_keys'],
   run: (audit) =>
-    walk(
-      audit,
-      ROWS_A_SLICE,
-      (reader, after: IdempotencyKey | undefined) => readKeys(reader, audit, after),
-      async (reader, slice) => {
-        audit.counted('idempotency_keys', slice.length);
-        for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
-          const ids = own.flatMap((key) => key.resourceId ?? []);
-          const known = await ownersOf(reader, type, ids);
-          for (const { tenantId, idempotencyKey, resourceId } of own)
-            if (resourceId !== null && known?.get(resourceId)?.tenantId !== tenantId)
-              audit.report(
-                'key_resource',
-                `key ${tenantId}/${idempotencyKey}`,
-                `the tenant has no ${type} ${resourceId}`,
-              );
-        }
-      },
-    ),
+    walkTable(audit, idempotencyKeys, ROWS_A_SLICE, async (reader, slice) => {
+      audit.counted('idempotency_keys', slice.length);
+      for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
+        const ids = own.flatMap((key) => key.resourceId ?? []);
+        const known = await ownersOf(reader, type, ids);
+        for (const { tenantId, idempotencyKey, resourceId } of own)
+          if (resourceId !== null && known?.get(resourceId)?.tenantId !== tenantId)
+            audit.report(
+              'key_resource',
+              `key ${tenantId}/${idempotencyKey}`,
+              `the tenant has no ${type} ${resourceId}`,
+            );
+      }
+    }),
 };
 
 /** Those that exist, by id. */
@@ -45,25 +38,6 @@ function ownersOf(
   if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
   if (type === 'statement') return byId(reader, statements, ids);
   return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
-}
-
-async function readKeys(reader: Reader, audit: AuditRun, after: IdempotencyKey | undefined): Promise<IdempotencyKey[]> {
-  const conditions = [
-    ...(after === undefined
-      ? []
-      : [
-          afterKey('tenant_id', 'idempotency_key', {
-            first: uuid.literal(after.tenantId),
-            second: string.literal(after.idempotencyKey),
-          }),
-        ]),
-    ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
-  ];
-  const rows = await reader.query(
-    `SELECT ${columnList(idempotencyKeys)} FROM idempotency_keys FORCE INDEX (PRIMARY)${whereAll(conditions)}
-     ORDER BY tenant_id, idempotency_key LIMIT ${ROWS_A_SLICE}`,
-  );
-  return rows.map((row) => parseRow(idempotencyKeys, row));
 }
 
 const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];

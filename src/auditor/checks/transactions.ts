@@ -4,7 +4,7 @@ import { postingFact } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import type { Expectation } from '../sources/types.js';
-import { ROWS_A_SLICE, walkById } from '../walk.js';
+import { ROWS_A_SLICE, walkTable } from '../walk.js';
 
 /**
  * Every ledger transaction belongs to an existing operation of its tenant. Whether it is the right one: crossing.ts.
@@ -12,13 +12,11 @@ import { ROWS_A_SLICE, walkById } from '../walk.js';
 export const transactionChecks: Check = {
   tables: ['ledger_transactions'],
   run: (audit) =>
-    walkById(audit, ledgerTransactions, ROWS_A_SLICE, async (reader, slice) => {
+    walkTable(audit, ledgerTransactions, ROWS_A_SLICE, async (reader, slice) => {
       audit.counted('ledger_transactions', slice.length);
       for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {
-        const expected = await sourceOf(type)?.expectations(
-          reader,
-          own.map((transaction) => transaction.relatedId),
-        );
+        const ids = own.map((transaction) => transaction.relatedId);
+        const expected = await sourceOf(type)?.expectations(reader, ids);
         for (const transaction of own) {
           const { relatedId } = transaction;
           checkOperation(audit, transaction, expected?.get(relatedId));

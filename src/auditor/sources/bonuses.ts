@@ -1,17 +1,12 @@
-import { type Bonus, bonuses, type BatchStatus, bonusBatches } from '../../db/entities/bonuses.js';
+import { bonuses, type BatchStatus, bonusBatches } from '../../db/entities/bonuses.js';
 import type { EventType } from '../../db/entities/events.js';
-import { type ExpectedEntry, operationSource } from './types.js';
+import { feeOf, moved, operationSource } from './types.js';
 
 /** Bonuses: paid as soon as they exist, so each has left the account and counts in its month. */
 export const bonusSource = operationSource({
   resourceType: 'bonus',
   table: bonuses,
-  monthUse: {
-    accountColumn: 'source_account_id',
-    monthColumn: 'limit_month',
-    rawColumn: 'raw',
-    condition: 'TRUE',
-  },
+  monthUse: 'TRUE',
   expect: (bonus) => ({
     state: 'completed',
     accounts: [
@@ -19,26 +14,14 @@ export const bonusSource = operationSource({
       bonus.recipientAccountId,
       ...(bonus.feeAccountId === null ? [] : [bonus.feeAccountId]),
     ],
-    postings: [entriesOf(bonus)],
+    postings: [
+      [...moved([bonus.sourceAccountId, 'bonus_out'], [bonus.recipientAccountId, 'bonus_in'], bonus), ...feeOf(bonus)],
+    ],
     events: [],
     hold: null,
     approval: null,
   }),
 });
-
-function entriesOf(bonus: Bonus): ExpectedEntry[] {
-  const { sourceAccountId: source, recipientAccountId: recipient, feeAccountId, asset, raw, feeRaw } = bonus;
-  const amount: ExpectedEntry[] = [
-    { account: source, asset, raw: -raw, kind: 'bonus_out', counterparty: recipient },
-    { account: recipient, asset, raw, kind: 'bonus_in', counterparty: source },
-  ];
-  if (feeAccountId === null) return amount;
-  return [
-    ...amount,
-    { account: source, asset, raw: -feeRaw, kind: 'fee_out', counterparty: feeAccountId },
-    { account: feeAccountId, asset, raw: feeRaw, kind: 'adjustment_in', counterparty: source },
-  ];
-}
 
 const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
   validating: [],

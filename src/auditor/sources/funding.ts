@@ -1,20 +1,15 @@
 import { adjustments, payIns } from '../../db/entities/operations.js';
-import { operationSource } from './types.js';
+import { moved, operationSource } from './types.js';
 
 /** Pay-ins: money from outside, which the tenant's pay-in account owes. */
 export const payInSource = operationSource({
   resourceType: 'payin',
   table: payIns,
   monthUse: null,
-  expect: ({ accountId, asset, raw }) => ({
+  expect: (payIn) => ({
     state: 'recorded',
-    accounts: [accountId],
-    postings: [
-      [
-        { account: 'pay_in', asset, raw: -raw, kind: 'system_out', counterparty: accountId },
-        { account: accountId, asset, raw, kind: 'payin_in', counterparty: 'pay_in' },
-      ],
-    ],
+    accounts: [payIn.accountId],
+    postings: [moved(['pay_in', 'system_out'], [payIn.accountId, 'payin_in'], payIn)],
     events: [],
     hold: null,
     approval: null,
@@ -26,33 +21,16 @@ export const adjustmentSource = operationSource({
   resourceType: 'adjustment',
   table: adjustments,
   monthUse: null,
-  expect: ({ status, direction, accountId, asset, raw }) => {
-    const isIn = direction === 'in';
-    const gained = isIn ? raw : -raw;
+  expect: (adjustment) => {
+    const { status, direction, accountId } = adjustment;
+    const posted =
+      direction === 'in'
+        ? moved(['adjustment', 'system_out'], [accountId, 'adjustment_in'], adjustment)
+        : moved([accountId, 'adjustment_out'], ['adjustment', 'system_in'], adjustment);
     return {
       state: status,
       accounts: [accountId],
-      postings:
-        status !== 'posted'
-          ? []
-          : [
-              [
-                {
-                  account: accountId,
-                  asset,
-                  raw: gained,
-                  kind: isIn ? 'adjustment_in' : 'adjustment_out',
-                  counterparty: 'adjustment',
-                },
-                {
-                  account: 'adjustment',
-                  asset,
-                  raw: -gained,
-                  kind: isIn ? 'system_out' : 'system_in',
-                  counterparty: accountId,
-                },
-              ],
-            ],
+      postings: status === 'posted' ? [posted] : [],
       events: [],
       hold: null,
       approval: null,

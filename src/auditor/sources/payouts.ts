@@ -1,6 +1,6 @@
 import type { EventType } from '../../db/entities/events.js';
 import { type Payout, payouts, type PayoutStatus } from '../../db/entities/payouts.js';
-import { type ExpectedApproval, type ExpectedEntry, operationSource } from './types.js';
+import { approvalOf, type ExpectedEntry, feeOf, moved, operationSource } from './types.js';
 
 /**
  * The event of each status that has one. `approved` follows from its own time, since a payout may be canceled before or
@@ -24,12 +24,7 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
 export const payoutSource = operationSource({
   resourceType: 'payout',
   table: payouts,
-  monthUse: {
-    accountColumn: 'source_account_id',
-    monthColumn: 'limit_month',
-    rawColumn: 'raw',
-    condition: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
-  },
+  monthUse: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
   expect: (payout) => {
     const { status, sourceAccountId, systemAccountId, asset, feeAccountId } = payout;
     const isHeld = status === 'pending_approval' || status === 'approved' || status === 'in_progress';
@@ -41,7 +36,7 @@ export const payoutSource = operationSource({
       hold: isHeld
         ? { accountId: sourceAccountId, asset, remaining: payout.raw + payout.feeRaw, expiresAt: null }
         : null,
-      approval: approvalOf(payout),
+      approval: approvalOf(payout, payout.approvedAt !== null),
     };
   },
 });
@@ -52,37 +47,10 @@ function eventsOf({ status, approvedAt, failedAt }: Payout): EventType[] {
   return [...approved, ...failed, ...ENDS[status]];
 }
 
-function approvalOf(payout: Payout): ExpectedApproval | null {
-  const { createdBy, approvalsRequired, approvalsReceived, approvedAt, status } = payout;
-  if (approvalsRequired === null) return null;
-  return {
-    required: approvalsRequired,
-    received: approvalsReceived ?? 0,
-    isApproved: approvedAt !== null,
-    isWaiting: status === 'pending_approval',
-    createdBy,
-  };
-}
-
 function postingsOf(payout: Payout): ExpectedEntry[][] {
-  const { sourceAccountId: source, feeAccountId, asset, raw, feeRaw, status } = payout;
-  const isReturned = status === 'returned';
-  if (status !== 'completed' && !isReturned) return [];
-  const paid: ExpectedEntry[] = [
-    { account: source, asset, raw: -raw, kind: 'payout_out', counterparty: 'pay_out' },
-    { account: 'pay_out', asset, raw, kind: 'system_in', counterparty: source },
-  ];
-  if (feeAccountId !== null)
-    paid.push(
-      { account: source, asset, raw: -feeRaw, kind: 'fee_out', counterparty: feeAccountId },
-      { account: feeAccountId, asset, raw: feeRaw, kind: 'adjustment_in', counterparty: source },
-    );
-  if (!isReturned) return [paid];
-  return [
-    paid,
-    [
-      { account: source, asset, raw, kind: 'adjustment_in', counterparty: 'pay_out' },
-      { account: 'pay_out', asset, raw: -raw, kind: 'system_out', counterparty: source },
-    ],
-  ];
+  const { sourceAccountId: source, status } = payout;
+  if (status !== 'completed' && status !== 'returned') return [];
+  const paid = [...moved([source, 'payout_out'], ['pay_out', 'system_in'], payout), ...feeOf(payout)];
+  const returned = moved(['pay_out', 'system_out'], [source, 'adjustment_in'], payout);
+  return status === 'returned' ? [paid, returned] : [paid];
 }

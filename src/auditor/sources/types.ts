@@ -1,13 +1,15 @@
-import type { Asset } from '../../core/amount.js';
+import type { Amount, Asset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { EventType } from '../../db/entities/events.js';
 import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
+import type { Transfer } from '../../db/entities/operations.js';
 import type { SystemRole } from '../../db/entities/parties.js';
+import type { Payout } from '../../db/entities/payouts.js';
 import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
-import { byId, walkById } from '../walk.js';
+import { byId, walkTable } from '../walk.js';
 
 /** An entry that an operation must have posted. */
 export interface ExpectedEntry {
@@ -18,6 +20,27 @@ export interface ExpectedEntry {
   readonly kind: EntryKind;
   readonly counterparty: Uuid | SystemRole;
 }
+
+/** Money that goes from one account to another: an entry in each, of these kinds. */
+export function moved(
+  [from, out]: readonly [ExpectedEntry['account'], EntryKind],
+  [to, into]: readonly [ExpectedEntry['account'], EntryKind],
+  { asset, raw }: Amount,
+): ExpectedEntry[] {
+  return [
+    { account: from, asset, raw: -raw, kind: out, counterparty: to },
+    { account: to, asset, raw, kind: into, counterparty: from },
+  ];
+}
+
+/** The fee of an operation, if it has one. */
+export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: FeeColumns): ExpectedEntry[] {
+  return feeAccountId === null
+    ? []
+    : moved([sourceAccountId, 'fee_out'], [feeAccountId, 'adjustment_in'], { asset, raw });
+}
+
+type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
 
 /** What the ledger must hold for an operation in its present state. */
 export interface Expectation {
@@ -37,7 +60,7 @@ export interface Expectation {
   readonly approval: ExpectedApproval | null;
 }
 
-export interface ExpectedHold {
+interface ExpectedHold {
   readonly accountId: Uuid;
   readonly asset: Asset;
   readonly remaining: bigint;
@@ -45,7 +68,7 @@ export interface ExpectedHold {
   readonly expiresAt: Instant | null;
 }
 
-export interface ExpectedApproval {
+interface ExpectedApproval {
   readonly received: number;
   readonly required: number;
   /** True if it proceeded because it was approved. */
@@ -56,12 +79,18 @@ export interface ExpectedApproval {
   readonly createdBy: Uuid;
 }
 
-/** Which rows count against a month: column names, and the condition for a row to count. */
-export interface MonthUse {
-  readonly accountColumn: string;
-  readonly monthColumn: string;
-  readonly rawColumn: string;
-  readonly condition: string;
+type ApprovalColumns = Pick<Transfer | Payout, 'status' | 'createdBy' | 'approvalsRequired' | 'approvalsReceived'>;
+
+export function approvalOf(row: ApprovalColumns, isApproved: boolean): ExpectedApproval | null {
+  const { status, createdBy, approvalsRequired: required, approvalsReceived } = row;
+  if (required === null) return null;
+  return {
+    required,
+    received: approvalsReceived ?? 0,
+    isApproved,
+    isWaiting: status === 'pending_approval',
+    createdBy,
+  };
 }
 
 /**
@@ -71,8 +100,8 @@ export interface MonthUse {
 export interface OperationSource {
   readonly resourceType: ResourceType;
   readonly tableName: string;
-  /** Null if the operation uses no monthly allowance. */
-  readonly monthUse: MonthUse | null;
+  /** SQL for the rows that count in their `limit_month`; null if the operation uses no monthly allowance. */
+  readonly monthUse: string | null;
   /** What must exist for these operations, by id, omitting those that do not exist. */
   expectations(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Expectation>>;
   /** Walks all operations, each slice in one snapshot. */
@@ -83,10 +112,10 @@ export interface OperationSource {
   ): Promise<void>;
 }
 
-export interface SourceDefinition<Row> {
+interface SourceDefinition<Row> {
   readonly resourceType: ResourceType;
   readonly table: Table<Row>;
-  readonly monthUse: MonthUse | null;
+  readonly monthUse: string | null;
   /** Pure. */
   readonly expect: (row: Row) => Omit<Expectation, 'id' | 'tenantId'>;
 }
@@ -104,6 +133,6 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
       const rows = await byId(reader, table, ids);
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
-    walk: (audit, size, check) => walkById(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
+    walk: (audit, size, check) => walkTable(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
   };
 }

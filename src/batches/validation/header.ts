@@ -2,7 +2,7 @@ import type { SheetRow } from '../../spreadsheets/sheet.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /** The columns that the service reads, by header; others are ignored. */
-export const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
+const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
 export type ColumnName = (typeof COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
 

@@ -34,7 +34,7 @@ export function quoted(text: string, most = 40): string {
 }
 
 /** Without characters that cannot be stored, and at most this many code points, ending in … if there were more. */
-export function shortened(text: string, most: number): string {
+function shortened(text: string, most: number): string {
   const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
   return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;
 }

@@ -49,7 +49,7 @@ export interface RowProblems {
 export type Progress = Pick<BonusBatch, 'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw'>;
 
 /** The result of reading. */
-export interface Findings {
+interface Findings {
   readonly isAccepted: boolean;
   readonly progress: Progress;
   /** For a file with problems; null if its errors file could not be made yet. */

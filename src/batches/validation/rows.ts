@@ -42,7 +42,7 @@ export interface ValidRow {
   readonly reference: string | null;
 }
 
-export type CheckedRow =
+type CheckedRow =
   | { readonly number: number; readonly valid: ValidRow }
   | { readonly number: number; readonly problems: readonly Problem[] };
 

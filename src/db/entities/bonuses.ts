@@ -173,7 +173,7 @@ export const bonusBatchStorage = defineTable(
   },
   ['batchId'],
 );
-export type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
+type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
 
 /** The initial row, for a batch of which only the upload is stored. */
 export function storageOf({

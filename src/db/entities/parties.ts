@@ -17,7 +17,7 @@ export const tenants = defineTable('tenants', {
 });
 export type Tenant = RowOf<typeof tenants>;
 
-export const ACCOUNT_TYPES = ['person', 'business', 'system'] as const;
+const ACCOUNT_TYPES = ['person', 'business', 'system'] as const;
 export const ACCOUNT_STATUSES = ['active', 'frozen', 'closed'] as const;
 export const SYSTEM_ROLES = ['pay_in', 'pay_out', 'adjustment'] as const;
 

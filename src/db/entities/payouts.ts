@@ -18,7 +18,7 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
 
 /** Why operators have to look at a payout: its outcome is unknown, or the rail contradicts what it said before. */
-export const STUCK_REASONS = ['no_outcome', 'contradiction'] as const;
+const STUCK_REASONS = ['no_outcome', 'contradiction'] as const;
 
 export const payouts = defineTable('payouts', {
   id: column.uuid,
@@ -86,7 +86,7 @@ export const payoutSecrets = defineTable('payout_secrets', {
 });
 export type PayoutSecrets = RowOf<typeof payoutSecrets>;
 
-export const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
+const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
 /** What a rail can say about a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
 export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown', 'voided'] as const;
 /** The effect here. */
@@ -125,7 +125,7 @@ export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;
 
 /** `unchanged`: it keeps its state and is no longer raised. */
 export const RESOLUTION_OUTCOMES = ['completed', 'failed', 'returned', 'unchanged'] as const;
-export const RESOLUTION_STATUSES = ['proposed', 'applied', 'rejected'] as const;
+const RESOLUTION_STATUSES = ['proposed', 'applied', 'rejected'] as const;
 
 /** The outcome of a payout as established by operators: proposed by one person, applied by another. */
 export const payoutResolutions = defineTable('payout_resolutions', {

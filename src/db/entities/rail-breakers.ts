@@ -2,7 +2,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
 /** `half_open`: the rail is being asked about one payout, to see whether it answers again. */
-export const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
+const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
 
 /** Whether a rail answers, as all workers together have found. A rail without a row has always answered. */
 export const railBreakers = defineTable(

@@ -4,7 +4,7 @@ import { defineTable, type RowOf } from '../table.js';
 /** What must be put right in a restored database before it is used again. */
 
 /** Who noticed the restore: one of the staff; the copy itself, when it was loaded; the migrations; a worker. */
-export const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
+const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
 
 /** An unfinished restore closes the ledger: no process posts anything. (docs/operations.md, Backup and restore) */
 export const restores = defineTable('restores', {
@@ -57,7 +57,7 @@ export type EventGap = RowOf<typeof eventGaps>;
  * `approval_lost`: it waits for approval here, but the rail has it; `amount`: the amounts differ; `not_paid_there`: the
  * rail does not know a payout that it had accepted; `goes_on`: no contradiction, its workflow follows the rail.
  */
-export const RESTORE_FINDINGS = ['unknown_here', 'approval_lost', 'amount', 'not_paid_there', 'goes_on'] as const;
+const RESTORE_FINDINGS = ['unknown_here', 'approval_lost', 'amount', 'not_paid_there', 'goes_on'] as const;
 
 export const restoreFindings = defineTable(
   'restore_findings',

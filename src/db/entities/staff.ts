@@ -11,7 +11,7 @@ import { defineTable, type RowOf } from '../table.js';
 export const STAFF_RIGHTS = ['read', 'approve', 'cancel', 'pause', 'adjust', 'resolve', 'manage'] as const;
 export type StaffRight = (typeof STAFF_RIGHTS)[number];
 
-export const STAFF_KINDS = ['person', 'service'] as const;
+const STAFF_KINDS = ['person', 'service'] as const;
 
 export const staff = defineTable('staff', {
   id: column.uuid,
@@ -48,7 +48,7 @@ export const staff = defineTable('staff', {
 export type Staff = RowOf<typeof staff>;
 
 /** Where people sign in: the command line, the support desk. */
-export const SESSION_DOORS = ['ops', 'support'] as const;
+const SESSION_DOORS = ['ops', 'support'] as const;
 
 export const staffSessions = defineTable('staff_sessions', {
   id: column.uuid,
@@ -86,7 +86,7 @@ export const staffChecks = defineTable(
 );
 export type StaffCheck = RowOf<typeof staffChecks>;
 
-export const FACTOR_RESET_STATUSES = ['proposed', 'done', 'withdrawn'] as const;
+const FACTOR_RESET_STATUSES = ['proposed', 'done', 'withdrawn'] as const;
 
 /** A new authenticator for somebody who lost theirs: proposed by one member of staff, made by another. */
 export const staffFactorResets = defineTable('staff_factor_resets', {

@@ -3,12 +3,10 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { SUBSCRIBABLE_TYPES } from './events.js';
 
-export { SUBSCRIBABLE_TYPES, type SubscribableType } from './events.js';
-
 /** Webhook endpoints, deliveries and attempts. */
 
 /** A deleted one stays as the resource that its idempotency key made. */
-export const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
+const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
 /** Who or what disabled an endpoint. */
 export const DISABLED_REASONS = ['by_tenant', 'by_operator', 'answered_410', 'failing_for_5_days'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];

@@ -9,7 +9,7 @@ import { readPart, writtenPage } from './written.js';
 
 /** The whole site as files, for the service and for the script that exports it. */
 
-export interface SiteDeps {
+interface SiteDeps {
   readonly routes: readonly Route[];
   readonly openApi: object;
   /** Where tenants reach the API. */
@@ -22,7 +22,7 @@ export interface SiteFile {
   readonly content: Buffer;
 }
 
-export interface AssembledSite {
+interface AssembledSite {
   /** By path of the page. */
   readonly pages: ReadonlyMap<string, SiteFile>;
   /** By name. */

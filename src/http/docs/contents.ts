@@ -1,7 +1,7 @@
 /** The pages of the site for tenants, in reading order. A new page is a line here. */
 
 /** The pages generated from the code. */
-export type MadePage = 'reference' | 'errors' | 'permissions';
+type MadePage = 'reference' | 'errors' | 'permissions';
 
 export interface Listed {
   /** Below the docs' own path; '' is the first page. Published: errors and bookmarks lead there. */
@@ -12,7 +12,7 @@ export interface Listed {
   readonly about: string;
 }
 
-export interface Chapter {
+interface Chapter {
   readonly title: string;
   readonly pages: readonly Listed[];
 }

@@ -22,16 +22,13 @@ export interface SitePage {
   readonly under?: string;
 }
 
-/** Where things are. */
 export interface Places {
   /** The address of a page by its path in the list. */
   readonly page: (path: string) => string;
   readonly asset: (name: string) => string;
-  /** The OpenAPI document. */
   readonly openApi: string;
 }
 
-/** The pages of a chapter in the menu. */
 export interface MenuChapter {
   readonly title: string;
   readonly pages: readonly SitePage[];

@@ -13,7 +13,7 @@ interface ServedFile extends SiteFile {
   readonly etag: string;
 }
 
-export interface DocsDeps {
+interface DocsDeps {
   readonly routes: readonly Route[];
   readonly openApi: () => object;
   readonly baseUrl: string;

@@ -120,7 +120,7 @@ function plainText(token: Token | undefined): string {
 }
 
 /** As on GitHub, so that a link leads to the same heading there and here. */
-export function anchorOf(heading: string): string {
+function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')

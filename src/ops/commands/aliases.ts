@@ -13,7 +13,6 @@ export function addAliasCommands(program: Command): void {
   addCommand(own, {
     usage: 'reserve <alias>',
     summary: 'reserve an alias: nobody may take it from now on; an account that has it keeps it',
-    options: [],
     examples: ["aliases reserve '$tesoreria'"],
     input: z.object({ alias: text }),
     needs: 'manage',
@@ -26,7 +25,6 @@ export function addAliasCommands(program: Command): void {
   addCommand(own, {
     usage: 'unreserve <alias>',
     summary: 'end the reservation of an alias: anybody may take it again',
-    options: [],
     examples: ["aliases unreserve '$tesoreria'"],
     input: z.object({ alias: text }),
     needs: 'manage',
@@ -39,7 +37,6 @@ export function addAliasCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: 'the reserved aliases',
-    options: [],
     examples: ['aliases list', 'aliases list --json'],
     input: z.object({}),
     run: async ({ database, output }) =>

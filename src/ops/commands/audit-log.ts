@@ -58,10 +58,7 @@ async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Pr
     onProgress: (done, total) => output.progress('Verifying', done, total),
   });
   if (findings.length > 0) {
-    output.list(
-      findings.map((finding) => ({ ...finding })),
-      '',
-    );
+    output.list(findings, '');
     throw new OpsError(`the audit log is broken in ${findings.length} place(s)`);
   }
   output.list(heads, 'Nothing is chained yet.');

@@ -21,10 +21,7 @@ export function addAuditCommand(program: Command): void {
         onProgress: (done, total) => output.progress('Auditing', done, total),
       });
       const rows = Object.entries(checked).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
-      output.list(
-        findings.map((finding) => ({ ...finding })),
-        `The ledger is sound. Looked at: ${rows.join(', ')}.`,
-      );
+      output.list(findings, `The ledger is sound. Looked at: ${rows.join(', ')}.`);
       const { open } = await auditStanding(database.reader);
       if (open > 0) output.say(`${open} finding(s) of the audit that runs by itself wait: findings list`);
       if (findings.length > 0) throw new OpsError(`the audit found ${findings.length} contradiction(s)`);

@@ -57,7 +57,6 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'show <batch>',
     summary: 'one batch: its state, its sums, and how much of it has been paid',
-    options: [],
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: z.object({ batch: text }),
     run: async ({ database, output }, input) => output.one(batchFields(await findBatch(database.reader, input.batch))),

@@ -8,7 +8,6 @@ export function addCompletionCommand(program: Command): void {
   addLocalCommand(program, {
     usage: 'completion <shell>',
     summary: `print a script that completes commands and options in a shell: ${shells}`,
-    options: [],
     explanation: `
 In ~/.bashrc:                  source <(money-ops completion bash)
 In ~/.zshrc, after compinit:   source <(money-ops completion zsh)

@@ -9,7 +9,6 @@ export function addEventCommands(program: Command): void {
   addQuery(retention, {
     usage: 'show',
     summary: 'how long events are kept',
-    options: [],
     examples: ['events retention show'],
     input: z.object({}),
     run: (ops) => show(ops),
@@ -17,7 +16,6 @@ export function addEventCommands(program: Command): void {
   addCommand(retention, {
     usage: 'set <days>',
     summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
-    options: [],
     examples: ['events retention set 400', 'events retention set forever'],
     input: z.object({ days }),
     needs: 'manage',

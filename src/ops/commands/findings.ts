@@ -31,11 +31,8 @@ export function addFindingCommands(program: Command): void {
       const rows = await database.reader.query(
         `SELECT ${columnList(auditFindings)} FROM audit_findings${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
       );
-      output.newest(
-        rows.map((row) => findingFields(parseRow(auditFindings, row))),
-        most,
-        'Nothing was found.',
-      );
+      const found = rows.map((row) => findingFields(parseRow(auditFindings, row)));
+      output.newest(found, most, 'Nothing was found.');
     },
   });
   addCommand(own, {

@@ -29,7 +29,6 @@ export function addKeyCommands(program: Command): void {
     usage: 'list',
     summary:
       'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
-    options: [],
     examples: ['keys list'],
     input: z.object({}),
     run: async ({ database, output }) => {
@@ -45,7 +44,6 @@ export function addKeyCommands(program: Command): void {
   addQuery(own, {
     usage: 'roll <key-id>',
     summary: 'the next step towards using this key for everything new',
-    options: [],
     explanation: ROLLING,
     examples: ['keys roll k2'],
     input: z.object({ keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -') }),
@@ -78,7 +76,6 @@ function addRotation(own: Command): void {
   addCommand(own, {
     usage: 'rotate',
     summary: 'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
-    options: [],
     examples: ['keys rotate'],
     input: z.object({}),
     needs: 'manage',

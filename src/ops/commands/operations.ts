@@ -53,8 +53,23 @@ export function addOperationList<Row extends Transfer | Payout>(own: Command, ki
   });
 }
 
-/** An act of support on one that waits. */
-export function addApprovalAct<Row extends Transfer | Payout>(
+/** What support may do to one that waits. `until`: up to when it can be canceled. */
+export function addApprovalActs<Row extends Transfer | Payout>(
+  own: Command,
+  kind: OperationCommands<Row>,
+  until = '',
+): void {
+  addApprovalAct(
+    own,
+    kind,
+    'approve',
+    'give one approval for support, which counts once whoever of the staff gives it',
+  );
+  addApprovalAct(own, kind, 'reject', `end a ${kind.noun} that waits: nothing leaves the account`);
+  addApprovalAct(own, kind, 'cancel', `the same, because whoever asked for it no longer wants it${until}`);
+}
+
+function addApprovalAct<Row extends Transfer | Payout>(
   own: Command,
   { noun, find, show, question, approvals }: OperationCommands<Row>,
   action: ApprovalAction,

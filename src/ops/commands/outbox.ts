@@ -26,7 +26,6 @@ export function addOutboxCommands(program: Command): void {
     summary:
       'write an entry for everything that waits and has none, as after a restore; again, it writes nothing twice',
     explanation: EXPLANATION,
-    options: [],
     examples: ['outbox rebuild'],
     input: z.object({}),
     needs: 'manage',
@@ -54,7 +53,6 @@ function addReading(own: Command): void {
     usage: 'status',
     summary: 'how many entries there are, how old the oldest is, and why the remaining ones are stuck',
     explanation: EXPLANATION,
-    options: [],
     examples: ['outbox status', 'outbox status --json'],
     input: z.object({}),
     run: async ({ database, clock, output }) => {

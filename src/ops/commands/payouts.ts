@@ -18,7 +18,7 @@ import { payoutList } from '../../payouts/reading.js';
 import { listStuck } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { conversationOf } from '../rail-conversation.js';
-import { addApprovalAct, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
+import { addApprovalActs, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
 import { addReconcile } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';
 
@@ -32,19 +32,7 @@ export function addPayoutCommands(program: Command): void {
   );
   addOperationList(own, PAYOUTS);
   addReading(own);
-  addApprovalAct(
-    own,
-    PAYOUTS,
-    'approve',
-    'give one approval for support, which counts once whoever of the staff gives it',
-  );
-  addApprovalAct(own, PAYOUTS, 'reject', 'end a payout that waits: nothing leaves the account');
-  addApprovalAct(
-    own,
-    PAYOUTS,
-    'cancel',
-    'the same, because whoever asked for it no longer wants it; until the rail has it',
-  );
+  addApprovalActs(own, PAYOUTS, '; until the rail has it');
   addRetry(own);
   addResolve(own);
   addReconcile(own);
@@ -54,7 +42,6 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'show <id>',
     summary: 'one payout: what it waits for, what its rail said, and what the staff proposed',
-    options: [],
     examples: [`payouts show ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
@@ -98,7 +85,6 @@ function addRetry(own: Command): void {
 Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. A rail that took the payout and
 now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. What has
 ended is asked about, and never handed over again.`,
-    options: [],
     examples: [`payouts retry ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     needs: 'resolve',

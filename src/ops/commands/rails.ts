@@ -15,7 +15,6 @@ export function addRailCommands(program: Command): void {
     explanation: `
 A rail is open when several calls in a row, about different payouts, had no answer: nothing is handed to it, and nothing is
 lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
-    options: [],
     examples: ['rails list', 'rails list --json'],
     input: z.object({}),
     run: async ({ database: { reader }, gateways, output }) => {

@@ -39,7 +39,6 @@ export function addRestoreCommands(program: Command): void {
   addQuery(own, {
     usage: 'status',
     summary: 'the last restore: whether it is open, and how far it has got',
-    options: [],
     examples: ['restore status', 'restore status --json'],
     input: z.object({}),
     run: async ({ database, output }) => {
@@ -169,10 +168,7 @@ async function makeGood(ops: ActingOps, asking: Asking, accepted: number): Promi
   await askAll(ops, asking);
   const { findings } = await auditRestored(ops, restore, accepted, progress);
   if (findings.length <= accepted) return;
-  out.list(
-    findings.map((one) => ({ ...one })),
-    '',
-  );
+  out.list(findings, '');
   throw new OpsError(
     `the audit found ${findings.length} contradiction(s), so the ledger stays closed: when they are understood, --accept-findings ${findings.length}`,
   );

@@ -38,7 +38,6 @@ export function addSignInCommands(program: Command): void {
   addQuery(program, {
     usage: 'whoami',
     summary: 'who acts here, with which rights and until when; and who else is signed in',
-    options: [],
     examples: ['whoami', 'whoami --as maria'],
     input: z.object({}),
     run: async (ops) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { parseUuid } from '../../core/ids.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
-import { deactivateStaff, listStaff, setFirstPerson, setPerson, setService } from '../../staff/people.js';
+import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unbindSubject } from '../../staff/subjects.js';
 import { addCommand, addQuery, group } from '../command.js';
@@ -27,7 +27,6 @@ export function addStaffCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: 'all staff, including inactive ones',
-    options: [],
     examples: ['staff list', 'staff list --json'],
     input: z.object({}),
     run: async ({ database, output }) => {
@@ -37,7 +36,6 @@ export function addStaffCommands(program: Command): void {
   addCommand(own, {
     usage: 'deactivate <name>',
     summary: 'deactivate somebody: they can no longer act, and their sessions end; past acts remain',
-    options: [],
     examples: ['staff deactivate maria'],
     input: z.object({ name: text }),
     needs: 'manage',
@@ -58,7 +56,6 @@ function addUnbind(own: Command): void {
     usage: 'unbind <name>',
     summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
     explanation: 'For somebody who has a new account there. Their sessions end, and their next sign-in takes a code.',
-    options: [],
     examples: ['staff unbind maria'],
     input: z.object({ name: text }),
     needs: 'manage',
@@ -90,7 +87,7 @@ more: a lost authenticator takes two others who may manage (staff reset-factor -
     run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
       if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
       const deps = { database, clock, encryptionKeys: encryptionKeys() };
-      const { person, factor } = await (isFirst ? setFirstPerson : setPerson)(deps, { name, rights }, actor());
+      const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
       showWithFactor(output, person, factor);
     },
   });
@@ -120,7 +117,6 @@ function addSessions(own: Command): void {
   addQuery(own, {
     usage: 'sessions',
     summary: 'who is signed in, here and at the support desk, from where and until when',
-    options: [],
     examples: ['staff sessions', 'staff sessions --json'],
     input: z.object({}),
     run: async ({ database, clock, output }) =>
@@ -129,7 +125,6 @@ function addSessions(own: Command): void {
   addCommand(own, {
     usage: 'revoke-session <id|name>',
     summary: 'end one session at once, or all sessions of a person',
-    options: [],
     examples: ['staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4', 'staff revoke-session maria'],
     input: z.object({ 'id|name': text }),
     needs: 'manage',

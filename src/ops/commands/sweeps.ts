@@ -14,7 +14,6 @@ export function addSweepCommands(program: Command): void {
     usage: 'list',
     summary: 'every sweep, and the worker process that does it',
     explanation: EXPLANATION,
-    options: [],
     examples: ['sweeps list', 'sweeps list --json'],
     input: z.object({}),
     run: async ({ database, output }) => {

@@ -34,7 +34,6 @@ export function addTenantCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: 'all tenants',
-    options: [],
     examples: ['tenants list', 'tenants list --json'],
     input: z.object({}),
     run: async ({ database, output }) => {
@@ -45,7 +44,6 @@ export function addTenantCommands(program: Command): void {
   addQuery(own, {
     usage: 'show <tenant>',
     summary: 'one tenant, by its id or name',
-    options: [],
     examples: ['tenants show acme'],
     input: z.object({ tenant: text }),
     run: async ({ database, output }, { tenant }) =>
@@ -57,7 +55,6 @@ export function addTenantCommands(program: Command): void {
   addCommand(own, {
     usage: 'set-fee-account <tenant> <account>',
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
-    options: [],
     examples: ["tenants set-fee-account acme '$acme-fees'"],
     input: z.object({ tenant: text, account: text }),
     needs: 'manage',

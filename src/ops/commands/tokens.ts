@@ -98,10 +98,8 @@ async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: 
   const member = await findMember(database.reader, id, name);
   await output.confirm(`Revoke every live token of ${member.name}`);
   const revoked = await revokeTokensOf(database, clock, member, actor());
-  output.list(
-    revoked.map((token) => tokenFields(token, member.name)),
-    `Nothing was changed: ${member.name} had no live token.`,
-  );
+  const rows = revoked.map((token) => tokenFields(token, member.name));
+  output.list(rows, `Nothing was changed: ${member.name} had no live token.`);
   if (revoked.length > 0) output.say(`New ones: ${PROGRAM} tokens issue --help`);
 }
 

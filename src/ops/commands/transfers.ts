@@ -10,7 +10,7 @@ import { findTransfer } from '../finding.js';
 import { text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
-import { addApprovalAct, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
+import { addApprovalActs, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
 
 export function addTransferCommands(program: Command): void {
   const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
@@ -18,7 +18,6 @@ export function addTransferCommands(program: Command): void {
   addQuery(own, {
     usage: 'show <id>',
     summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
-    options: [],
     examples: [`transfers show ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     run: async (ops, { id }) => {
@@ -26,14 +25,7 @@ export function addTransferCommands(program: Command): void {
       ops.output.say(`What was done to it, and what was refused: ${PROGRAM} audit-log --subject ${id}`);
     },
   });
-  addApprovalAct(
-    own,
-    TRANSFERS,
-    'approve',
-    'give one approval for support, which counts once whoever of the staff gives it',
-  );
-  addApprovalAct(own, TRANSFERS, 'reject', 'end a transfer that waits: nothing leaves the account');
-  addApprovalAct(own, TRANSFERS, 'cancel', 'the same, because whoever asked for it no longer wants it');
+  addApprovalActs(own, TRANSFERS);
 }
 
 const TRANSFERS: OperationCommands<Transfer> = {
@@ -44,10 +36,8 @@ const TRANSFERS: OperationCommands<Transfer> = {
     "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
   ],
   present: async ({ database }, found) => {
-    const names = await readNames(
-      database.reader,
-      found.flatMap((transfer) => [transfer.sourceAccountId, transfer.destinationAccountId]),
-    );
+    const ids = found.flatMap((transfer) => [transfer.sourceAccountId, transfer.destinationAccountId]);
+    const names = await readNames(database.reader, ids);
     return found.map((transfer) => transferFields(transfer, names));
   },
   find: ({ database }, id) => findTransfer(database.reader, id),

@@ -78,7 +78,6 @@ function addShow(own: Command): void {
   addQuery(own, {
     usage: 'show <endpoint>',
     summary: 'one endpoint, by its id, and what it waits for',
-    options: [],
     examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
     input: z.object({ endpoint: text }),
     run: async (ops, { endpoint }) => show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
@@ -133,7 +132,6 @@ function addAct(
   addCommand(own, {
     usage: `${name} <endpoint>`,
     summary,
-    options: [],
     examples: [`webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
     input: z.object({ endpoint: text }),
     needs: act,

@@ -5,7 +5,7 @@ import { type LineProblem, problemsOf, type ReadLine, type WantedLine } from './
 /** How many lines share a transaction. */
 const GROUP = 500;
 
-export interface ImportWatchers {
+interface ImportWatchers {
   readonly onBadLine: (problems: readonly LineProblem[]) => Promise<void>;
   readonly onProgress: (done: number) => void;
 }
@@ -31,11 +31,8 @@ export class ImportJob {
     const group = this.waiting;
     this.waiting = [];
     const good = group.filter((line): line is WantedLine => 'wanted' in line);
-    const outcomes = await importAccounts(
-      this.deps,
-      this.tenantId,
-      good.map(({ wanted }) => wanted),
-    );
+    const wanted = good.map((line) => line.wanted);
+    const outcomes = await importAccounts(this.deps, this.tenantId, wanted);
     const outcomeOf = new Map(good.map((line, index) => [line, outcomes[index]]));
     for (const line of group) {
       this.counts.lines += 1;

@@ -39,7 +39,7 @@ export interface SignedIn {
 }
 
 /** A command that somebody wants to run, for the record of a refusal. */
-export interface Wanted {
+interface Wanted {
   readonly command: string;
   /** What it is about, as they named it. */
   readonly subject: string;

@@ -12,7 +12,7 @@ import { OpsError } from '../failures.js';
  * first of the staff)
  */
 
-export interface Administrator {
+interface Administrator {
   /** Connected as the administrator, so that their acts are on the database where they have the right. */
   readonly deps: OpsDeps;
   readonly actor: Actor;

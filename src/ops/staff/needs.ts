@@ -8,7 +8,7 @@ import { asksForCode, STAFF_ACTS, type StaffActName } from '../../staff/rules.js
 export type Need = StaffRight | StaffActName;
 
 /** For commands whose input determines the need. Null: this input changes nothing. */
-export interface Choice<Input> {
+interface Choice<Input> {
   readonly among: readonly [Need, ...Need[]];
   readonly of: (input: Input) => Need | null;
 }

@@ -26,7 +26,7 @@ const content = z.object({ databases: z.record(z.string(), z.array(session)) });
 
 export type StoredSession = z.infer<typeof session>;
 
-export interface SessionFileNames {
+interface SessionFileNames {
   readonly OPS_SESSIONS?: string | undefined;
   readonly XDG_CONFIG_HOME?: string | undefined;
 }

@@ -60,14 +60,14 @@ async function* waitingSlices(reader: Reader, source: WaitingSource, madeBefore:
   } while (after !== null);
 }
 
-export interface Rebuilt {
+interface Rebuilt {
   readonly resourceType: WaitingType;
   readonly waiting: number;
   /** How many had no entry and got one. */
   readonly written: number;
 }
 
-export interface RebuildDeps {
+interface RebuildDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly clock: Clock;

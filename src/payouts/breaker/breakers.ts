@@ -9,7 +9,7 @@ import { transact } from '../../db/transact.js';
 import { afterAnswer, afterSilence, type BreakerOptions, newBreaker, USUAL_BREAKER } from './rules.js';
 
 /** What the breakers report for monitoring. */
-export interface BreakerObserver {
+interface BreakerObserver {
   opened(rail: string, reason: string): void;
   closed(rail: string): void;
 }

@@ -9,7 +9,7 @@ import type { RailConversation } from '../conversation.js';
 import type { Submissions } from '../submission.js';
 import type { Lease, RailBreakers } from './breakers.js';
 
-export interface RecoveryDeps {
+interface RecoveryDeps {
   readonly conversation: RailConversation;
   readonly submissions: Pick<Submissions, 'submit' | 'ask'>;
   readonly breakers: RailBreakers;

@@ -19,7 +19,7 @@ export function newBreaker(rail: string, now: Instant): RailBreaker {
   return { rail, state: 'closed', since: now, failures: 0, ...unheard, probes: 0, probeAt: null, wakeAt: null };
 }
 
-export interface Silence {
+interface Silence {
   readonly payoutId: Uuid;
   /** A line for operators, without personal data. */
   readonly reason: string;

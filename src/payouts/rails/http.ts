@@ -17,7 +17,7 @@ export const PAYOUTS_PATH = '/payouts';
 export const VOID = '/void';
 
 /** The path of a page of the orders since then, after a key; the query is part of the path, and signed with it. */
-export function listPath(since: Instant, after: Uuid | null): string {
+function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
 }
 

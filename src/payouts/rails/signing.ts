@@ -3,9 +3,9 @@ import type { Instant } from '../../core/instant.js';
 
 /** How we and a gateway authenticate each other's messages: by an HMAC over what is sent. (docs/payout-rail.md) */
 
-export const KEY_ID_HEADER = 'rail-key-id';
+const KEY_ID_HEADER = 'rail-key-id';
 export const TIMESTAMP_HEADER = 'rail-timestamp';
-export const SIGNATURE_HEADER = 'rail-signature';
+const SIGNATURE_HEADER = 'rail-signature';
 
 /** How far a message's timestamp may differ from our clock, in either direction. */
 export const WINDOW_S = 300;

@@ -64,7 +64,6 @@ export function saysCannotVoid(text: string, wanted: Uuid): boolean {
   return saysOf(wanted, 'cannot_void', text);
 }
 
-/** True if it says that the gateway cannot list. */
 export function saysCannotList(text: string): boolean {
   return z.object({ status: z.literal('cannot_list') }).safeParse(parsed(text)).success;
 }

@@ -37,7 +37,7 @@ import {
 /** The default for a rail. */
 export const USUAL_DELAY_MS = 3_600_000;
 
-export interface ReconcileDeps {
+interface ReconcileDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   /** How long after an outcome the rail may date its line. */
@@ -185,17 +185,12 @@ async function unmatched(
   rail: string,
   outcomes: readonly OwnOutcome[],
 ): Promise<readonly OwnOutcome[]> {
-  const lines = await linesOf(
-    reader,
-    rail,
-    outcomes.map(({ payout }) => payout.id),
-  );
+  const ids = outcomes.map(({ payout }) => payout.id);
+  const lines = await linesOf(reader, rail, ids);
   const told = new Set(lines.map(({ payoutKey, status }) => `${payoutKey} ${status}`));
   const found = outcomes.filter(({ payout, status }) => !told.has(`${payout.id} ${status}`));
-  const failed = await failedByRail(
-    reader,
-    found.filter(({ status }) => status === 'failed').map(({ payout }) => payout.id),
-  );
+  const failing = found.filter(({ status }) => status === 'failed').map(({ payout }) => payout.id);
+  const failed = await failedByRail(reader, failing);
   return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
 }
 

@@ -22,7 +22,6 @@ const AT_ONCE = 900;
 /** A large rail has some hundred thousand lines a day. */
 const TAKING_MS = 120_000;
 
-/** A line of a file. */
 export type GivenLine = Omit<PayoutStatementLine, 'statementId' | 'rail'>;
 
 export interface GivenStatement {

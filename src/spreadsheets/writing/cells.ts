@@ -23,7 +23,7 @@ const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 /**
  * The text without control characters; line breaks and tabs become spaces, and other invisible characters are escaped.
  */
-export function shownText(text: string): string {
+function shownText(text: string): string {
   const shown = UNSHOWN.test(text) ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '') : text;
   return withEscapes(shown);
 }

@@ -14,7 +14,6 @@ export function kindsOf(columns: readonly Column[]): CellKind[] {
   return columns.map(({ kind }) => kind);
 }
 
-/** The row that names the columns. */
 export function headerOf(columns: readonly Column[]): TableRow {
   return columns.map(({ name }) => name);
 }

@@ -6,7 +6,7 @@ import { Turns } from '../turns.js';
 import type { Column, TableRow } from './columns.js';
 import type { TablePaths } from './table.js';
 
-export interface Table {
+interface Table {
   readonly columns: readonly Column[];
   readonly sheetName: string;
   readonly pieces: AsyncIterable<readonly TableRow[]>;

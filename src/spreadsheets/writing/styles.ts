@@ -2,7 +2,6 @@ import type ExcelJS from 'exceljs';
 
 /** Shared by all cells: exceljs takes twice as long if each has its own style. */
 export const TEXT = { numFmt: '@' };
-/** For the header cells. */
 export const HEADER: Partial<ExcelJS.Style> = {
   ...TEXT,
   font: { bold: true },

@@ -4,7 +4,7 @@ import { unreadable } from '../sheet.js';
 import { readWholePart } from './xml.js';
 
 /** The parts that a workbook's first sheet needs. */
-export interface Workbook {
+interface Workbook {
   readonly sheet: string;
   readonly sharedStrings: string | null;
   readonly styles: string | null;

@@ -84,7 +84,7 @@ class Document {
   }
 
   write(text: string): void {
-    this.effort.mark(occurrences(text, '&'));
+    this.effort.mark(ampersands(text));
     this.untold += text.length;
     this.parsing(() => this.parser.write(text));
     if (this.untold > MAX_TOKEN) throw unreadable('a text in the workbook has more than a million characters');
@@ -145,9 +145,9 @@ function rootPrefix(name: string, attributes: Readonly<Record<string, string>>):
   return name.slice(0, colon + 1);
 }
 
-function occurrences(text: string, character: string): number {
+function ampersands(text: string): number {
   let count = 0;
-  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count += 1;
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) count += 1;
   return count;
 }
 

@@ -1,13 +1,12 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ApiError, type Refusal } from '../../core/errors.js';
 import { newId, parseUuid, type Uuid } from '../../core/ids.js';
 import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
 import { DeskError } from '../failures.js';
+import { isMarkOf, markOf } from '../forms.js';
 import { html, type Html } from '../html.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 
 /** One act on a resource, requested by a form. */
-export interface Asked {
+interface Asked {
   readonly by: StaffIdentity;
   /** 1 to 140 characters. */
   readonly reason: string;
@@ -49,15 +48,14 @@ const ACT_FIELD = 'act';
 /** A new act for this form. It cannot be forged, nor used with another form. */
 export function actField({ secret }: SignedInPerson, verb: string, subject: string): Html {
   const id = newId();
-  return html`<input type="hidden" name="${ACT_FIELD}" value="${id}.${mark(secret, verb, subject, id)}" />`;
+  return html`<input type="hidden" name="${ACT_FIELD}" value="${id}.${markOf(secret, `${verb}/${subject}/${id}`)}" />`;
 }
 
 /** Throws DeskError. */
 export function actOf(form: URLSearchParams, { secret }: SignedInPerson, verb: string, subject: string): Uuid {
-  const [given = '', own = ''] = (form.get(ACT_FIELD) ?? '').split('.');
+  const [given = '', mark = ''] = (form.get(ACT_FIELD) ?? '').split('.');
   const id = parseUuid(given);
-  const [one, other] = [Buffer.from(own), Buffer.from(mark(secret, verb, subject, given))];
-  if (id === null || one.length !== other.length || !timingSafeEqual(one, other))
+  if (id === null || !isMarkOf(mark, secret, `${verb}/${subject}/${given}`))
     throw new DeskError(403, 'Not accepted', 'This form is not one of this page. Open the page again.');
   return id;
 }
@@ -65,15 +63,4 @@ export function actOf(form: URLSearchParams, { secret }: SignedInPerson, verb: s
 /** The same form again, for an act whose result is unknown. */
 export function sameActField(form: URLSearchParams): Html {
   return html`<input type="hidden" name="${ACT_FIELD}" value="${form.get(ACT_FIELD) ?? ''}" />`;
-}
-
-function mark(secret: string, verb: string, subject: string, id: string): string {
-  return createHmac('sha256', secret).update(`${verb}/${subject}/${id}`).digest('base64url');
-}
-
-/** Throws a refusal, like the services that throw by themselves. */
-export function assertDone(
-  outcome: { readonly done: true } | { readonly done: false; readonly refusal: Refusal },
-): void {
-  if (!outcome.done) throw new ApiError(outcome.refusal);
 }

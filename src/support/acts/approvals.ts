@@ -1,7 +1,10 @@
-import type { ApprovalAction } from '../../approvals/rules.js';
+import { APPROVAL_ACTIONS, type ApprovalAction } from '../../approvals/rules.js';
+import type { Approvals } from '../../approvals/service.js';
+import { ApiError } from '../../core/errors.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
-import { assertDone, type DeskAct } from './act.js';
+import type { DeskDeps } from '../deps.js';
+import type { DeskAct } from './act.js';
 
 /** Acts on what waits for approval. */
 
@@ -15,29 +18,26 @@ const EXPLANATIONS: Readonly<Record<ApprovalAction, string>> = {
     'Ends it because whoever asked for it no longer wants it. Nothing leaves the account. The tenant reads the reason.',
 };
 
-const PENDING = 'pending_approval';
-
-export const TRANSFER_ACTS: readonly DeskAct<Transfer>[] = (['approve', 'reject', 'cancel'] as const).map((action) => ({
-  ...described(action),
-  name: `transfer.${action}`,
-  isOpen: ({ status }) => status === PENDING,
-  recordsRefusals: true,
-  run: async ({ transferApprovals }, transfer, { by, reason, actId }) =>
-    assertDone((await transferApprovals.actByStaff(transfer, action, by, reason, actId)).outcome),
-}));
-
-export const PAYOUT_APPROVAL_ACTS: readonly DeskAct<Payout>[] = (['approve', 'reject', 'cancel'] as const).map(
-  (action) => ({
-    ...described(action),
-    name: `payout.${action}`,
-    isOpen: ({ status }) => status === PENDING || (action === 'cancel' && status === 'approved'),
+/** `rowOf`: what waits, in what the page shows. A payout can also be canceled while it is approved. */
+export function approvalActs<Shown, Row extends Transfer | Payout>(
+  noun: Row extends Payout ? 'payout' : 'transfer',
+  approvalsOf: (deps: DeskDeps) => Approvals<Row>,
+  rowOf: (shown: Shown) => Row,
+): readonly DeskAct<Shown>[] {
+  return APPROVAL_ACTIONS.map((action) => ({
+    verb: action,
+    name: `${noun}.${action}` as const,
+    label: LABELS[action],
+    explanation: EXPLANATIONS[action],
+    ...(action === 'approve' ? {} : { isStop: true as const }),
+    isOpen: (shown) => {
+      const { status } = rowOf(shown);
+      return status === 'pending_approval' || (action === 'cancel' && status === 'approved');
+    },
     recordsRefusals: true,
-    run: async ({ payoutApprovals }, payout, { by, reason, actId }) =>
-      assertDone((await payoutApprovals.actByStaff(payout, action, by, reason, actId)).outcome),
-  }),
-);
-
-function described(action: ApprovalAction): Pick<DeskAct<never>, 'verb' | 'label' | 'explanation' | 'isStop'> {
-  const stop = action === 'approve' ? {} : ({ isStop: true } as const);
-  return { verb: action, label: LABELS[action], explanation: EXPLANATIONS[action], ...stop };
+    run: async (deps, shown, { by, reason, actId }) => {
+      const { outcome } = await approvalsOf(deps).actByStaff(rowOf(shown), action, by, reason, actId);
+      if (!outcome.done) throw new ApiError(outcome.refusal);
+    },
+  }));
 }

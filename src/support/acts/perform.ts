@@ -14,7 +14,7 @@ import type { DeskDeps, SignedInPerson } from '../deps.js';
 import { actOf, type ActSubject, type DeskAct } from './act.js';
 
 /** The result of a form. `unknown`: the database did not say, and only sending the same form again will tell. */
-export type Performed =
+type Performed =
   | { readonly came: 'done' }
   | { readonly came: 'refused'; readonly refusal: Refusal }
   | { readonly came: 'unknown'; readonly fault: unknown };

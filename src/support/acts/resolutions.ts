@@ -5,7 +5,7 @@ import { outcomeRefusal } from '../../payouts/resolution-rules.js';
 import { proposeResolution, rejectResolution } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
 import type { DeskAct } from './act.js';
-import { PAYOUT_APPROVAL_ACTS } from './approvals.js';
+import { approvalActs } from './approvals.js';
 
 /** A payout, and the proposal that waits for a second person. */
 export interface ShownPayout {
@@ -62,11 +62,11 @@ const RESOLUTION_ACTS: readonly DeskAct<ShownPayout>[] = [
 ];
 
 export const PAYOUT_ACTS: readonly DeskAct<ShownPayout>[] = [
-  ...PAYOUT_APPROVAL_ACTS.map(({ isOpen, run, fields: _, ...act }): DeskAct<ShownPayout> => ({
-    ...act,
-    isOpen: ({ payout }, by) => isOpen(payout, by),
-    run: (deps, { payout }, asked) => run(deps, payout, asked),
-  })),
+  ...approvalActs<ShownPayout, Payout>(
+    'payout',
+    ({ payoutApprovals }) => payoutApprovals,
+    ({ payout }) => payout,
+  ),
   ...RESOLUTION_ACTS,
 ];
 

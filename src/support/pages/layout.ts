@@ -14,7 +14,6 @@ export interface Page {
   readonly status?: number;
 }
 
-/** A whole document. */
 export function documentOf({ title, content }: Page, person: SignedInPerson | null): string {
   return html`<!doctype html>
     <html lang="en">
@@ -103,6 +102,13 @@ export function cards(items: readonly Html[]): Html {
   return html`<ul class="cards">
     ${items.map((item) => html`<li class="card">${item}</li>`)}
   </ul>`;
+}
+
+export function section(id: string, heading: string, content: Content): Html {
+  return html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${heading}</h2>
+    ${content}
+  </section>`;
 }
 
 /** A kind of resource with pages of its own. */

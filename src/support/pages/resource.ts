@@ -3,7 +3,7 @@ import { actField, type DeskAct, sameActField } from '../acts/act.js';
 import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
 import type { StoryLine } from '../reading/story.js';
-import { type Fact, facts, notice, type Page, time, tokenField } from './layout.js';
+import { type Fact, facts, notice, type Page, section, time, tokenField } from './layout.js';
 
 /** The content of a resource's page: its facts, the possible acts, and its history. */
 export interface Shown {
@@ -25,7 +25,7 @@ export interface Came {
   readonly status: number;
 }
 
-export interface Stage<Resource> {
+interface Stage<Resource> {
   /** `/transfers/…` */
   readonly path: string;
   readonly id: string;
@@ -47,19 +47,8 @@ export function resourcePage<Resource>(stage: Stage<Resource>, shown: Shown, sai
   const content = html`${said === null ? '' : saidNotice(said)}
     <div class="card">${facts(shown.facts)}</div>
     ${shown.workflow === null ? '' : html`<p><a href="${shown.workflow}" rel="noreferrer">Its workflow in the Temporal UI</a></p>`}
-    ${
-      forms.length === 0
-        ? ''
-        : html`<section aria-labelledby="acts">
-            <h2 id="acts">What you can do</h2>
-            ${forms}
-          </section>`
-    }
-    ${shown.more}
-    <section aria-labelledby="story">
-      <h2 id="story">What happened</h2>
-      ${storyList(shown.story)}
-    </section>`;
+    ${forms.length === 0 ? '' : section('acts', 'What you can do', forms)} ${shown.more}
+    ${section('story', 'What happened', storyList(shown.story))}`;
   return { title: shown.title, content, status: came?.status ?? 200 };
 }
 
@@ -115,7 +104,7 @@ function actForm<Resource>(
   return came === null ? html`<details>${form}</details>` : html`<details open>${form}</details>`;
 }
 
-export function storyList(story: readonly StoryLine[]): Html {
+function storyList(story: readonly StoryLine[]): Html {
   if (story.length === 0) return html`<p>Nothing is written down.</p>`;
   return html`<ol class="story">
     ${story.map(

@@ -7,12 +7,12 @@ import { html, type Html } from '../html.js';
 import { namesOf } from '../reading/names.js';
 import { countFound, findByText, findMadeAfter, findMadeWithin, type Found, madeAt } from '../reading/search.js';
 import { parseUnits } from '../units.js';
-import { cards, facts, notice, type Page, pathOf, tag, time } from './layout.js';
+import { cards, facts, notice, type Page, pathOf, section, tag, time } from './layout.js';
 import { adjustmentCard, batchCard, endpointCard, payoutCard, transferCard } from './waiting.js';
 
 /** Search by whatever a customer can name. */
 
-export interface Wanted {
+interface Wanted {
   readonly text: string;
   readonly amount: string;
   readonly asset: string;
@@ -144,8 +144,5 @@ async function results(reader: Reader, found: Found): Promise<Html> {
     ...adjustments.map((adjustment) => adjustmentCard(adjustment, names)),
     ...endpoints.map((endpoint) => endpointCard(endpoint, names)),
   ];
-  return html`<section aria-labelledby="found">
-    <h2 id="found">Found: ${all.length}</h2>
-    ${all.length === 0 ? html`<p>Nothing.</p>` : cards(all)}
-  </section>`;
+  return section('found', `Found: ${all.length}`, all.length === 0 ? html`<p>Nothing.</p>` : cards(all));
 }

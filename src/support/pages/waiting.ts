@@ -10,11 +10,11 @@ import { html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/names.js';
 import { resolutionLine, stuckText } from '../reading/payouts.js';
 import { countWaiting, MAX_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
-import { cards, facts, type Page, pathOf, tag, time, timeOrNull } from './layout.js';
+import { cards, facts, type Page, pathOf, section, tag, time, timeOrNull } from './layout.js';
 
 /** The first page shows what waits for people; a page for each kind lists everything that waits. */
 
-export const WAITING_TITLES: Readonly<Record<WaitingKind, string>> = {
+const WAITING_TITLES: Readonly<Record<WaitingKind, string>> = {
   transfers: 'Transfers that wait for approval',
   payouts: 'Payouts that wait for approval',
   stuck: 'Stuck payouts',
@@ -52,13 +52,10 @@ export async function startPage(reader: Reader): Promise<Page> {
   );
   const lists = sections
     .filter(({ count }) => count > 0)
-    .map(
-      ({ kind, count, items }) =>
-        html`<section aria-labelledby="${kind}">
-          <h2 id="${kind}">${WAITING_TITLES[kind]}</h2>
-          ${cards(items)}${count > items.length ? html`<p><a href="/waiting/${kind}">All ${countText(count)}</a></p>` : ''}
-        </section>`,
-    );
+    .map(({ kind, count, items }) => {
+      const all = count > items.length && html`<p><a href="/waiting/${kind}">All ${countText(count)}</a></p>`;
+      return section(kind, WAITING_TITLES[kind], [cards(items), all]);
+    });
   const nothing = lists.length === 0 ? html`<p>Nothing waits for anybody.</p>` : '';
   return {
     title: 'What waits',

@@ -27,7 +27,7 @@ const MAX_AT_ONE_INSTANT = 2_000;
 /** An event is dated when its tenant's counter is locked, a little after what it reports. */
 const EVENT_LATER_MS = 5_000;
 
-export interface Place {
+interface Place {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   readonly accountIds: readonly Uuid[];

@@ -24,7 +24,7 @@ export interface Found {
   readonly adjustments: readonly Adjustment[];
   readonly accounts: readonly Account[];
 }
-export const NOTHING_FOUND: Found = {
+const NOTHING_FOUND: Found = {
   transfers: [],
   payouts: [],
   batches: [],
@@ -38,7 +38,7 @@ const MAX_FOUND = 25;
 const MAX_LOOKED_AT = 200_000;
 
 /** Everything that has this id or is about it: an event, a posting, a bonus, a pay-in. */
-export async function findById(reader: Reader, id: Uuid): Promise<Found> {
+async function findById(reader: Reader, id: Uuid): Promise<Found> {
   const [own, event, posting, bonus, payIn] = await Promise.all([
     findResources(reader, [id]),
     reader.find(events, { id }),
@@ -92,7 +92,7 @@ export async function findMadeAfter(reader: Reader, at: Instant): Promise<Found>
 }
 
 /** Accounts of any tenant by alias or phone. The only index is by tenant and alias, so each tenant is searched. */
-export async function findAccounts(reader: Reader, text: string): Promise<Found> {
+async function findAccounts(reader: Reader, text: string): Promise<Found> {
   const alias = parseAlias(text);
   const phone = parsePhone(text);
   if (alias === null && phone === null) return NOTHING_FOUND;
@@ -106,7 +106,7 @@ export async function findAccounts(reader: Reader, text: string): Promise<Found>
 }
 
 /** What an idempotency key of any tenant, or an operator's reference, created. */
-export async function findByKey(reader: Reader, key: string): Promise<Found> {
+async function findByKey(reader: Reader, key: string): Promise<Found> {
   const keys = [key, `ops/${key}`].map((one) => string.literal(one));
   const rows = await reader.query(
     `SELECT k.resource_id FROM tenants t STRAIGHT_JOIN idempotency_keys k FORCE INDEX (PRIMARY) ON k.tenant_id=t.id
@@ -118,7 +118,7 @@ export async function findByKey(reader: Reader, key: string): Promise<Found> {
   return found.reduce(joined, NOTHING_FOUND);
 }
 
-export interface MadeWithin {
+interface MadeWithin {
   readonly found: Found;
   /** Where the search stopped early. */
   readonly stoppedAt: Instant | null;

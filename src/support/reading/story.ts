@@ -18,7 +18,7 @@ export interface StoryLine {
   readonly details: readonly string[];
 }
 
-export interface Subject {
+interface Subject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   /** The accounts whose entries are shown. */

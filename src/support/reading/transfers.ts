@@ -28,7 +28,7 @@ function shownName({ type, name }: Account): string {
   return type === 'system' ? name : displayName(type, name);
 }
 
-export interface ApprovalGiven {
+interface ApprovalGiven {
   /** `support` for anybody on the staff. */
   readonly by: string;
   readonly channel: Approval['channel'];

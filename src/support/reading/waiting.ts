@@ -61,7 +61,7 @@ const adjustmentList: List<Adjustment> = {
   order: 't.created_at, t.id',
 };
 
-export interface WaitingRows {
+interface WaitingRows {
   readonly transfers: Transfer;
   readonly payouts: Payout;
   readonly stuck: Payout;
@@ -84,7 +84,7 @@ export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 /** Nobody reads further, and counting stops there too. */
 export const MAX_LISTED = 1_000;
 
-export interface WaitingPage<Row> {
+interface WaitingPage<Row> {
   readonly items: readonly Row[];
   readonly hasMore: boolean;
 }

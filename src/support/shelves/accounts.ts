@@ -9,8 +9,8 @@ import { readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/display-name.js';
 import { readMovements } from '../../accounts/movements.js';
 import { ACCOUNT_ACTS } from '../acts/adjustments.js';
-import { html, type Html } from '../html.js';
-import { cards, facts, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { type Content, html, type Html } from '../html.js';
+import { cards, facts, pathOf, section, tag, time, timeOrNull } from '../pages/layout.js';
 import { adjustmentCard } from '../pages/waiting.js';
 import { namesOf } from '../reading/names.js';
 import { readActs } from '../reading/story.js';
@@ -52,7 +52,7 @@ export const accountShelf: Shelf<Account> = {
         ['Opened', time(account.createdAt)],
         ['Id', id],
       ],
-      more: [adjustmentList(own), movementList(movements.items)],
+      more: [own.length > 0 && section('adjusted', 'Adjustments', cards(own)), movementList(movements.items)],
       story,
       workflow: null,
     };
@@ -69,22 +69,13 @@ async function newestAdjustments(reader: Reader, { id }: Account): Promise<reado
   return own.map((adjustment) => adjustmentCard(adjustment, names));
 }
 
-function adjustmentList(own: readonly Html[]): Html {
-  return own.length === 0
-    ? html``
-    : html`<section aria-labelledby="adjusted">
-        <h2 id="adjusted">Adjustments</h2>
-        ${cards(own)}
-      </section>`;
-}
-
 const SHELVES: Readonly<Record<string, Parameters<typeof pathOf>[0]>> = {
   transfer: 'transfers',
   payout: 'payouts',
   adjustment: 'adjustments',
 };
 
-function movementList(items: Awaited<ReturnType<typeof readMovements>>['items']): Html {
+function movementList(items: Awaited<ReturnType<typeof readMovements>>['items']): Content {
   const shown = items.map((item) => {
     const sum = item.amount as { readonly raw: string; readonly asset: string };
     const related = item.related as { readonly type: string; readonly id: string };
@@ -99,9 +90,5 @@ function movementList(items: Awaited<ReturnType<typeof readMovements>>['items'])
         ['When', string.parse(item.created_at)],
       ])}`;
   });
-  if (shown.length === 0) return html``;
-  return html`<section aria-labelledby="moved">
-    <h2 id="moved">Movements, the newest ${shown.length}</h2>
-    ${cards(shown)}
-  </section>`;
+  return shown.length > 0 && section('moved', `Movements, the newest ${shown.length}`, cards(shown));
 }

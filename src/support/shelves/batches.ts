@@ -5,8 +5,8 @@ import { readBatchRows } from '../../batches/reading.js';
 import { isAccepted, isPaused, pendingRows } from '../../batches/rules.js';
 import { batchWorkflowId } from '../../temporal/contracts.js';
 import { BATCH_ACTS } from '../acts/controls.js';
-import { cards, facts, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
-import { html, type Html } from '../html.js';
+import { cards, facts, pathOf, section, tag, time, timeOrNull } from '../pages/layout.js';
+import { type Content, html } from '../html.js';
 import { readStory, type StoryLine } from '../reading/story.js';
 import { readNames } from '../reading/transfers.js';
 import { type Shelf, workflowLink } from './shelf.js';
@@ -71,19 +71,14 @@ export const batchShelf: Shelf<BonusBatch> = {
   },
 };
 
-function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Html {
-  if (rows.length === 0) return html``;
-  return html`<section aria-labelledby="failed">
-    <h2 id="failed">Failed rows, the first ${rows.length} of ${count}</h2>
-    ${cards(
-      rows.map(
-        ({ number, recipient, code, message }) =>
-          html`<h3>Row ${number}</h3>
-            ${facts([
-              ['Recipient', recipient],
-              ['Why', `${code ?? ''}: ${message ?? ''}`],
-            ])}`,
-      ),
-    )}
-  </section>`;
+function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
+  const shown = rows.map(
+    ({ number, recipient, code, message }) =>
+      html`<h3>Row ${number}</h3>
+        ${facts([
+          ['Recipient', recipient],
+          ['Why', `${code ?? ''}: ${message ?? ''}`],
+        ])}`,
+  );
+  return rows.length > 0 && section('failed', `Failed rows, the first ${rows.length} of ${count}`, cards(shown));
 }

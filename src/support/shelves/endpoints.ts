@@ -4,8 +4,8 @@ import { describe } from '../../webhooks/operating.js';
 import { readDeliveries, type ShownDelivery } from '../../webhooks/reading.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { ENDPOINT_ACTS } from '../acts/controls.js';
-import { html, type Html } from '../html.js';
-import { cards, facts, tag, time, timeOrNull } from '../pages/layout.js';
+import { type Content, html } from '../html.js';
+import { cards, facts, section, tag, time, timeOrNull } from '../pages/layout.js';
 import { attemptLines, readActs } from '../reading/story.js';
 import { type Shelf, workflowLink } from './shelf.js';
 
@@ -50,22 +50,17 @@ export const endpointShelf: Shelf<WebhookEndpoint> = {
   },
 };
 
-function deliveryList(items: readonly ShownDelivery[]): Html {
-  if (items.length === 0) return html``;
-  return html`<section aria-labelledby="sent">
-    <h2 id="sent">Deliveries, the newest ${items.length}</h2>
-    ${cards(
-      items.map(({ delivery, attempts }) => {
-        const last = attempts.at(-1);
-        return html`<h3>${delivery.eventType}</h3>
-          ${facts([
-            ['Status', tag(delivery.state)],
-            ['Event', delivery.eventId],
-            ['Attempts', attempts.length],
-            ['Last answer', last === undefined ? null : (last.status ?? last.failure)],
-            ['Next attempt', timeOrNull(delivery.nextAttemptAt)],
-          ])}`;
-      }),
-    )}
-  </section>`;
+function deliveryList(items: readonly ShownDelivery[]): Content {
+  const shown = items.map(({ delivery, attempts }) => {
+    const last = attempts.at(-1);
+    return html`<h3>${delivery.eventType}</h3>
+      ${facts([
+        ['Status', tag(delivery.state)],
+        ['Event', delivery.eventId],
+        ['Attempts', attempts.length],
+        ['Last answer', last === undefined ? null : (last.status ?? last.failure)],
+        ['Next attempt', timeOrNull(delivery.nextAttemptAt)],
+      ])}`;
+  });
+  return items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, cards(shown));
 }

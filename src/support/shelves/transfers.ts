@@ -1,6 +1,6 @@
 import { formatAmount } from '../../core/amount.js';
 import { type Transfer, transfers } from '../../db/entities/operations.js';
-import { TRANSFER_ACTS } from '../acts/approvals.js';
+import { approvalActs } from '../acts/approvals.js';
 import { html } from '../html.js';
 import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
 import { readStory } from '../reading/story.js';
@@ -9,7 +9,11 @@ import { type Shelf, workflowLink } from './shelf.js';
 
 export const transferShelf: Shelf<Transfer> = {
   name: 'transfers',
-  acts: TRANSFER_ACTS,
+  acts: approvalActs(
+    'transfer',
+    ({ transferApprovals }) => transferApprovals,
+    (transfer: Transfer) => transfer,
+  ),
   find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
   subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'transfer' }),
   async show(site, transfer) {

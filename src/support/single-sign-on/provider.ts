@@ -22,7 +22,7 @@ import type { ProvenSubject } from '../../staff/subjects.js';
  */
 
 /** What must be remembered until the browser comes back. */
-export interface Flow {
+interface Flow {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;

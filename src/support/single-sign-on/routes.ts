@@ -8,7 +8,7 @@ import type { StaffIdentity } from '../../staff/rules.js';
 import { openSession } from '../../staff/sessions.js';
 import { bindSubject, findBySubject, type ProvenSubject } from '../../staff/subjects.js';
 import { Cookies } from '../cookies.js';
-import { DeskError } from '../failures.js';
+import { assertAllowed, DeskError } from '../failures.js';
 import { nextOf } from '../routes.js';
 import { type DeskContext, type DeskRouter, ownForm, sendPage, type Site } from '../site.js';
 import { bindPage, signedInPage } from './pages.js';
@@ -122,11 +122,7 @@ class SingleSignOn {
   }
 
   private limit(context: DeskContext): void {
-    const { allowed, retryAfterS } = this.attempts.take(this.site.addresses.of(context.req));
-    if (!allowed)
-      throw new DeskError(429, 'Too many attempts', `Try again in ${retryAfterS} seconds.`, {
-        'Retry-After': `${retryAfterS}`,
-      });
+    assertAllowed(this.attempts.take(this.site.addresses.of(context.req)));
   }
 
   /** A failure is logged, and reported without the provider's words. Throws DeskError. */

@@ -15,7 +15,7 @@ export interface PinnedAddress {
   readonly family: 4 | 6;
 }
 
-export type Resolved =
+type Resolved =
   | { readonly ok: true; readonly addresses: readonly [PinnedAddress, ...PinnedAddress[]] }
   | { readonly ok: false; readonly reason: AddressRefusal };
 

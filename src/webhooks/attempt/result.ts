@@ -10,7 +10,7 @@ export type FailureReason =
   | 'invalid_answer'
   | 'canceled';
 
-export interface Answered {
+interface Answered {
   readonly outcome: 'answered';
   /** Whatever the receiver answered, including redirects: none is followed. */
   readonly status: number;
@@ -21,7 +21,7 @@ export interface Answered {
   readonly retryAfterMs: number | null;
 }
 
-export interface Failed {
+interface Failed {
   readonly outcome: 'failed';
   readonly reason: FailureReason;
   /** Shown to the tenant: contains neither the address nor any part of the URL. */

@@ -9,7 +9,7 @@ import type { Outcome } from './outcomes.js';
 import type { Random } from './types.js';
 
 /** How long the lease may go without a write. */
-export const RENEW_MS = LEASE_MS / 3;
+const RENEW_MS = LEASE_MS / 3;
 
 /**
  * One run's hold on its endpoint: all its writes, each under the endpoint's lock and with the run's number. Every

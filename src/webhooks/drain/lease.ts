@@ -3,12 +3,8 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { bigint, nullable, oneOf, uuid } from '../../db/columns.js';
 import type { StoredRow, Transaction } from '../../db/database.js';
-import {
-  SUBSCRIBABLE_TYPES,
-  type SubscribableType,
-  type WebhookEndpoint,
-  webhookEndpoints,
-} from '../../db/entities/webhooks.js';
+import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../../db/entities/events.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { columnList, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 

@@ -2,7 +2,8 @@ import type { Uuid } from '../../core/ids.js';
 import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import type { SubscribableType, WebhookDelivery } from '../../db/entities/webhooks.js';
+import type { SubscribableType } from '../../db/entities/events.js';
+import type { WebhookDelivery } from '../../db/entities/webhooks.js';
 import { parseStoredEvent, STORED_EVENT, withWholeBodies } from '../../events/bodies.js';
 import type { OpenDelivery } from './open-deliveries.js';
 

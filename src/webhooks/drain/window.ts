@@ -11,7 +11,7 @@ export const MAX_RETRIES = 50;
 /** A receiver that has answered nothing for this long is silent. */
 const SILENT_MS = 2_000;
 
-export interface Taken {
+interface Taken {
   readonly open: OpenDelivery;
   readonly isProbe: boolean;
 }

@@ -2,7 +2,8 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import * as column from '../../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../../db/database.js';
-import { SUBSCRIBABLE_TYPES, webhookEndpoints, webhookSubscriptions } from '../../db/entities/webhooks.js';
+import { SUBSCRIBABLE_TYPES } from '../../db/entities/events.js';
+import { webhookEndpoints, webhookSubscriptions } from '../../db/entities/webhooks.js';
 import { knownValuesSql, literals } from '../../db/statements.js';
 import { WORKFLOW_HEAD_START_MS } from '../rules.js';
 

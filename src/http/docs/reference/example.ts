@@ -44,7 +44,6 @@ function bodyLines({ requestBody }: DescribedOperation, schemas: Schemas): strin
   return [`--json '${text.replaceAll("'", String.raw`'\''`)}'`];
 }
 
-/** The body to show. */
 export function bodyExample({ example, examples = {}, schema = {} }: Content[string], schemas: Schemas): unknown {
   return example ?? Object.values(examples)[0]?.value ?? new Sampler(schemas).sample(schema);
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { Pace } from '../../src/core/pace.js';
+import { BurstSpreader } from '../../src/core/burst-spreader.js';
 
-describe('A pace', () => {
+describe('A spreader of bursts', () => {
   let now = 0;
-  const pace = (): Pace => new Pace(3, 500, () => now);
+  const spreader = (): BurstSpreader => new BurstSpreader(3, 500, () => now);
 
   it('lets the first few of a key go at once, and sets the others apart', () => {
-    const own = pace();
+    const own = spreader();
     assert.deepEqual(
       Array.from({ length: 6 }, () => own.delayOf('acme')),
       [0, 0, 0, 500, 1_000, 1_500],
@@ -14,13 +14,13 @@ describe('A pace', () => {
   });
 
   it('delays nobody for what another key does', () => {
-    const own = pace();
+    const own = spreader();
     for (let count = 0; count < 100; count += 1) own.delayOf('acme');
     assert.equal(own.delayOf('globex'), 0);
   });
 
   it('forgets with time: who has waited goes at once again', () => {
-    const own = pace();
+    const own = spreader();
     for (let count = 0; count < 4; count += 1) own.delayOf('acme');
     now += 2_000;
     assert.equal(own.delayOf('acme'), 0);
