@@ -56,13 +56,14 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
 
   const policy = state.row(approvalPolicies, { accountId: source.account.id, asset: amount.asset });
   const transfer = newTransfer(command, fee, month.name, state.at, approvalsWanted(policy, amount.raw, state.at));
-  const effect = transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, state.at);
+  const { rows = [], ...effect } =
+    transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, state.at);
   return {
     outcome: { done: true, resource: transfer },
     writes: {
+      months: [{ raw: amount.raw, ...monthKey }],
+      rows: [insertRow(transfers, transfer), ...rows],
       ...effect,
-      months: [{ ...monthKey, raw: amount.raw }],
-      rows: [insertRow(transfers, transfer), ...(effect.rows ?? [])],
     },
     bindsKey: true,
   };

@@ -132,9 +132,8 @@ async function decideGroup(
   const now = deps.clock();
   const replayed = await replay(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
-  const { decided, bound } = decideAll(deps, state, open, named, now);
-  const marked = bound.map((key): IdempotencyKey => ({ ...key, commitId }));
-  await writeGroup(transaction, marked, deps.hasShortEvents ? state.writes : withWholeEvents(state.writes), now);
+  const { decided, bound } = decideAll(deps, state, open, named, now, commitId);
+  await writeGroup(transaction, bound, deps.hasShortEvents ? state.writes : withWholeEvents(state.writes), now);
   return new Map([...replayed, ...decided]);
 }
 
@@ -176,10 +175,11 @@ function decideAll(
   group: readonly PendingCommand[],
   named: NamedAccounts,
   now: Instant,
-): { decided: Answers; bound: DecidedKey[] } {
+  commitId: Buffer,
+): { decided: Answers; bound: IdempotencyKey[] } {
   const decided: Answers = new Map();
-  const byKey = new Map<string, { key: DecidedKey; answer: Answer<AnyRow> }>();
-  const bound: DecidedKey[] = [];
+  const byKey = new Map<string, { key: IdempotencyKey; answer: Answer<AnyRow> }>();
+  const bound: IdempotencyKey[] = [];
   const ahead = new Map<Uuid, number>();
   for (const pending of group) {
     const { command } = pending;
@@ -202,7 +202,7 @@ function decideAll(
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
     decided.set(pending, answer);
     if (decision?.bindsKey === true) {
-      const key = keyRow(pending, decision, at);
+      const key = keyRow(pending, decision, at, commitId);
       bound.push(key);
       byKey.set(keyName(command), { key, answer });
     }
@@ -240,10 +240,12 @@ function traced(writes: Writes, traceparent: Traceparent): Writes {
   };
 }
 
-/** A key to bind, before the transaction's mark is known. */
-type DecidedKey = Omit<IdempotencyKey, 'commitId'>;
-
-function keyRow({ kind, command }: PendingCommand, { outcome }: Decision<AnyRow>, at: Instant): DecidedKey {
+function keyRow(
+  { kind, command }: PendingCommand,
+  { outcome }: Decision<AnyRow>,
+  createdAt: Instant,
+  commitId: Buffer,
+): IdempotencyKey {
   return {
     tenantId: command.tenantId,
     idempotencyKey: command.key,
@@ -252,6 +254,7 @@ function keyRow({ kind, command }: PendingCommand, { outcome }: Decision<AnyRow>
     resourceType: kind.resourceType,
     resourceId: outcome.done ? outcome.resource.id : null,
     refusal: outcome.done ? null : JSON.stringify(outcome.refusal),
-    createdAt: at,
+    createdAt,
+    commitId,
   };
 }

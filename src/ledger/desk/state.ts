@@ -155,7 +155,7 @@ export class GroupState {
       const known = changed.get(name) ?? (loaded[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;
       if (used < 0n || !fitsColumn(used)) throw new UnsoundDecision('a month total would leave its range');
-      changed.set(name, { ...key, used });
+      changed.set(name, { accountId, asset, month, used });
     }
     return [...changed.values()];
   }
