@@ -14,7 +14,10 @@ export interface PayoutActivities extends RailActivities {
   expirePayout(payoutId: string): Promise<ApprovalState>;
 }
 
-/** What it does at the rail. If the rail does not answer, nothing is done, and the state says so. */
+/**
+ * What it does at the rail. If the rail does not answer, or the account may not send, nothing is done, and the state says
+ * so.
+ */
 export interface RailActivities {
   /** Hands an approved payout to its rail. */
   submitPayout(payoutId: string): Promise<ApprovalState>;
@@ -37,8 +40,8 @@ export function payoutActivities(
 
 export function railActivities(approvals: PayoutApprovals, turns: RailTurns): RailActivities {
   const done = async (turn: Promise<Turn>): Promise<ApprovalState> => {
-    const { payout, isHeld } = await turn;
-    return { ...approvals.stateOf(payout), ...(isHeld ? { isHeld } : {}) };
+    const { payout, isHeld, isFrozen = false } = await turn;
+    return { ...approvals.stateOf(payout), ...(isHeld ? { isHeld } : {}), ...(isFrozen ? { isFrozen } : {}) };
   };
   return {
     submitPayout: (payoutId) => orGone(done(turns.submit(asUuid(payoutId))), goneApproval),
@@ -62,7 +65,7 @@ export function earlierPayoutActivities(
     const { payout, isHeld } = await turn;
     if (!isHeld) return approvals.stateOf(payout);
     throw ApplicationFailure.create({
-      message: 'the rail gives no answers',
+      message: 'the rail gives no answers, or the account may not send',
       type: 'RailHeld',
       nextRetryDelay: HELD_MS * (1 + Math.random()),
       category: ApplicationFailureCategory.BENIGN,

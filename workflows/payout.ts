@@ -17,7 +17,7 @@ const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** By then a hanging rail has been noticed, so the queue must be unserved. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
 /**
- * Payouts that an unresponsive rail holds up are told when it answers. One that was already handed over looks as rarely
+ * Payouts that an unresponsive rail or a frozen account holds up are told when that is over. One that was already handed over looks as rarely
  * as if it had asked this many more times.
  */
 const HELD_STEPS = 8;
@@ -87,7 +87,9 @@ function pauseOf(
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));
 }
 
-function waitsFor({ status, isHeld }: ApprovalState, asked: number, nextAt: number): string | null {
+function waitsFor({ status, isHeld, isFrozen }: ApprovalState, asked: number, nextAt: number): string | null {
+  if (isFrozen === true)
+    return 'Its account may not send: it is handed over when it may; until then it can be canceled.';
   if (status === 'approved')
     return isHeld === true
       ? 'Its rail gives no answers: it is handed over when the rail does; until then it can be canceled.'

@@ -6,6 +6,7 @@ import {
   payoutResolutions,
   payouts,
 } from '../db/entities/payouts.js';
+import { capabilityRefusal } from '../accounts/rules.js';
 import { changeRow, type Decision, insertRow, type LockedState, refuse } from '../ledger/desk/types.js';
 import { type PayoutCommand, railEvent, unchanged } from './outcome.js';
 import { calmed, nextInstant } from './rules.js';
@@ -15,11 +16,14 @@ import { calmed, nextInstant } from './rules.js';
  * the rail is called. Pure. (docs/contract.md, Rails)
  */
 
-/** Approved → in progress, with the first attempt. From then on it cannot be canceled. */
+/**
+ * Approved → in progress, with the first attempt. From then on it cannot be canceled. It stays approved while its
+ * account may not send: nothing leaves a frozen account.
+ */
 export function decideBegin(command: PayoutCommand, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
-  if (payout.status !== 'approved') return unchanged(payout);
+  if (payout.status !== 'approved' || !maySend(payout, state)) return unchanged(payout);
   const submittedAt = nextInstant(payout, state.at);
   const begun: Payout = { ...payout, ...calmed(payout), status: 'in_progress', submittedAt };
   return { ...attempted(command, begun, state), bindsKey: true };
@@ -32,7 +36,14 @@ export function decideAttempt(command: PayoutCommand, state: LockedState): Decis
   if (payout.status !== 'in_progress') return refuse(endedAlready(payout), false);
   if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
   if (payout.railReference !== null) return refuse(TAKEN, false);
+  if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
   return attempted(command, payout, state);
+}
+
+function maySend({ sourceAccountId }: Payout, state: LockedState): boolean {
+  const source = state.account(sourceAccountId);
+  if (source === undefined) throw new Error('the account of a payout does not exist');
+  return capabilityRefusal(source.account) === null;
 }
 
 function attempted(command: PayoutCommand, payout: Payout, state: LockedState): Decision<Payout> {
@@ -62,4 +73,9 @@ const BEING_RESOLVED: Refusal = {
   code: 'invalid_state',
   message: 'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
   details: { current: 'proposed', allowed: ['none_proposed'] },
+};
+const ACCOUNT_CANNOT_SEND: Refusal = {
+  code: 'invalid_state',
+  message: 'its account may not send: it is not given to the rail before it may',
+  details: { current: 'frozen', allowed: ['active'] },
 };

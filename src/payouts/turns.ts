@@ -9,8 +9,13 @@ import type { Submissions } from './submission.js';
 /** The result of a payout's turn at its rail. */
 export interface Turn {
   readonly payout: Payout;
-  /** It had no turn: the rail does not answer, so the payout waits unchanged, and no attempt is counted. */
+  /**
+   * It had no turn: the rail does not answer, or its account may not send, so the payout waits unchanged, and no
+   * attempt is counted.
+   */
   readonly isHeld: boolean;
+  /** Of these, its account may not send. */
+  readonly isFrozen?: boolean;
 }
 
 /**
@@ -24,8 +29,9 @@ export class RailTurns {
   ) {}
 
   /** Like Submissions.submit. */
-  submit(id: Uuid): Promise<Turn> {
-    return this.take(id, () => this.submissions.submit(id));
+  async submit(id: Uuid): Promise<Turn> {
+    const turn = await this.take(id, () => this.submissions.submit(id));
+    return turn.isHeld || turn.payout.status !== 'approved' ? turn : { ...turn, isHeld: true, isFrozen: true };
   }
 
   /** Like Submissions.ask. */

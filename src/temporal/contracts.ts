@@ -135,8 +135,10 @@ export interface ApprovalState {
   readonly expiresAt: string;
   /** For a payout: its rail, if workers serve its queue. Undefined from a worker of a release in which rails had no queues. */
   readonly rail?: string;
-  /** For a payout: true if its rail does not answer, so that the payout was not handed over. */
+  /** For a payout: true if its rail does not answer, or its account may not send, so that it was not handed over. */
   readonly isHeld?: boolean;
+  /** True if that was because of its account. */
+  readonly isFrozen?: boolean;
   /** False if that was because no worker served the rail's queue: nobody announces when one does. */
   readonly isServed?: boolean;
 }

@@ -306,6 +306,15 @@ describe('the first sheet', () => {
     for (const [list, rels] of bad) assert.equal(await problemOf(book(list, rels)), 'unreadable_file', rels);
   });
 
+  it('that two relationships name, or texts of which there are two, make the file unreadable', async () => {
+    const [first, second] = ['worksheets/sheet1.xml', 'worksheets/sheet2.xml'];
+    for (const rels of [
+      relsXml(['a', 'worksheet', first], ['a', 'worksheet', second]),
+      relsXml(['a', 'worksheet', first], ['s', 'sharedStrings', 'one.xml'], ['t', 'sharedStrings', 'two.xml']),
+    ])
+      assert.equal(await problemOf(book(sheets('<sheet name="x" r:id="a"/>'), rels)), 'unreadable_file', rels);
+  });
+
   it('is found even if the parts are elsewhere, or their names in a different case', async () => {
     const parts = workbookParts(one('one'), {
       '_rels/.rels': relsXml(['r', 'officeDocument', '/Office/Book.xml']),

@@ -21,6 +21,8 @@ const WOKEN_AT_ONCE = 50;
 const WAKE_PAUSE_MS = 500;
 /** Varies the payout, since the rail may never answer about a particular one. */
 const TRIED_AMONG = 5;
+/** A payout of a frozen account is not given to the rail. */
+const MAY_SEND = `EXISTS (SELECT 1 FROM accounts a WHERE a.id=source_account_id AND a.status='active')`;
 
 /** Finds out whether silent rails answer again, and then wakes the payouts that waited for them. */
 export class RailRecovery {
@@ -57,7 +59,7 @@ export class RailRecovery {
         `status='in_progress' AND rail_reference IS NOT NULL ORDER BY submitted_at DESC`,
       ));
     if (known !== undefined) return void (await conversation.inquire(known));
-    const waiting = await this.first(rail, 'FORCE INDEX (expiring)', `status='approved' ORDER BY id`);
+    const waiting = await this.first(rail, 'FORCE INDEX (expiring)', `status='approved' AND ${MAY_SEND} ORDER BY id`);
     if (waiting !== undefined) return void (await submissions.submit(waiting.id));
     const lost = await this.first(
       rail,

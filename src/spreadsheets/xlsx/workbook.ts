@@ -42,7 +42,11 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
   // The sheet that a person who opens the file considers the first.
   const first = worksheets.find(({ isHidden }) => !isHidden) ?? worksheets[0];
   if (first === undefined) throw unreadable('the workbook has no sheet');
-  const related = (wanted: string): string | null => own.find(({ type }) => type === wanted)?.target ?? null;
+  const related = (wanted: string): string | null => {
+    const [part, another] = own.filter(({ type }) => type === wanted);
+    if (another !== undefined) throw unreadable(`the workbook has two parts ${wanted}`);
+    return part?.target ?? null;
+  };
   return { sheet: first.name, sharedStrings: related('sharedStrings'), styles: related('styles') };
 }
 
@@ -66,13 +70,18 @@ async function sheetsOf(archive: Archive, part: string, effort: Effort): Promise
 async function relationshipsOf(archive: Archive, part: string, effort: Effort): Promise<Relationship[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const found: Relationship[] = [];
+  // Of two, each program would follow another one.
+  const ids = new Set<string>();
   await readWholePart(archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort), effort, {
     open(name, attributes, depth) {
       if (depth !== 2 || name !== 'Relationship' || attributes['TargetMode'] === 'External') return;
       if (found.length > MAX_PARTS) throw unreadable('the workbook has too many parts');
+      const { Id: id = '' } = attributes;
+      if (ids.has(id)) throw unreadable('the workbook has two relationships of the same name');
+      ids.add(id);
       const type = RELATIONSHIP_TYPE.exec(attributes['Type'] ?? '')?.[1];
       if (type === undefined) return;
-      found.push({ id: attributes['Id'] ?? '', type, target: partName(folder, attributes['Target'] ?? '') });
+      found.push({ id, type, target: partName(folder, attributes['Target'] ?? '') });
     },
   });
   return found;

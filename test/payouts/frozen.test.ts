@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import { outbox } from '../../src/db/entities/outbox.js';
+import { railBreakers } from '../../src/db/entities/rail-breakers.js';
+import { insertSql } from '../../src/db/statements.js';
+import { newBreaker } from '../../src/payouts/breaker/rules.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { ScriptedRail, say } from './scripted-rail.js';
+import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, rowOf } from './support.js';
+
+const DECIDED = { actor: TEST_ACTOR, reason: null };
+
+describe('a payout of a frozen account', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+  let id: Uuid;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    await db.change('DELETE FROM rail_breakers');
+    await db.change(`UPDATE payouts SET rail='http:of-another-test' WHERE rail='simulated'`);
+    own = await openPayoutBank(api);
+    id = await own.pay();
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const freeze = () => freezeAccount(db.database, systemClock, own.source.id, DECIDED);
+  const unfreeze = () => unfreezeAccount(db.database, systemClock, own.source.id, DECIDED);
+  const over = (...words: ConstructorParameters<typeof ScriptedRail>) => {
+    const rail = new ScriptedRail(...words);
+    return { rail, ...railsOf(db, { rail }) };
+  };
+
+  it('that was approved before is not handed to its rail, and can be canceled', async () => {
+    const { rail, turns } = over(say('completed'));
+    await freeze();
+    for (let times = 0; times < 2; times += 1) {
+      const { payout, isHeld, isFrozen } = await turns.submit(id);
+      assert.deepEqual([payout.status, payout.attempts, isHeld, isFrozen], ['approved', 0, true, true]);
+    }
+    assert.equal(rail.given.length, 0);
+    assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
+    answered(await own.act('cancel', id, own.bank.token), 200);
+    assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
+    await assertSameStory(own, id);
+  });
+
+  it('is handed over when the account may send again, and its workflow is told at once', async () => {
+    const { rail, turns } = over(say('completed'));
+    await freeze();
+    await turns.submit(id);
+    const told = () => db.database.reader.select(outbox, { resourceType: 'payout', resourceId: id });
+    const before = (await told()).length;
+    await unfreeze();
+    assert.equal((await told()).length, before + 1);
+    const { payout, isHeld } = await turns.submit(id);
+    assert.deepEqual([payout.status, isHeld, rail.given.length], ['completed', false, 1]);
+    await assertSameStory(own, id);
+  });
+
+  it('that was handed over before is asked about, and not given again before the account may send', async () => {
+    const { rail, turns } = over('silent', null, null, say('completed'));
+    await turns.submit(id);
+    await freeze();
+    assert.equal((await turns.ask(id)).payout.status, 'in_progress');
+    assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
+    await unfreeze();
+    assert.equal((await turns.ask(id)).payout.status, 'completed');
+    assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
+    await assertSameStory(own, id);
+  });
+
+  it('is not what a silent rail is tried with', async () => {
+    const { rail, recovery } = over(say('completed'));
+    await freeze();
+    const another = await openPayoutBank(api);
+    const next = await another.pay();
+    const long = instant(systemClock() - 3_600_000);
+    const open = { ...newBreaker('simulated', long), state: 'open', probeAt: long } as const;
+    await db.change(insertSql(railBreakers, [open]));
+    await recovery.probeDue('simulated');
+    assert.deepEqual(
+      rail.given.map(({ key }) => key),
+      [next],
+    );
+    assert.equal((await rowOf(db, id)).status, 'approved');
+  });
+});
