@@ -5,6 +5,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import type { HistoryAndWorkflowId } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
+import { IN_A_THREAD } from '../../development/replaying.js';
 import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -34,7 +35,7 @@ type Outcomes = ReadonlyMap<string, Error | undefined>;
 /** All on one worker: each would load the bundle again. */
 async function replayed(histories: Iterable<HistoryAndWorkflowId>): Promise<Outcomes> {
   const outcomes = new Map<string, Error | undefined>();
-  const results = Worker.runReplayHistories({ workflowBundle: { codePath: BUNDLE_FILE } }, histories);
+  const results = Worker.runReplayHistories({ ...IN_A_THREAD, workflowBundle: { codePath: BUNDLE_FILE } }, histories);
   for await (const { workflowId, error } of results) outcomes.set(workflowId, error);
   return outcomes;
 }
@@ -60,7 +61,8 @@ describe('a recorded history', () => {
     const changed = bundle.replace('await activities.read(resourceId)', 'await activities.expire(resourceId)');
     assert.notEqual(changed, bundle);
     const ofTransfer = recorded.find((name) => name.startsWith('transfer-'))!;
-    const replay = Worker.runReplayHistory({ workflowBundle: { code: changed } }, read(ofTransfer), 'recorded');
+    const options = { ...IN_A_THREAD, workflowBundle: { code: changed } };
+    const replay = Worker.runReplayHistory(options, read(ofTransfer), 'recorded');
     await assert.rejects(replay, DeterminismViolationError);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
+import { IN_A_THREAD } from '../../development/replaying.js';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import { openPayoutBank, type PayoutBank, payoutBody, TEST_KEYRING } from '../payouts/support.js';
@@ -136,7 +137,7 @@ describe('a trace', () => {
     // A worker that does not trace takes over such a workflow, and one that does any other.
     const history = await handle.fetchHistory();
     for (const codePath of [BUNDLE_FILE, TRACED_BUNDLE_FILE])
-      await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, 'traced');
+      await Worker.runReplayHistory({ ...IN_A_THREAD, workflowBundle: { codePath } }, history, 'traced');
   });
 
   it('that its sender does not keep is not kept, and an invalid traceparent begins a new one', async () => {
