@@ -123,7 +123,7 @@ export class SteadyLoad {
 }
 
 /** The log has each transfer once, without a gap, and each came to its receiver. */
-async function assertAllArrived(
+export async function assertAllArrived(
   receiver: HttpReceiver,
   banks: readonly HookedBank[],
   made: readonly (readonly string[])[],

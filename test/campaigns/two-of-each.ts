@@ -105,12 +105,16 @@ function faultsOf(fleet: Fleet, mysql: PrivateMysql, server: PrivateTemporal, cu
   };
   const { apis, workers } = fleet;
   return [
-    { name: 'an API process killed', happen: (round) => kill(oneOf(apis, round)) },
-    { name: 'a worker killed', happen: (round) => kill(oneOf(workers, round)) },
     { name: 'both API processes killed at once', happen: () => Promise.all(apis.map(kill)) },
     { name: 'both workers killed at once', happen: () => Promise.all(workers.map(kill)) },
-    { name: 'an API process ended at a failpoint', happen: (round) => endAt(oneOf(apis, round), OF_API, round) },
-    { name: 'a worker ended at a failpoint', happen: (round) => endAt(oneOf(workers, round), OF_WORKER, round) },
+    {
+      name: 'an API process killed, and then ended at a failpoint',
+      happen: (round) => endAt(oneOf(apis, round), OF_API, round),
+    },
+    {
+      name: 'a worker killed, and then ended at a failpoint',
+      happen: (round) => endAt(oneOf(workers, round), OF_WORKER, round),
+    },
     { name: 'commits cut', happen: () => cutCommits(cutter) },
     { name: 'MySQL killed', happen: () => kill(mysql) },
     { name: `MySQL frozen for ${FROZEN_MS} ms`, happen: () => freeze(mysql) },

@@ -17,7 +17,7 @@ import { serving, type TestTemporal, until, untilWaiting } from '../support/temp
 import { type GuardedBank, openGuardedBank, outboxRow } from '../support/temporal-world.js';
 import { openHookedBank } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
-import { SteadyLoad } from './rolling.js';
+import { assertAllArrived, SteadyLoad } from './rolling.js';
 
 export interface Upgrade {
   /** Of its own: a word is added to its schema. */
@@ -38,8 +38,8 @@ const UNHANDLED_COMMAND = 1;
 
 /**
  * Two API processes and two workers go from one release to the next, whose workflows do something more and which knows a word more, and
- * back, and to the next again, one process after the other, while transfers come and others wait: no answer of 5xx, no task of a
- * workflow fails, nothing is left in the outbox but what nobody here knows.
+ * back, and to the next again, one process after the other, while transfers come and others wait: no answer of 5xx, every event at its
+ * receiver, no task of a workflow fails, nothing is left in the outbox but what nobody here knows.
  */
 export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
   const { db, temporal, open, perSecond } = campaign;
@@ -65,10 +65,10 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
     await approveThrough(fleet, guarded, later, 0);
     await approveThrough(fleet, guarded, [...waiting, ...later], 1);
     await assertEnded(db, temporal, [...waiting, ...later]);
-    await load.finish();
+    await assertAllArrived(receiver, hooked, await load.finish());
     await untilOutboxEmpty(db);
     await assertLedgerSound(db.database);
-    return `to a changed release, back, to it again and its changes on, ${open + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}; no failed task of a workflow, nothing left in the outbox`;
+    return `to a changed release, back, to it again and its changes on, ${open + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}, every event at its receiver; no failed task of a workflow, nothing left in the outbox`;
   } finally {
     await tool.stop();
     await fleet.end();

@@ -1,8 +1,6 @@
-import { rollingCampaign } from '../campaigns/rolling.js';
 import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
 import { upgradeCampaign } from '../campaigns/upgrade.js';
 import { ownDatabase } from '../webhooks/support.js';
-import { testDatabase } from '../support/database.js';
 import { Haproxy } from '../support/haproxy.js';
 import { testTemporal } from '../support/temporal.js';
 
@@ -11,14 +9,10 @@ describe('two API processes behind a proxy and two workers', () => {
     if (!Haproxy.isPossible) this.skip();
   });
 
-  it('lose no request and no event while they are restarted one after another', async () => {
-    await rollingCampaign({ db: await testDatabase(), temporal: await testTemporal(), perSecond: 20, rounds: 1 });
-  });
-
   it('answer truthfully and end everything once, whether one of them, MySQL or Temporal fails', () =>
     twoOfEachCampaign({ rounds: 1, clients: 4, pauseMs: 150, calmMs: 200, rows: 50, betweenBatchesMs: 1_000 }));
 
-  it('move to a release whose workflows do more, back and forward again, and no workflow task fails', async () => {
+  it('lose no request, event or workflow task while they are restarted one by one, to a release whose workflows do more, back and forward again', async () => {
     const db = await ownDatabase('fleet_upgrade');
     try {
       await upgradeCampaign({ db, temporal: await testTemporal(), open: 10, perSecond: 8 });
