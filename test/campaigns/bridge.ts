@@ -37,10 +37,8 @@ export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<stri
   const { db, temporal, clients, pauseMs, rounds, ofDesk = DESK_FAILPOINTS } = campaign;
   const ofWorker = [...ofDesk, ...BRIDGE_FAILPOINTS];
   const environment = temporalEnvironment(temporal);
-  const [api, worker] = await Promise.all([
-    ApiProcess.start(db.url, environment),
-    WorkerProcess.start(db.url, temporal, APPROVALS),
-  ]);
+  const api = await ApiProcess.prepare(db.url, environment);
+  const worker = await WorkerProcess.prepare(db.url, temporal, APPROVALS);
   try {
     const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients, pauseMs);
     await work.during(Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]));

@@ -43,7 +43,7 @@ export async function failpointCampaign(
   failpoints: readonly Failpoint[],
   { kills, clients: count, pauseMs }: KillCampaign,
 ): Promise<string> {
-  const api = await ApiProcess.start(db.url);
+  const api = await ApiProcess.prepare(db.url);
   try {
     const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
     for (let kill = 0; kill < kills; kill += 1)

@@ -32,7 +32,7 @@ const WAYS: readonly (Failpoint | typeof MOMENT)[] = ['after_send', MOMENT, 'bef
 export async function webhookKills({ db, temporal, events, kills }: WebhookKills): Promise<string> {
   const api = await startTestApi(db, {}, { receiver: 'real' });
   const receiver = await new HttpReceiver().open();
-  const worker = await WorkerProcess.start(db.url, temporal, serving('webhooks'));
+  const worker = await WorkerProcess.prepare(db.url, temporal, serving('webhooks'));
   try {
     const seen = new Arrivals(receiver);
     const banks = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(api, receiver)));

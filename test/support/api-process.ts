@@ -10,10 +10,15 @@ export class ApiProcess extends ServiceProcess {
     this.baseUrl = `http://127.0.0.1:${port}`;
   }
 
-  /** Starts it over the database and waits until it is ready. */
-  static async start(mysqlUrl: string, environment: Readonly<Record<string, string>> = {}): Promise<ApiProcess> {
+  /** Over the database; nothing runs before `start`. */
+  static async prepare(mysqlUrl: string, environment: Readonly<Record<string, string>> = {}): Promise<ApiProcess> {
     const [port, adminPort] = await freePorts(2);
-    const api = new ApiProcess(testEnvironment(mysqlUrl, environment), port!, adminPort!);
+    return new ApiProcess(testEnvironment(mysqlUrl, environment), port!, adminPort!);
+  }
+
+  /** The same, and waits until it is ready. */
+  static async start(...parts: Parameters<typeof ApiProcess.prepare>): Promise<ApiProcess> {
+    const api = await ApiProcess.prepare(...parts);
     await api.start();
     return api;
   }
