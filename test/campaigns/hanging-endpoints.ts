@@ -6,6 +6,7 @@ import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
+import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
@@ -33,7 +34,10 @@ export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string
   const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
   const [receiver, hanging] = [await new HttpReceiver().open(), await new HttpReceiver().open()];
   hanging.reply = () => new Promise(() => undefined);
-  const worker = await WorkerProcess.start(db.url, temporal, serving('webhooks'));
+  const environment = serving('webhooks');
+  const worker = isTimed
+    ? await WorkerProcess.start(db.url, temporal, environment)
+    : await startTestWorker(db, temporal, { environment });
   try {
     const good = await openMany(others, () => openHookedBank(api, receiver));
     const bad = await openMany(tenants, () => openHookedBank(api, hanging));
@@ -56,9 +60,10 @@ export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string
     await assertLedgerSound(db.database);
     return summary;
   } finally {
-    await worker.kill();
-    await api.stop();
+    // What hangs would be waited for.
     await Promise.all([receiver.close(), hanging.close()]);
+    await worker.stop();
+    await api.stop();
   }
 }
 
