@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { makeDemoWorld } from '../ops/ops.js';
-import { ApiProcess } from '../support/api-process.js';
+import { startTestApi, type TestApi } from '../support/api.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { object, text } from '../support/bank.js';
 import { ROOT } from '../support/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 
 /** The whole service with the demo world, as npm start has it, and a folder in which the client is installed. */
 export class LiveService {
   private constructor(
     readonly db: TestDatabase,
-    private readonly api: ApiProcess,
-    private readonly worker: WorkerProcess,
+    private readonly api: TestApi,
+    private readonly worker: TestWorker,
     /** With node_modules/money-movement-client, and the demo world in demo.json. */
     readonly folder: string,
   ) {}
@@ -29,8 +29,8 @@ export class LiveService {
     const folder = mkdtempSync(join(tmpdir(), 'live-service-'));
     const made = await makeDemoWorld(db.url, folder);
     const [api, worker] = await Promise.all([
-      ApiProcess.start(db.url, temporalEnvironment(temporal)),
-      WorkerProcess.start(db.url, temporal),
+      startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' }),
+      startTestWorker(db, temporal),
     ]);
     const world = { base_url: api.baseUrl, ...object(JSON.parse(made)) };
     writeFileSync(join(folder, 'demo.json'), JSON.stringify(world));

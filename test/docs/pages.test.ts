@@ -10,7 +10,7 @@ import { object, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { freePorts } from '../support/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Block, blocksOf, difference, WRITTEN_PAGES } from './blocks.js';
 
@@ -47,7 +47,7 @@ const title = 'what the pages of the site show';
   () => {
     let test: TestDatabase;
     let api: TestApi;
-    let worker: WorkerProcess;
+    let worker: TestWorker;
     let folder: string;
     let tokens: Readonly<Record<string, unknown>>;
 
@@ -61,7 +61,7 @@ const title = 'what the pages of the site show';
       writeFileSync(join(folder, '.run/demo.json'), world);
       tokens = object(object(object(object(JSON.parse(world)).tenants).acme).tokens);
       const temporal = await newNamespace(sharedAddress(), test.name);
-      worker = await WorkerProcess.start(test.url, temporal);
+      worker = await startTestWorker(test, temporal);
       api = await startTestApi(test, temporalEnvironment(temporal), { receiver: 'real' });
     });
     after(async () => {
