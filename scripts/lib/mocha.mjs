@@ -6,8 +6,8 @@ import { filesUnder } from './build.mjs';
 import { ROOT } from './paths.mjs';
 import { UserError } from './progress.mjs';
 
-/** One more than the processors, since fault tests mostly wait. More than a few would only compete for the servers. */
-const JOBS = Math.min(availableParallelism(), 4) + 1;
+/** Two more than the processors, since the tests of faults and workflows mostly wait. More would only compete for the servers. */
+const JOBS = Math.min(availableParallelism(), 4) + 2;
 const SOURCE = '.test.ts';
 /** A test of this name needs no server, and starts no program of the service. */
 const UNIT = '.unit.test.ts';
