@@ -30,9 +30,13 @@ export function isLockWait(failure: unknown): boolean {
   return failure instanceof TransactionRetryable && errnoOf(failure.cause) === LOCK_WAIT_TIMEOUT;
 }
 
-export function isRetryable(error: unknown): boolean {
+function isAmong(numbers: ReadonlySet<number>, error: unknown): boolean {
   const errno = errnoOf(error);
-  return errno !== null && ROLLED_BACK_RETRYABLE.has(errno);
+  return errno !== null && numbers.has(errno);
+}
+
+export function isRetryable(error: unknown): boolean {
+  return isAmong(ROLLED_BACK_RETRYABLE, error);
 }
 
 /** True if the server itself answered with the error, on a connection that is still open. */
@@ -50,8 +54,7 @@ export function isUncommitted(error: unknown, done: number, before: number): boo
 
 /** A statement that MySQL refused because of its content: the statement's fault, not the server's. */
 export function isDataFault(error: unknown): boolean {
-  const errno = errnoOf(error);
-  return errno !== null && DATA_FAULTS.has(errno);
+  return isAmong(DATA_FAULTS, error);
 }
 
 /**
@@ -80,15 +83,12 @@ export function isConnectionRefused(error: unknown): boolean {
 }
 
 export function isNoPrimary(error: unknown): boolean {
-  if (error instanceof AnotherServer) return true;
-  const errno = errnoOf(error);
-  return errno !== null && NO_PRIMARY.has(errno);
+  return error instanceof AnotherServer || isAmong(NO_PRIMARY, error);
 }
 
 /** True if neither the statement nor the COMMIT has happened or will happen. */
 function isRefusedWhole(error: unknown): boolean {
-  const errno = errnoOf(error);
-  return errno !== null && REFUSED_WHOLE.has(errno);
+  return isAmong(REFUSED_WHOLE, error);
 }
 
 /**

@@ -182,7 +182,7 @@ function payInAct({ tenantId, id, accountId, asset, raw, reference }: PayIn): Ac
   return { tenantId, action: 'payin.record', subjectType: 'payin', subjectId: id, details };
 }
 
-function adjustmentAct(adjustment: Adjustment, action: string, why: string | null = null): Act {
+function adjustmentAct(adjustment: Adjustment, action: string, why: string | null): Act {
   const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } = adjustment;
   const money = { account_id: accountId, direction, asset, raw: raw.toString() };
   const decided = why === null ? {} : { why };
