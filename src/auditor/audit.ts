@@ -69,7 +69,7 @@ export interface AuditStep extends AuditReport {
 export async function auditSome(
   database: Database,
   position: AuditPosition,
-  options: Pick<AuditOptions, 'isOver' | 'signal'>,
+  options: Pick<AuditOptions, 'isOver' | 'share' | 'signal'>,
 ): Promise<AuditStep> {
   const run = new AuditRun(database, options, 1, position);
   const next = await run.go(CHECKS);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { timeOfId, type Uuid } from '../core/ids.js';
 import type { Database, Reader } from '../db/database.js';
 import { type AuditPosition, type Place, startOfAudit } from './position.js';
@@ -6,6 +7,8 @@ import type { AuditOptions, AuditReport, Finding } from './types.js';
 
 /** A slice reads at most a few thousand rows; only an account with millions of operations takes longer. */
 const SLICE_TIMEOUT_MS = 600_000;
+/** However long a slice took. */
+const LONGEST_REST_MS = 10_000;
 /** Keeps the findings of a badly damaged ledger from filling the memory. */
 const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
@@ -23,6 +26,7 @@ export class AuditRun {
   private readonly onProgress: AuditOptions['onProgress'];
   private readonly isOver: () => boolean;
   private readonly signal: AbortSignal | undefined;
+  private readonly share: number;
   private done = 0;
   private readonly findings: Finding[] = [];
   private readonly found: Map<string, number>;
@@ -43,6 +47,7 @@ export class AuditRun {
     this.tenantId = options.tenantId;
     this.onProgress = options.onProgress;
     this.signal = options.signal;
+    this.share = options.share ?? 1;
     this.isOver = options.isOver ?? (() => false);
     this.beganAt = position.beganAt;
     this.found = new Map(position.found);
@@ -51,9 +56,18 @@ export class AuditRun {
   }
 
   /** Everything that `work` reads is from one moment. Reads lock nothing, so postings continue. */
-  slice<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+  async slice<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     this.signal?.throwIfAborted();
-    return this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
+    const began = performance.now();
+    const read = await this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
+    await this.rest(performance.now() - began);
+    return read;
+  }
+
+  /** What cannot be continued later is rather done soon. */
+  private async rest(afterMs: number): Promise<void> {
+    const ms = this.rests ? Math.min(afterMs * (1 / this.share - 1), LONGEST_REST_MS) : 0;
+    if (ms >= 1) await sleep(ms, undefined, { signal: this.signal }).catch(() => undefined);
   }
 
   /** Operations that began later are left to the next run: the walks would see different parts of them. */

@@ -19,6 +19,8 @@ interface StandingAuditDeps {
   readonly passEveryMs: number;
   /** How long a step may take, not counting the slice under way. */
   readonly workMs: number;
+  /** The part of that in which it reads: it leaves the database to others after each slice. */
+  readonly share: number;
 }
 
 /** The result of a step. `idle`: the last pass ended a short while ago. `superseded`: another step has begun in the meantime. */
@@ -51,13 +53,13 @@ export class StandingAudit {
    * stop midway.
    */
   async step(signal: AbortSignal): Promise<StandingStep> {
-    const { database, workMs } = this.deps;
+    const { database, workMs, share } = this.deps;
     const pass = await this.take();
     if (pass === null) return { ended: 'idle', rows: 0, findings: 0 };
     const until = performance.now() + workMs;
     const isOver = (): boolean => signal.aborted || performance.now() > until;
     const from = (await readPosition(database.reader, pass.id)) ?? startOfAudit(pass.beganAt);
-    const step = await auditSome(database, from, { isOver, signal });
+    const step = await auditSome(database, from, { isOver, share, signal });
     const rows = Object.values(step.checked).reduce((sum, count) => sum + count, 0);
     const isStored = await this.store(pass, step, rows);
     const ended = !isStored ? 'superseded' : step.position === null ? 'done' : 'rests';

@@ -22,6 +22,8 @@ export interface AuditOptions {
   readonly onProgress?: (done: number, total: number) => void;
   /** Whether to stop now and continue another time; asked between slices. Absent: never. */
   readonly isOver?: () => boolean;
+  /** The part of the time in which it reads: between slices it rests for the others. Absent: all. */
+  readonly share?: number;
   /** Aborts it where it cannot stop midway. */
   readonly signal?: AbortSignal;
 }

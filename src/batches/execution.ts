@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { commandFingerprint } from '../core/fingerprint.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -13,6 +14,7 @@ import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
 import { endExecution, type EndingDeps } from './ending.js';
 import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
+import { OthersPosting } from './others.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
@@ -40,6 +42,7 @@ const FEWEST_ROWS = 20;
  * with others, it is fewer rows.
  */
 const HELD_MS = 20;
+const LONGEST_PAUSE_MS = 100;
 
 /** The next rows of a batch: none if it is not being paid. */
 interface NextGroup {
@@ -55,14 +58,18 @@ const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
 interface ExecutionDeps extends EndingDeps {
   readonly desk: PostingDesk;
+  /** Absent: as the log of events says. */
+  readonly others?: Pick<OthersPosting, 'areMany'>;
 }
 
 /** Pays the rows of executing batches in file order. Safe to run twice, late and concurrently. */
 export class BatchExecution {
   private readonly reader: Reader;
+  private readonly others: Pick<OthersPosting, 'areMany'>;
 
   constructor(private readonly deps: ExecutionDeps) {
     this.reader = deps.database.reader;
+    this.others = deps.others ?? new OthersPosting(this.reader, deps.clock);
   }
 
   /**
@@ -74,10 +81,16 @@ export class BatchExecution {
     let [settled, unknown, after] = [0, 0, 0];
     let underWay = Promise.resolve(NOTHING);
     for (;;) {
-      const next = await this.nextGroup(batchId, this.rowsAGroup(), after);
+      const [next, givesWay] = await Promise.all([
+        this.nextGroup(batchId, this.rowsAGroup(), after),
+        this.others.areMany(),
+      ]);
       const goesOn = !until.aborted && next.rows.length > 0;
-      const beside = goesOn && next.isOrderFree ? this.payRows(next) : null;
+      const beside = goesOn && next.isOrderFree && !givesWay ? this.payRows(next) : null;
+      const began = performance.now();
       const group = await underWay;
+      // While others post, the machine is theirs for as long as a group takes.
+      if (goesOn && givesWay) await sleep(Math.min(performance.now() - began, LONGEST_PAUSE_MS));
       settled += group.settled;
       unknown += group.unknown;
       heartbeat(settled);

@@ -40,7 +40,7 @@ export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLE
 export const AUDIT_VARIABLES = {
   AUDIT_EVERY_S: count(0, 86_400)
     .default(60)
-    .describe('how often the audit of the ledger resumes, for a quarter of that time; 0: never'),
+    .describe('how often the audit of the ledger resumes, which reads for a quarter of the time; 0: never'),
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
     .describe('how long after the end of a full audit the next begins'),
@@ -48,7 +48,15 @@ export const AUDIT_VARIABLES = {
 
 type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;
 
-/** Leaves the database to others for three quarters of the time. */
-export function auditPace(config: AuditConfig): { readonly passEveryMs: number; readonly workMs: number } {
-  return { passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000, workMs: config.AUDIT_EVERY_S * 250 };
+/** A little less than from one step to the next, which is left out while one is under way. */
+const SHARE_OF_INTERVAL = 0.9;
+
+/** Leaves the database to others for three quarters of the time, after each slice. */
+export function auditPace(config: AuditConfig): {
+  readonly passEveryMs: number;
+  readonly workMs: number;
+  readonly share: number;
+} {
+  const workMs = config.AUDIT_EVERY_S * 1_000 * SHARE_OF_INTERVAL;
+  return { passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000, workMs, share: 0.25 / SHARE_OF_INTERVAL };
 }

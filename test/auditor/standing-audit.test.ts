@@ -8,6 +8,7 @@ import { auditStanding, StandingAudit, type StandingStep } from '../../src/audit
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
+import type { Database } from '../../src/db/database.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { newNamespace, serving, sharedAddress, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
@@ -43,7 +44,7 @@ describe('the audit that runs by itself', () => {
 
   const never = new AbortController().signal;
   const standing = (workMs: number, database = db.database): StandingAudit =>
-    new StandingAudit({ database, clock: systemClock, passEveryMs: 0, workMs });
+    new StandingAudit({ database, clock: systemClock, passEveryMs: 0, workMs, share: 1 });
   const openFindings = () => db.database.reader.select(auditFindings, {});
 
   /** Steps, each by connections of its own, until a pass has ended. */
@@ -91,6 +92,24 @@ describe('the audit that runs by itself', () => {
     }
     assert.deepEqual(checked, whole.checked);
     assert(steps > 16, `${steps} steps, though it rests behind each check and within some`);
+  });
+
+  it('leaves the database to others after a slice, for as long as its share of the time asks for', async () => {
+    const slices: { began: number; ended: number }[] = [];
+    const database = Object.create(db.database) as Database;
+    database.withSnapshot = async (work, timeoutMs) => {
+      const began = performance.now();
+      const read = await db.database.withSnapshot(work, timeoutMs);
+      slices.push({ began, ended: performance.now() });
+      return read;
+    };
+    await auditSome(database, startOfAudit(Date.now()), { share: 1 / 4 });
+    // Timers may be early by a millisecond. The last check, which is made in one go, does not rest.
+    const rested = slices.filter(({ began, ended }, index) => {
+      const next = slices[index + 1]?.began ?? Infinity;
+      return next - ended >= 3 * (ended - began) - 2 && ended - began >= 1;
+    });
+    assert(rested.length > slices.length / 2, `${rested.length} of ${slices.length}`);
   });
 
   it('continues where it stopped in any process, and ends a pass without a finding in a sound ledger', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addMember, grantRole } from '../../src/access/members.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
@@ -217,6 +218,30 @@ describe('the execution of a batch', () => {
       desk.commandsWithin = () => within;
       assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
       assert.deepEqual(watched.groups, groups);
+    }
+  });
+
+  it('has one group under way at a time while many others post, else two', async () => {
+    const payer = await source(1_000n * LEAST);
+    const { watched, deps } = world;
+    const desk = Object.create(watched.desk) as PostingDesk;
+    desk.commandsWithin = () => 20;
+    let [underWay, most] = [0, 0];
+    desk.submitTogether = async (kind, commands) => {
+      most = Math.max(most, (underWay += 1));
+      await sleep(50);
+      const answers = await watched.desk.submitTogether(kind, commands);
+      underWay -= 1;
+      return answers;
+    };
+    for (const areMany of [true, false]) {
+      const others = { areMany: () => Promise.resolve(areMany) };
+      const execution = new BatchExecution({ ...deps, desk, others, baseUrl: BASE_URL, files: fileMaker(db.database) });
+      const batch = await world.executed(payer, pays(...Array.from({ length: 100 }, () => LEAST)));
+      most = 0;
+      assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
+      assert.equal(most, areMany ? 1 : 2);
+      assert.equal((await world.batch(batch.id)).rowsPaid, 100);
     }
   });
 
