@@ -139,7 +139,7 @@ export function decideApproval(command: DecideAdjustment, state: LockedState): D
     description: reason,
     entries: entriesOf(move, direction === 'in' ? 'adjustment_in' : 'adjustment_out'),
   };
-  return done(command, 'approve', posted, state, [posting]);
+  return done(command, 'approve', posted, state, { postings: [posting] });
 }
 
 /** Ends the proposal without moving anything. The proposer may withdraw it this way. */
@@ -157,12 +157,12 @@ function done(
   action: 'propose' | 'approve' | 'reject',
   adjustment: Adjustment,
   state: LockedState,
-  postings: Posting[] = [],
+  moved: { readonly postings?: Posting[] } = {},
 ): Decision<Adjustment> {
   const row = action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
   const why = 'why' in command ? command.why : null;
   const act = actOf(command, adjustmentAct(adjustment, `adjustment.${action}`, why), state);
-  return { outcome: { done: true, resource: adjustment }, writes: { postings, rows: [row, act] }, bindsKey: true };
+  return { outcome: { done: true, resource: adjustment }, writes: { ...moved, rows: [row, act] }, bindsKey: true };
 }
 
 function decidedBy(

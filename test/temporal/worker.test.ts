@@ -155,6 +155,8 @@ describe('the worker', () => {
             );
             await untilIdle(workflow);
           }
+          // A run that has only begun says nothing yet.
+          await until('the next run says what it is about', async () => (await details()) !== '');
           assert.match(
             await details(),
             new RegExp(`^${what}.*\\n\\nWaiting .*\\n\\nRefused at .*Mallory ${signals} is not`),
