@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/core/instant.js';
 import { time } from '../../src/db/columns.js';
 import { auditFindings, auditPasses } from '../../src/db/entities/audits.js';
@@ -100,6 +101,7 @@ describe('the audit that runs by itself', () => {
     database.withSnapshot = async (work, timeoutMs) => {
       const began = performance.now();
       const read = await db.database.withSnapshot(work, timeoutMs);
+      await sleep(5);
       slices.push({ began, ended: performance.now() });
       return read;
     };
@@ -107,7 +109,7 @@ describe('the audit that runs by itself', () => {
     // Timers may be early by a millisecond. The last check, which is made in one go, does not rest.
     const rested = slices.filter(({ began, ended }, index) => {
       const next = slices[index + 1]?.began ?? Infinity;
-      return next - ended >= 3 * (ended - began) - 2 && ended - began >= 1;
+      return next - ended >= 3 * (ended - began) - 2;
     });
     assert(rested.length > slices.length / 2, `${rested.length} of ${slices.length}`);
   });

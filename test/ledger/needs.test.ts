@@ -90,8 +90,8 @@ describe('what the commands of one group ask of one table', () => {
         [ofReceiver, undefined],
       ],
       [
-        [of(receiver.id, '2001-01'), of(tenant.owner.id, MONTH)],
-        [undefined, undefined],
+        [of(tenant.owner.id, '2001-01'), of(receiver.id, MONTH)],
+        [undefined, ofReceiver],
       ],
     ] as const) {
       const seen: (bigint | undefined)[] = [];
@@ -107,7 +107,7 @@ describe('what the commands of one group ask of one table', () => {
           return refused;
         },
       });
-      await watched.desk.submit(testKind, { ...command, needs: [...command.needs, ...asked] });
+      await watched.desk.submit(testKind, { ...command, needs: [...asked, ...command.needs] });
       assert.deepEqual(seen, [ofPayer, ...expected]);
     }
     assert.deepEqual(watched.faults, []);
