@@ -99,6 +99,21 @@ describe('an account whose row somebody keeps locked', () => {
     });
   });
 
+  it('keeps nobody waiting for what its key has already bound where only another row of its group is locked', async () => {
+    const [from, to] = await twoAccounts();
+    const bound = move({ from, to, raw: 1n });
+    assert((await watched.desk.submit(testKind, bound)).outcome.done);
+    const connection = await createConnection({ uri: own.adminUrl });
+    try {
+      await connection.query('START TRANSACTION');
+      await connection.query(`SELECT * FROM balances WHERE account_id=X'${from.id.replaceAll('-', '')}' FOR UPDATE`);
+      const { outcome, replayed } = await watched.desk.submit(testKind, bound);
+      assert(outcome.done && replayed);
+    } finally {
+      await connection.end();
+    }
+  });
+
   it('is posted to as before when the lock is gone', async () => {
     const [from, to] = await twoAccounts();
     let waiting: ReturnType<typeof watched.desk.submit> | undefined;

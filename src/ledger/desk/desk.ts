@@ -156,7 +156,7 @@ export class PostingDesk {
       // Whatever failed, nobody was answered: the result is unknown to the client, who repeats the request with its
       // key.
       if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('group', fault);
-      giveUp(group);
+      await this.giveUp(group);
     }
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
   }
@@ -181,10 +181,7 @@ export class PostingDesk {
       } catch (failure) {
         const lastNamed = named;
         named = undefined;
-        if (failure instanceof LedgerClosed) {
-          await this.answerKnown(open);
-          return giveUp(open);
-        }
+        if (failure instanceof LedgerClosed) return this.giveUp(open);
         if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
@@ -194,6 +191,7 @@ export class PostingDesk {
         else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
           this.observer.groupRetried('unavailable');
         else throw failure;
+        await this.answerIfKnown(open);
         await pause(Math.random() * RETRY_PAUSE_MS);
       }
     }
@@ -239,7 +237,7 @@ export class PostingDesk {
       await this.post(group).catch((fault: unknown) => {
         if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
         if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('parked group', fault);
-        giveUp(group);
+        return this.giveUp(group);
       });
     }
     this.parkedRuns = false;
@@ -262,6 +260,18 @@ export class PostingDesk {
   /** Answers the commands whose key is already bound. */
   private async answerKnown(group: readonly Waiting[]): Promise<void> {
     this.settle(await answerFromKeys(this.deps.database.lookup, group));
+  }
+
+  /** The same after a failure: what a bound key says is true whatever failed, and if it cannot be read, nothing is lost. */
+  private async answerIfKnown(group: readonly Waiting[]): Promise<void> {
+    const open = group.filter(isOpen);
+    if (open.length > 0) await this.answerKnown(open).catch(() => undefined);
+  }
+
+  /** What no key tells is unknown. */
+  private async giveUp(group: readonly Waiting[]): Promise<void> {
+    await this.answerIfKnown(group);
+    giveUp(group);
   }
 
   private settle(answers: Answers): void {
