@@ -76,7 +76,8 @@ export class Flight {
       const isWell = outcome !== null && (outcome.result === null || isSuccess(outcome.result));
       this.mayBegin &&= isWell;
     } catch (fault) {
-      this.flying.delete(delivery.id);
+      // Its fault may come after the last look at it: it is kept as untried.
+      if (this.flying.delete(delivery.id)) this.cutOff.push(delivery);
       this.mayBegin = false;
       this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
