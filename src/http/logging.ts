@@ -31,15 +31,19 @@ export function createLogging(
   const mixin = about === undefined ? {} : { mixin: about };
   const options = { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin };
   if (destination !== undefined) return { logger: pino(options, destination), close: () => Promise.resolve() };
+  const flush = (): void => lines.flush();
+  // Before pino's own listener, which writes what the stream has when the process exits.
+  process.once('exit', flush);
   const stream = pino.destination({ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES });
   // The reader of our output is gone: there is nobody to tell, and the service continues.
   stream.on('error', () => undefined);
   const lines = new GatheredLines(stream);
-  const timer = setInterval(() => lines.flush(), FLUSH_MS);
+  const timer = setInterval(flush, FLUSH_MS);
   timer.unref();
   const close = (): Promise<void> => {
     clearInterval(timer);
-    lines.flush();
+    process.off('exit', flush);
+    flush();
     return closeStream(stream);
   };
   return { logger: pino(options, lines), close };

@@ -12,3 +12,12 @@ describe('an error that nobody caught', () => {
       assert.ok(!`${stdout}${stderr}`.includes(secret), stdout + stderr);
   });
 });
+
+describe('a process that cannot start', () => {
+  it('has written what it logged just before', async () => {
+    const { code, stdout, stderr } = await run('test/support/refused-process.js', [], {});
+    assert.equal(code, 1);
+    assert.match(stdout, /the server takes no writes/);
+    assert.match(stderr, /the service cannot start: no primary was found/);
+  });
+});
