@@ -7,6 +7,7 @@ import type { Reader } from '../db/database.js';
 import { type FeeKey, type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { type LockedState, need, type Need } from '../ledger/desk/types.js';
+import { perReader } from './per-reader.js';
 import type { Fee } from './rules.js';
 
 /** Which account receives a tenant's fees in an asset, if the operation charges one. */
@@ -14,10 +15,10 @@ type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
 
-/** One for each database's reader. */
-const remembered = new WeakMap<Reader, Recent<FeeAccountsOfTenant>>();
 const MAX_REMEMBERED = 20_000;
 const MAX_AGE_MS = 1_000;
+/** By operation and tenant. */
+const rememberedOf = perReader(() => new Recent<FeeAccountsOfTenant>(MAX_REMEMBERED, MAX_AGE_MS));
 
 /**
  * Named before the lock, so that the fee accounts are locked with the others; which of them is paid is read again
@@ -29,20 +30,19 @@ export async function readFeeAccounts(
   tenantIds: ReadonlySet<Uuid>,
   isRetry: boolean,
 ): Promise<FeeAccounts> {
-  let recent = remembered.get(reader);
-  if (recent === undefined) remembered.set(reader, (recent = new Recent(MAX_REMEMBERED, MAX_AGE_MS)));
+  const remembered = rememberedOf(reader);
   const now = performance.now();
   const found = new Map<Uuid, FeeAccountsOfTenant>();
   const asked = new Set<Uuid>();
   for (const tenantId of tenantIds) {
-    const known = isRetry ? undefined : recent.get(`${operation}|${tenantId}`, now);
+    const known = isRetry ? undefined : remembered.get(`${operation}|${tenantId}`, now);
     if (known === undefined) asked.add(tenantId);
     else found.set(tenantId, known);
   }
   if (asked.size > 0)
     for (const [tenantId, accounts] of await selectFeeAccounts(reader, operation, asked)) {
       found.set(tenantId, accounts);
-      recent.set(`${operation}|${tenantId}`, accounts, now);
+      remembered.set(`${operation}|${tenantId}`, accounts, now);
     }
   return (tenantId, ofAsset) => found.get(tenantId)?.get(ofAsset);
 }

@@ -4,6 +4,7 @@ import type { Reader } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
 import type { OwnerFinder } from '../ledger/desk/types.js';
+import { perReader } from './per-reader.js';
 
 /** An account, and the tenant that named it. */
 interface NamedAccount {
@@ -21,18 +22,9 @@ interface Reach {
   readonly ownerOf: OwnerFinder;
 }
 
-/**
- * Owners of accounts that were named by their own tenant: an owner never changes. One map for each database's reader.
- */
-const knownOwners = new WeakMap<Reader, Map<Uuid, Uuid>>();
+/** Owners of accounts that were named by their own tenant: an owner never changes. */
+const knownOwnersOf = perReader(() => new Map<Uuid, Uuid>());
 const MAX_KNOWN_OWNERS = 20_000;
-
-function knownOwnersOf(reader: Reader): Map<Uuid, Uuid> {
-  let known = knownOwners.get(reader);
-  if (known === undefined) knownOwners.set(reader, (known = new Map()));
-  if (known.size > MAX_KNOWN_OWNERS) known.clear();
-  return known;
-}
 
 /**
  * Read before the lock, so that a command names no account outside its tenant's reach. Accounts that a tenant cannot
@@ -44,6 +36,7 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
   const inReach = new Set<string>();
   const owners = new Map<Uuid, Uuid>();
   const known = knownOwnersOf(reader);
+  if (known.size > MAX_KNOWN_OWNERS) known.clear();
   const asked = new Map<string, NamedAccount>();
   for (const one of named) {
     const pair = pairOf(one.tenantId, one.accountId);
