@@ -8,6 +8,7 @@ import {
   isUnavailable,
   TransactionRetryable,
 } from '../../db/failures.js';
+import { AccountTurns } from './account-turns.js';
 import { answerFromKeys, answersAfter, ClockStrayed, GroupUnknown, nameAccounts, postGroup } from './group.js';
 import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
 import { LedgerClosed } from './loading.js';
@@ -18,7 +19,6 @@ import { Pump, type PumpOptions } from './pump.js';
 import { AccountNotLocked } from './state.js';
 import type { Answers, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import type { Answer, Command, CommandKind } from './types.js';
-import { Turns } from './turns.js';
 import { type Waiting, waitingFor } from './waiting.js';
 
 export interface DeskOptions extends PumpOptions {
@@ -47,7 +47,7 @@ const UNAVAILABLE_TRIES = 2;
  *   submit ─ queue ─ run      what has queued up becomes a group of pending commands (pending-commands.ts)
  *     nameAccounts            kind.accounts: which accounts they touch
  *     answerFromKeys          keys that are already bound are answered (keys.ts, group.ts): before the locks only if that
- *                             is likely, or the accounts are busy
+ *                             is likely, or the accounts are busy; and after a failure
  *     postGroup               one transaction (group.ts):
  *       lockAndLoad             the accounts' rows, sorted; under these locks the keys again, and what kind.needs asks for
  *                               (loading.ts, loaded-table.ts)
@@ -63,7 +63,7 @@ const UNAVAILABLE_TRIES = 2;
 export class PostingDesk {
   private readonly pace = new Pace();
   private readonly pump: Pump;
-  private readonly turns = new Turns();
+  private readonly turns = new AccountTurns();
   private whenIdle: (() => void)[] = [];
   private readonly parking: Parking<Waiting>;
   private parkedRuns = false;
@@ -207,7 +207,7 @@ export class PostingDesk {
     await this.answerKnown(open);
     const left = open.filter(isOpen);
     if (left.length > 0) this.observer.clockRefused(left.length);
-    giveUp(left);
+    answerUnknown(left);
   }
 
   /** Finds which accounts were waited for, and lets their commands wait apart from the others. */
@@ -251,7 +251,7 @@ export class PostingDesk {
       // MySQL may be back before their time is up.
       if (!isUnavailable(fault)) {
         this.deps.onFault('parked group', fault);
-        giveUp(this.parking.takeAll());
+        answerUnknown(this.parking.takeAll());
       }
       return [];
     }
@@ -262,7 +262,7 @@ export class PostingDesk {
     this.settle(await answerFromKeys(this.deps.database.lookup, group));
   }
 
-  /** The same after a failure: what a bound key says is true whatever failed, and if it cannot be read, nothing is lost. */
+  /** The same after a failure: a bound key stays true whatever failed, and may be unreadable now. */
   private async answerIfKnown(group: readonly Waiting[]): Promise<void> {
     const open = group.filter(isOpen);
     if (open.length > 0) await this.answerKnown(open).catch(() => undefined);
@@ -271,7 +271,7 @@ export class PostingDesk {
   /** What no key tells is unknown. */
   private async giveUp(group: readonly Waiting[]): Promise<void> {
     await this.answerIfKnown(group);
-    giveUp(group);
+    answerUnknown(group);
   }
 
   private settle(answers: Answers): void {
@@ -293,7 +293,7 @@ export class PostingDesk {
     for (const pending of open)
       await this.post([pending]).catch((fault: unknown) => {
         this.deps.onFault(pending.kind.name, fault);
-        giveUp([pending]);
+        answerUnknown([pending]);
       });
   }
 
@@ -317,7 +317,7 @@ function isOpen({ answered, parked }: Waiting): boolean {
   return !answered && !parked;
 }
 
-function giveUp(group: readonly PendingCommand[]): void {
+function answerUnknown(group: readonly PendingCommand[]): void {
   for (const pending of group) pending.answer(UNKNOWN);
 }
 

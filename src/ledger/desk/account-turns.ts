@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 
 /** Lets groups that share an account go one after the other, in the order in which they came. */
-export class Turns {
+export class AccountTurns {
   /** The last group that named each account, until it has ended. */
   private readonly last = new Map<Uuid, Promise<void>>();
 

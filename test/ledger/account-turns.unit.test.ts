@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { newId } from '../../src/core/ids.js';
-import { Turns } from '../../src/ledger/desk/turns.js';
+import { AccountTurns } from '../../src/ledger/desk/account-turns.js';
 
 describe('the turns of groups', () => {
   const [one, other, third] = [newId(), newId(), newId()];
-  let turns: Turns;
+  let turns: AccountTurns;
   let begun: string[];
   beforeEach(() => {
-    [turns, begun] = [new Turns(), []];
+    [turns, begun] = [new AccountTurns(), []];
   });
 
   /** Begins a group; what it returns ends it. */
