@@ -16,7 +16,16 @@ import { leasesOf } from '../support/leases.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
-import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
+import {
+  assertSameStory,
+  FORGOTTEN_RAIL,
+  forgetRails,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+  saidOf,
+} from './support.js';
 
 describe('a rail that does not answer', () => {
   const OPTIONS = { opensAfter: 3, probeAfterMs: 1_000 };
@@ -31,8 +40,7 @@ describe('a rail that does not answer', () => {
   });
 
   beforeEach(async () => {
-    await db.change('DELETE FROM rail_breakers');
-    await db.change(`UPDATE payouts SET rail='http:of-another-test' WHERE rail='simulated'`);
+    await forgetRails(db);
     own = await openPayoutBank(api);
     now = systemClock;
   });
@@ -186,9 +194,7 @@ describe('a rail that does not answer', () => {
     const { submissions } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
-    const found = (await listRails(db.database.reader, ['http:bank-a'])).filter(
-      ({ rail }) => rail !== 'http:of-another-test',
-    );
+    const found = (await listRails(db.database.reader, ['http:bank-a'])).filter(({ rail }) => rail !== FORGOTTEN_RAIL);
     assert.deepEqual(
       found.map(({ rail, breaker: known, approved, inProgress }) => [rail, known?.state, approved, inProgress]),
       [

@@ -11,7 +11,7 @@ import { answered, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
-import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, rowOf } from './support.js';
+import { assertSameStory, forgetRails, openPayoutBank, type PayoutBank, railsOf, rowOf } from './support.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 
@@ -27,8 +27,7 @@ describe('a payout of a frozen account', () => {
   });
 
   beforeEach(async () => {
-    await db.change('DELETE FROM rail_breakers');
-    await db.change(`UPDATE payouts SET rail='http:of-another-test' WHERE rail='simulated'`);
+    await forgetRails(db);
     own = await openPayoutBank(api);
     id = await own.pay();
   });

@@ -199,6 +199,14 @@ export function saidOf({ database }: Pick<TestDatabase, 'database'>, payoutId: U
   return database.reader.select(payoutRailEvents, { payoutId }, { orderBy: ['id'] });
 }
 
+export const FORGOTTEN_RAIL = 'http:of-another-test';
+
+/** Every rail is as never asked, and no earlier payout is the simulated one's. */
+export async function forgetRails(db: TestDatabase): Promise<void> {
+  await db.change('DELETE FROM rail_breakers');
+  await db.change(`UPDATE payouts SET rail='${FORGOTTEN_RAIL}' WHERE rail='simulated'`);
+}
+
 /** The parts of the worker that reach rails, without worker and Temporal. */
 export function railsOf(
   { database }: Pick<TestDatabase, 'database'>,
