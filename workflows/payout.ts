@@ -17,8 +17,8 @@ const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** By then a hanging rail has been noticed, so the queue must be unserved. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
 /**
- * Payouts that an unresponsive rail or a frozen account holds up are told when that is over. One that was already handed over looks as rarely
- * as if it had asked this many more times.
+ * Payouts that an unresponsive rail holds up are told when it answers, and approved ones when their account is
+ * unfrozen. One that was already handed over looks as rarely as if it had asked this many more times.
  */
 const HELD_STEPS = 8;
 
