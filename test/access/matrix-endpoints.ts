@@ -429,7 +429,8 @@ async function storedStatement(bank: Bank, { id: accountId, tenantId }: Account)
   const owned = { id, tenantId, accountId, asset: 'COPM', status: 'ready', createdBy: bank.tenant.owner.id } as const;
   await bank.api.core.database.withTransaction(async (transaction) => {
     await transaction.execute(insertSql(statements, [{ ...owned, ...figures, ...times }]));
-    await transaction.execute(insertSql(statementFiles, [{ statementId: id, format: 'csv', number: 0, content }]));
+    const files = (['csv', 'xlsx'] as const).map((format) => ({ statementId: id, format, number: 0, content }));
+    await transaction.execute(insertSql(statementFiles, files));
   });
   return id;
 }

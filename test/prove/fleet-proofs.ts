@@ -1,5 +1,6 @@
 import { besideCampaign } from '../campaigns/beside.js';
 import { composedCampaign } from '../campaigns/composed.js';
+import { mixedLoadCampaign } from '../campaigns/mixed-load.js';
 import { rollingCampaign } from '../campaigns/rolling.js';
 import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
 import { upgradeCampaign } from '../campaigns/upgrade.js';
@@ -19,6 +20,11 @@ export const FLEET_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise
     } finally {
       await server.remove();
     }
+  },
+  'mixed-load': async ({ adminUrl }) => {
+    const load = counts('MIXED_LOAD_COUNTS', { seconds: 7_200, clients: 8, pauseMs: 250 });
+    const batches = { rows: 500, betweenBatchesMs: 30_000 };
+    return [await alone(adminUrl, (stage) => mixedLoadCampaign({ ...stage, ...load, ...batches, isTimed: true }))];
   },
   'two-of-each': async () => [await twoOfEachCampaign({ rounds: 10, clients: 32, calmMs: 1_500, rows: 500 })],
   composed: async () => [await composedCampaign()],
@@ -41,7 +47,7 @@ interface Stage {
 /** With a database and a Temporal of its own. */
 async function alone(adminUrl: string, work: (stage: Stage) => Promise<string>): Promise<string> {
   const server = await PrivateTemporal.start();
-  const db = await freshDatabase(adminUrl, 'money_upgrade');
+  const db = await freshDatabase(adminUrl, 'money_alone');
   try {
     return await work({ db, temporal: server.temporal });
   } finally {

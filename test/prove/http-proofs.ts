@@ -1,3 +1,4 @@
+import { generatedCalls } from '../campaigns/generated-calls.js';
 import { httpCommitCuts } from '../campaigns/http-commit-cuts.js';
 import { followingStorm } from '../campaigns/http-following.js';
 import {
@@ -38,6 +39,7 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_after', commandTimeoutMs: 1_000 }),
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_racing', commandTimeoutMs: 1_000 }),
   ],
+  schemathesis: async (db) => [await generatedCalls({ db, calls: 1_000, seed: Date.now() % 2 ** 31 })],
   timing: (db) =>
     twoProcesses(db, async ({ api, others: [baseUrl = ''] }) => [
       await timingCampaign({

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { CheckedUrl } from '../../src/webhooks/address-guard/guard.js';
+import { AddressGuard, type CheckedUrl } from '../../src/webhooks/address-guard/guard.js';
 import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
 import type { OutgoingDelivery } from '../../src/webhooks/sender.js';
 import type { Sending } from '../../src/webhooks/sending.js';
@@ -16,6 +16,9 @@ interface Received {
 export type Reply = number | AttemptResult | Promise<number | AttemptResult>;
 
 type RefusedReason = Extract<CheckedUrl, { ok: false }>['reason'];
+
+/** Names lead to the receiver, whatever they resolve to. */
+const GUARD = new AddressGuard({ allowedHosts: [], namesAreLeftToProxy: true });
 
 /**
  * What signs, checks addresses and answers in tests, without a network: every URL leads to it. `reply` says what it answers.
@@ -44,11 +47,7 @@ export class FakeReceiver {
         ...(previousSecret === null ? {} : { 'Svc-Signature-Previous': sign(previousSecret, body) }),
       }),
     },
-    parseUrl: (text) => {
-      if (!URL.canParse(text)) return { ok: false, reason: 'malformed' };
-      const url = new URL(text);
-      return url.protocol === 'https:' ? { ok: true, url } : { ok: false, reason: 'https_only' };
-    },
+    parseUrl: (text) => GUARD.parseUrl(text),
     checkUrl: (text) => {
       this.resolved.push(text);
       const parsed = this.sending.parseUrl(text);

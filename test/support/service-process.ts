@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -71,6 +72,13 @@ export class ServiceProcess {
 
   get isRunning(): boolean {
     return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Its memory. A process that has died has none; whoever looks for it afterwards says so. */
+  get residentMb(): number {
+    if (!this.isRunning) return 0;
+    const [, kib = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8')) ?? [];
+    return Math.round(Number.parseInt(kib, 10) / 1024);
   }
 
   /** Resolves when it can do its work now. Fails when it ends before. */

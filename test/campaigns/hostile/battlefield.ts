@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setQuotas } from '../../../src/access/quotas.js';
 import type { SecretKey } from '../../../src/core/fingerprint.js';
 import { systemClock } from '../../../src/core/instant.js';
@@ -7,7 +6,6 @@ import { ApiProcess } from '../../support/api-process.js';
 import { openPayrollBank, type PayrollBank } from '../../support/batch-workflows.js';
 import type { TestDatabase } from '../../support/database.js';
 import { PrivateTemporal } from '../../support/private-temporal.js';
-import type { ServiceProcess } from '../../support/service-process.js';
 import { temporalEnvironment } from '../../support/temporal.js';
 import { WorkerProcess } from '../../support/worker-process.js';
 import { TEST_ACTOR } from '../../support/world.js';
@@ -80,8 +78,8 @@ export class Battlefield {
   ): Promise<{ readonly result: T; readonly apiMb: number; readonly workerMb: number }> {
     const most = { apiMb: 0, workerMb: 0 };
     const look = (): void => {
-      most.apiMb = Math.max(most.apiMb, residentMb(this.api));
-      most.workerMb = Math.max(most.workerMb, residentMb(this.worker));
+      most.apiMb = Math.max(most.apiMb, this.api.residentMb);
+      most.workerMb = Math.max(most.workerMb, this.worker.residentMb);
     };
     const looking = setInterval(look, LOOK_EVERY_MS);
     try {
@@ -90,11 +88,4 @@ export class Battlefield {
       clearInterval(looking);
     }
   }
-}
-
-/** A process that has died has none; whoever looks for it afterwards says so. */
-function residentMb(process: ServiceProcess): number {
-  if (!process.isRunning) return 0;
-  const [, kib = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number.parseInt(kib, 10) / 1024);
 }

@@ -1,0 +1,19 @@
+import { fetchByPip, pythonModule } from './pip.mjs';
+import { say } from './progress.mjs';
+
+const VERSION = '4.32.5';
+
+/**
+ * The command `{command, args, env}` that runs Schemathesis, which makes calls up from an OpenAPI document. Undefined
+ * if it is not available; what needs it is then pending, and says so.
+ */
+export async function findSchemathesis() {
+  try {
+    const title = `Fetching Schemathesis ${VERSION} (once)`;
+    const folder = await fetchByPip('schemathesis', VERSION, { title, failure: 'pip could not fetch it' });
+    return pythonModule(folder, 'schemathesis.cli');
+  } catch (error) {
+    say(`  ${error.message}\n  NO SCHEMATHESIS IS AT HAND (Python with pip fetches it): no calls are made up.`);
+    return undefined;
+  }
+}

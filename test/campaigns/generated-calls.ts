@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { makeTarget, type Target } from '../access/matrix-endpoints.js';
+import { startTestApi } from '../support/api.js';
+import { LEAST, openBank } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { ROOT } from '../support/service-process.js';
+import { assertLedgerSound } from '../support/world.js';
+
+interface GeneratedCalls {
+  readonly db: TestDatabase;
+  /** The most for each operation and phase: fewer where there are no more different ones. */
+  readonly calls: number;
+  /** The operations whose path matches; all unless said. */
+  readonly paths?: string;
+  readonly seed: number;
+}
+
+interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+];
+const SAID_CHARS = 8_000;
+const MAX_RAW = 2n ** 63n - 1n;
+
+/** What scripts/lib/schemathesis.mjs finds or fetches; undefined where it cannot be had, which it says. */
+export async function schemathesis(): Promise<Program | undefined> {
+  const path = pathToFileURL(join(ROOT, 'scripts/lib/schemathesis.mjs')).href;
+  const { findSchemathesis } = (await import(path)) as { findSchemathesis(): Promise<Program | undefined> };
+  return findSchemathesis();
+}
+
+/**
+ * Schemathesis makes calls up from the OpenAPI document, valid and invalid ones, many of them about things that are there. No answer
+ * is a 5xx, each is one that the document describes, and the ledger is sound after all of them.
+ */
+export async function generatedCalls({ db, calls, paths, seed }: GeneratedCalls): Promise<string> {
+  const program = await schemathesis();
+  assert(program !== undefined, 'there is no Schemathesis');
+  const api = await startTestApi(db);
+  const folder = await mkdtemp(join(tmpdir(), 'generated-calls-'));
+  try {
+    const bank = await openBank(api);
+    await writeFile(join(folder, 'schemathesis.toml'), knownValues(await makeTarget(bank)));
+    const said = await outputOf(program, folder, [
+      ...['run', `${api.baseUrl}/openapi.json`, '--header', `Authorization: Bearer ${bank.token}`],
+      ...['--checks', CHECKS.join(','), '--phases', 'examples,coverage,fuzzing', '--max-examples', calls.toString()],
+      ...['--seed', seed.toString(), '--continue-on-failure', '--no-shrink', '--suppress-health-check', 'all'],
+      ...['--warnings', 'off', ...(paths === undefined ? [] : ['--include-path-regex', paths])],
+    ]);
+    await assertLedgerSound(db.database);
+    const [, operations = ''] = /Tested: (\d+)/.exec(said) ?? [];
+    const [, made = ''] = /(\d+) generated/.exec(said) ?? [];
+    assert(Number(operations) > 0 && Number(made) >= Number(operations), said);
+    return `${operations} operations, ${made} calls of seed ${seed}: no 5xx, and no answer that the OpenAPI document does not describe`;
+  } finally {
+    await rm(folder, { recursive: true });
+    await api.stop();
+  }
+}
+
+/** So that calls do not all end at an id that nobody has. */
+function knownValues(target: Target): string {
+  const { account, other, renew: _, alias: __, ...things } = target;
+  const accounts = [account.id, other.id];
+  const dictionaries = {
+    accounts,
+    things: [...accounts, ...Object.values(things)],
+    amounts: ['0', '1', LEAST.toString(), (MAX_RAW - 1n).toString(), MAX_RAW.toString()],
+  };
+  const from = (dictionary: keyof typeof dictionaries, probability: number): string =>
+    `{ dictionary = "${dictionary}", probability = ${probability} }`;
+  const parameters = {
+    'path.account_id': from('accounts', 0.8),
+    'path.id': from('things', 0.8),
+    'path.batch_id': from('things', 0.8),
+    'path.statement_id': from('things', 0.8),
+    'path.request_id': from('things', 0.8),
+    'query.source_account': from('accounts', 0.5),
+    'body.source_account': from('accounts', 0.8),
+    'body.destination.account_id': from('accounts', 0.8),
+    'body.recipient.account_id': from('accounts', 0.8),
+    'body.amount.raw': from('amounts', 0.5),
+  };
+  return [
+    '[dictionaries]',
+    ...Object.entries(dictionaries).map(([name, values]) => `${name} = { values = ${JSON.stringify(values)} }`),
+    '[parameters]',
+    ...Object.entries(parameters).map(([name, value]) => `"${name}" = ${value}`),
+    '',
+  ].join('\n');
+}
+
+/** What it says when all of its checks hold; what it found fails. */
+async function outputOf({ command, args, env }: Program, cwd: string, more: readonly string[]): Promise<string> {
+  const child = spawn(command, [...args, ...more], { cwd, env: { ...process.env, ...env, NO_COLOR: '1' } });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
+  assert.equal(code, 0, said.slice(-SAID_CHARS));
+  return said;
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type PayoutBank, openPayoutBank, paidTimes, untilStatus } from '../payouts/support.js';
+import { request, startTestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { LEAST } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { temporalEnvironment, type TestTemporal } from '../support/temporal.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { Clients } from './clients.js';
+import { OtherWork } from './other-work.js';
+import { WaitingClients } from './waiting-clients.js';
+
+interface MixedLoad {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  readonly seconds: number;
+  readonly clients: number;
+  /** What each client rests between two transfers. */
+  readonly pauseMs: number;
+  /** Of each batch, and the time between two. */
+  readonly rows: number;
+  readonly betweenBatchesMs: number;
+  /** Whether memory and latency are to be flat: a short run says nothing about either. */
+  readonly isTimed: boolean;
+}
+
+/** Of the time: until then caches fill, code is compiled, and the heap finds its size. */
+const WARM_UP_SHARE = 0.2;
+const SAMPLES = 200;
+const PAYOUT_EVERY_MS = 1_000;
+const PAYOUTS = 100_000n;
+const WAITING_CLIENTS = 4;
+const WAITING_PAUSE_MS = 2_000;
+const READS_A_SAMPLE = 50;
+const PAID_MS = 120_000;
+/** Of the first part after the warm-up, in the last one. */
+const FLAT_MEMORY = { share: 1.1, mb: 16 };
+const FLAT_LATENCY = { share: 1.5, ms: 2 };
+
+interface Sample {
+  readonly apiMb: number;
+  readonly workerMb: number;
+  readonly readMs: number;
+}
+
+/**
+ * Transfers, approvals that end in every way, batches, payouts, webhooks and reads at a steady pace, by one API process and one
+ * worker that audits all the time. Neither takes more memory in the last third than in the first after the warm-up, reads take no
+ * longer, what every client was told is true, and the auditor finds nothing.
+ */
+export async function mixedLoadCampaign(load: MixedLoad): Promise<string> {
+  const { db, temporal, clients: count, pauseMs } = load;
+  const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
+  const worker = await WorkerProcess.start(db.url, temporal, { AUDIT_EVERY_S: '60' });
+  try {
+    const { baseUrl } = api;
+    const clients = await Clients.start(db, baseUrl, count, pauseMs);
+    const waiting = await WaitingClients.start({ db, temporal, baseUrl }, WAITING_CLIENTS, WAITING_PAUSE_MS);
+    const others = await OtherWork.start(db, baseUrl, load);
+    const payouts = await Payouts.start(db, baseUrl);
+    const samples: Sample[] = [];
+    const watching = watch({ api, worker, token: clients.token, ...load }, samples);
+    await waiting.during(payouts.during(watching));
+    clients.stop();
+    const told = [await payouts.finish(), await others.finish(), await waiting.finish(), await clients.finish()];
+    const flat = flatness(samples);
+    if (load.isTimed) assertFlat(flat);
+    return `${load.seconds} s: ${said(flat)}; ${told.join('; ')}`;
+  } finally {
+    await Promise.all([worker.stop(), api.stop()]);
+  }
+}
+
+interface Watched extends Pick<MixedLoad, 'seconds'> {
+  readonly api: ApiProcess;
+  readonly worker: WorkerProcess;
+  readonly token: string;
+}
+
+async function watch({ api, worker, token, seconds }: Watched, samples: Sample[]): Promise<void> {
+  const beganAt = performance.now();
+  const everyMs = (seconds * 1_000) / SAMPLES;
+  while (performance.now() < beganAt + seconds * 1_000) {
+    const times: number[] = [];
+    for (let read = 0; read < READS_A_SAMPLE; read += 1) {
+      const sentAt = performance.now();
+      const { status, text } = await request(api.baseUrl, 'GET', '/v1/transfers?limit=20', { token });
+      assert.equal(status, 200, text);
+      times.push(performance.now() - sentAt);
+    }
+    samples.push({ apiMb: api.residentMb, workerMb: worker.residentMb, readMs: median(times) });
+    await sleep(Math.max(0, beganAt + samples.length * everyMs - performance.now()));
+  }
+}
+
+/** A tenant that pays out once a second. */
+class Payouts {
+  private readonly ids: string[] = [];
+  private isRunning = true;
+
+  private constructor(
+    private readonly db: TestDatabase,
+    private readonly own: PayoutBank,
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  static async start(db: TestDatabase, baseUrl: string): Promise<Payouts> {
+    const tool = await startTestApi(db);
+    const through = { ...tool, request: request.bind(null, baseUrl) };
+    return new Payouts(db, await openPayoutBank(through, PAYOUTS * LEAST), () => tool.stop());
+  }
+
+  /** Pays until the work is done; fails at once when either does. */
+  async during(work: Promise<void>): Promise<void> {
+    const paying = this.work();
+    await Promise.race([work, paying]);
+    this.isRunning = false;
+    await Promise.all([work, paying]);
+  }
+
+  private async work(): Promise<void> {
+    for (; this.isRunning; await sleep(PAYOUT_EVERY_MS)) this.ids.push(await this.own.pay());
+  }
+
+  async finish(): Promise<string> {
+    const { db, own, ids } = this;
+    for (const id of ids) await untilStatus(own, id, ['completed'], PAID_MS);
+    assert.deepEqual(
+      await paidTimes(db, ids),
+      ids.map(() => 1),
+    );
+    await this.close();
+    return `${ids.length} payouts, each paid once`;
+  }
+}
+
+type Flatness = Readonly<Record<keyof Sample, readonly [first: number, last: number]>>;
+
+/** The medians of the first third after the warm-up, and of the last. */
+function flatness(samples: readonly Sample[]): Flatness {
+  const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE));
+  const third = Math.ceil(warm.length / 3);
+  const of = (key: keyof Sample): [number, number] => [
+    median(warm.slice(0, third).map((sample) => sample[key])),
+    median(warm.slice(-third).map((sample) => sample[key])),
+  ];
+  return { apiMb: of('apiMb'), workerMb: of('workerMb'), readMs: of('readMs') };
+}
+
+function assertFlat({ apiMb, workerMb, readMs }: Flatness): void {
+  for (const [first, last] of [apiMb, workerMb])
+    assert(last <= first * FLAT_MEMORY.share + FLAT_MEMORY.mb, `memory grows from ${first} to ${last} MB`);
+  const [first, last] = readMs;
+  assert(last <= first * FLAT_LATENCY.share + FLAT_LATENCY.ms, `a read takes ${last} ms instead of ${first}`);
+}
+
+function said({ apiMb, workerMb, readMs }: Flatness): string {
+  const from = ([first, last]: readonly [number, number], digits: number): string =>
+    `${first.toFixed(digits)} → ${last.toFixed(digits)}`;
+  return `API ${from(apiMb, 0)} MB, worker ${from(workerMb, 0)} MB, median read ${from(readMs, 1)} ms`;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
