@@ -1,5 +1,4 @@
 import { ASSETS } from '../core/amount.js';
-import { isCountry } from '../core/countries.js';
 import { DOCUMENT_TYPES } from '../db/entities/identity.js';
 import { MOVEMENT_KINDS, RESOURCE_TYPES } from '../db/entities/ledger.js';
 import { ACCOUNT_STATUSES } from '../db/entities/parties.js';
@@ -7,6 +6,7 @@ import { EXAMPLE, exampled, exampledAs, exampleOf } from '../http/examples.js';
 import {
   AmountSchema,
   assetField,
+  countryField,
   CREATED_AT_QUERY,
   instantField,
   instantSchema,
@@ -204,7 +204,9 @@ exampled(LookupSchema, {
   type: 'person',
 });
 
-export const AliasBody = z.strictObject({ alias: z.string() }).openapi('SetAlias');
+export const AliasBody = z
+  .strictObject({ alias: z.string().openapi({ pattern: '^\\$[A-Za-z0-9][A-Za-z0-9._-]{1,28}[A-Za-z0-9]$' }) })
+  .openapi('SetAlias');
 exampled(AliasBody, { alias: '$laespiga' });
 
 export const AliasSchema = z.object({ account_id: uuidSchema, alias: z.string() }).openapi('Alias');
@@ -216,7 +218,7 @@ export const VerificationBody = z
     legal_name: textField({ min: 1, max: MAX_LEGAL_NAME }).refine((text) => text.trim() !== '', 'too_short'),
     document_type: z.enum(DOCUMENT_TYPES),
     document_number: z.string().regex(DOCUMENT_NUMBER, 'malformed'),
-    country: z.string().refine(isCountry, 'not_a_country').openapi({ description: 'ISO 3166 alpha-2', example: 'CO' }),
+    country: countryField,
     declared_at: optional(instantField()),
   })
   .openapi('DeclareVerification');

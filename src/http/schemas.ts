@@ -1,4 +1,5 @@
 import { ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
+import { isCountry } from '../core/countries.js';
 import { ERROR_CODES } from '../core/errors.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
@@ -7,6 +8,12 @@ import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
 import { z } from './zod.js';
 
 /** The fields of the API's bodies, queries and answers. Each gives a stable word as the reason for a problem. */
+
+/** Two capital letters of ISO 3166. Reason: not_a_country. */
+export const countryField = z
+  .string()
+  .refine(isCountry, 'not_a_country')
+  .openapi({ description: 'ISO 3166 alpha-2', pattern: '^[A-Z]{2}$', example: 'CO' });
 
 /** A UUID in any case, made canonical. Reason: not_a_uuid. */
 export const uuidField = z

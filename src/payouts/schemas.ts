@@ -1,5 +1,4 @@
 import { MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
-import { isCountry } from '../core/countries.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
@@ -7,6 +6,7 @@ import {
   amountField,
   AmountSchema,
   boundedOfAsset,
+  countryField,
   instantSchema,
   optional,
   pageSchema,
@@ -20,7 +20,7 @@ const HOLDER_NAME_LENGTH = 80;
 
 const bankAccount = {
   type: z.literal('bank_account'),
-  country: z.string().refine(isCountry, 'not_a_country').openapi({ description: 'ISO 3166 alpha-2', example: 'CO' }),
+  country: countryField,
   bank_code: z
     .string()
     .regex(/^[0-9A-Z]{2,11}$/, 'malformed')
