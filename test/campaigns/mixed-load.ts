@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PayoutBank, openPayoutBank, paidTimes, untilStatus } from '../payouts/support.js';
-import { request, startTestApi } from '../support/api.js';
+import { PATIENT, request, startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -51,7 +51,7 @@ interface Sample {
  */
 export async function mixedLoadCampaign(load: MixedLoad): Promise<string> {
   const { db, temporal, clients: count, pauseMs } = load;
-  const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
+  const api = await ApiProcess.start(db.url, { ...temporalEnvironment(temporal), ...PATIENT });
   const worker = await WorkerProcess.start(db.url, temporal, { AUDIT_EVERY_S: '60' });
   try {
     const { baseUrl } = api;
