@@ -91,6 +91,11 @@ const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => stri
     ['operation_people'],
   ],
   [
+    'a resolution that was applied at no time',
+    () => 'UPDATE payout_resolutions SET decided_at=NULL',
+    ['payout_rail_word', 'payout_rail_word'],
+  ],
+  [
     'a payout that was paid after all and never failed',
     ({ paidAfterAll }) => change('failed_at=NULL', paidAfterAll),
     ['operation_event'],
