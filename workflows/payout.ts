@@ -17,7 +17,7 @@ const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** By then a hanging rail has been noticed, so the queue must be unserved. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
 /**
- * Payouts that an unresponsive rail holds up are told when it answers, and approved ones when their account is
+ * Payouts that an unresponsive rail holds up are told when it answers, and those of a frozen account when it is
  * unfrozen. One that was already handed over looks as rarely as if it had asked this many more times.
  */
 const HELD_STEPS = 8;
@@ -89,7 +89,9 @@ function pauseOf(
 
 function waitsFor({ status, isHeld, isFrozen }: ApprovalState, asked: number, nextAt: number): string | null {
   if (isFrozen === true)
-    return 'Its account may not send: it is handed over when it may; until then it can be canceled.';
+    return status === 'approved'
+      ? 'Its account may not send: it is handed over when it may; until then it can be canceled.'
+      : 'Its rail does not have it, and its account may not send: it is given again when it may.';
   if (status === 'approved')
     return isHeld === true
       ? 'Its rail gives no answers: it is handed over when the rail does; until then it can be canceled.'

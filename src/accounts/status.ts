@@ -1,13 +1,14 @@
+import { ASSETS } from '../core/amount.js';
 import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import { uuid } from '../db/columns.js';
-import type { Database, Transaction } from '../db/database.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { holds } from '../db/entities/ledger.js';
 import { outbox } from '../db/entities/outbox.js';
 import { type Account, accounts } from '../db/entities/parties.js';
-import { payouts } from '../db/entities/payouts.js';
-import { insertSql, literal, updateSql } from '../db/statements.js';
+import { insertSql, literals, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lockOpenAccount } from './access.js';
@@ -55,25 +56,34 @@ async function change(
     if (account.status === status) return { account, changed: false };
     // Only this column: seq and the last instant belong to the desk.
     await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
-    if (status === 'active') await tellHeldPayouts(transaction, id, clock());
+    if (status === 'active') await tellHeldPayouts(transaction, account, clock());
     const action = status === 'frozen' ? 'account.freeze' : 'account.unfreeze';
     await recordAct(transaction, decided.actor, clock(), accountAct(account, action, { reason }));
     return { account: { ...account, status }, changed: true };
   });
 }
 
-/** Approved ones were not handed to their rails meanwhile. Those beyond so many look by themselves. */
+async function tellHeldPayouts(transaction: Transaction, { id, tenantId }: Account, now: Instant): Promise<void> {
+  const held = await heldPayouts(transaction, id);
+  const entries = held.map((resourceId) =>
+    outboxEntry({ outboxId: newId(), tenantId, resourceType: 'payout', resourceId }, now),
+  );
+  if (entries.length > 0) await transaction.execute(insertSql(outbox, entries));
+}
+
+/** Those beyond so many look by themselves. */
 const TOLD_AT_ONCE = 1_000;
 
-async function tellHeldPayouts(transaction: Transaction, accountId: Uuid, now: Instant): Promise<void> {
-  const held = await transaction.query(
-    `SELECT id, tenant_id FROM payouts FORCE INDEX (expiring) WHERE source_account_id=${literal(payouts, 'sourceAccountId', accountId)}
-     AND status=${literal(payouts, 'status', 'approved')} ORDER BY id LIMIT ${TOLD_AT_ONCE}`,
+/**
+ * Payouts that were not handed to their rails, or not again, because the account was frozen. By its open holds, which
+ * are few, whatever the other accounts have.
+ */
+export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<readonly Uuid[]> {
+  const rows = await reader.query(
+    `SELECT p.id FROM holds h FORCE INDEX (account) STRAIGHT_JOIN payouts p ON p.id=h.resource_id
+     WHERE h.account_id=${uuid.literal(accountId)} AND h.asset IN (${literals(holds, 'asset', ASSETS)}) AND h.remaining>0
+       AND h.resource_type='payout' AND (p.status='approved' OR (p.status='in_progress' AND p.rail_reference IS NULL))
+     ORDER BY p.id LIMIT ${TOLD_AT_ONCE}`,
   );
-  if (held.length === 0) return;
-  const entries = held.map((row) => {
-    const [resourceId, tenantId] = [uuid.parse(row.id), uuid.parse(row.tenant_id)];
-    return outboxEntry({ outboxId: newId(), tenantId, resourceType: 'payout', resourceId }, now);
-  });
-  await transaction.execute(insertSql(outbox, entries));
+  return rows.map((row) => uuid.parse(row.id));
 }

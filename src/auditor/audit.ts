@@ -21,11 +21,12 @@ export type { AuditOptions, AuditReport, Finding } from './types.js';
 /** All checks. What must hold for a feature's operations follows from its source (sources/index.ts). */
 const CHECKS: readonly Check[] = [
   accountChecks,
-  // The first four fill the tally; the fifth says where its two sides differ.
+  // The first five fill the tally; the sixth says where its two sides differ.
   operationChecks,
   transactionChecks,
   entryChecks,
   eventChecks,
+  keyChecks,
   crossingChecks,
   verifiedChecks,
   holdChecks,
@@ -34,7 +35,6 @@ const CHECKS: readonly Check[] = [
   railReportChecks,
   monthChecks,
   eventCounterChecks,
-  keyChecks,
   accountReferenceChecks,
   auditLogChecks,
 ];

@@ -44,12 +44,18 @@ export function describePosted({ kind, raw, asset, account, counterparty }: Post
   return `${kind} ${raw} ${asset} on ${name(account)} with ${name(counterparty)}`;
 }
 
-export const postingFact = (type: ResourceType): string => `${type} is posted`;
+export const postingFact = (type: ResourceType, description: string | null): string =>
+  `${type} is posted ${JSON.stringify(description)}`;
 export const legFact = (type: ResourceType, described: string): string => `${type} ${described}`;
 export const eventFact = (type: string): string => `event ${type}`;
+export const KEY_FACT = 'key';
 
 /** Everything that must exist for an operation besides its own rows. */
-export function factsOf(type: ResourceType, { postings, events }: Expectation): { money: string[]; events: string[] } {
+export function factsOf(
+  type: ResourceType,
+  { postings, description, events, isKeyed }: Expectation,
+): { money: string[]; events: string[] } {
   const legs = postings.flat().map((leg) => legFact(type, describeExpected(leg)));
-  return { money: [...postings.map(() => postingFact(type)), ...legs], events: events.map(eventFact) };
+  const posted = postings.map(() => postingFact(type, description));
+  return { money: [...posted, ...legs, ...(isKeyed ? [KEY_FACT] : [])], events: events.map(eventFact) };
 }

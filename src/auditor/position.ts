@@ -41,4 +41,4 @@ export function unpackPosition(bytes: Buffer): AuditPosition | null {
 }
 
 /** Increase when the checks, their order or what they remember change: a place would mean something else. */
-const FORMAT = 1;
+const FORMAT = 2;

@@ -26,6 +26,11 @@ export class Failpoints {
 
   constructor(private readonly armed: ArmedFailpoint | null) {}
 
+  /** Passes it; null unless it is the armed one, for a place that has to be made first. */
+  at(name: Failpoint): (() => void) | null {
+    return this.armed?.name === name ? () => this.pass(name) : null;
+  }
+
   pass(name: Failpoint): void {
     if (this.armed?.name !== name) return;
     this.passed += 1;

@@ -175,23 +175,28 @@ export class Database {
   /**
    * Runs `work` in a transaction and commits it. `work` must have awaited all its statements when it returns; COMMIT is
    * sent only once all are answered. Statements sent with COMMIT are answered one by one before the server continues,
-   * so it is known which one failed: only COMMIT itself leaves anything unknown. Throws TransactionRetryable (nothing
+   * so it is known which one failed: only COMMIT itself leaves anything unknown. Between them and COMMIT is no place for
+   * `beforeCommit`: where it is given, they go ahead in a text of their own. Throws TransactionRetryable (nothing
    * happened, another try may succeed), DatabaseUnavailable (nothing happened), CommitUnknown (it may have happened),
    * or, after the rollback, what `work` threw.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
-    beforeCommit: () => void = () => undefined,
+    beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {
     const lent = await this.lend('transactions', deadline);
     const { connection, connections } = lent;
     const ending: Ending = { lasts: [], statements: [] };
     let result: T;
     try {
-      result = await work(transactionOver((sql, kind) => this.send(lent, kind, sql, deadline), ending));
+      const transaction = transactionOver((sql, kind) => this.send(lent, kind, sql, deadline), ending);
+      result = await work(transaction);
       for (const last of ending.lasts) await last();
-      beforeCommit();
+      if (beforeCommit !== null) {
+        await transaction.all(ending.statements.splice(0));
+        await beforeCommit();
+      }
       // Now it is certain that COMMIT is not sent; otherwise the result would be unknown.
       if (connections.isLeft) throw new DatabaseUnavailable('the server is no primary any more');
       if (deadline.passed()) throw new DatabaseUnavailable('no time was left for COMMIT');

@@ -74,7 +74,7 @@ const BEING_RESOLVED: Refusal = {
   message: 'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
   details: { current: 'proposed', allowed: ['none_proposed'] },
 };
-const ACCOUNT_CANNOT_SEND: Refusal = {
+export const ACCOUNT_CANNOT_SEND: Refusal = {
   code: 'invalid_state',
   message: 'its account may not send: it is not given to the rail before it may',
   details: { current: 'frozen', allowed: ['active'] },

@@ -6,6 +6,7 @@ import { time } from '../db/columns.js';
 import { type Payout, payouts, payoutSecrets } from '../db/entities/payouts.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { ACCOUNT_CANNOT_SEND } from './attempts.js';
 import { attemptPayout, beginPayout } from './commands.js';
 import { railCommand, type RailConversation } from './conversation.js';
 import type { RailOrder } from './rails/types.js';
@@ -16,6 +17,13 @@ interface SubmissionDeps {
   readonly encryptionKeys: Keyring;
   /** Milliseconds of a clock that nobody can set. */
   readonly monotonic: () => number;
+}
+
+/** A payout after it was brought to its rail. */
+interface Handed {
+  readonly payout: Payout;
+  /** The rail does not have it, and is not given it before its account may send. */
+  readonly isFrozen: boolean;
 }
 
 /** An attempt older than this when its order is about to leave was held up: much may have happened since. */
@@ -31,7 +39,7 @@ export class Submissions {
   constructor(private readonly deps: SubmissionDeps) {}
 
   /** Hands an approved payout to its rail. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
-  async submit(id: Uuid): Promise<Payout> {
+  async submit(id: Uuid): Promise<Handed> {
     const payout = await this.read(id);
     const beganAt = this.deps.monotonic();
     const { outcome, replayed } = await this.deps.conversation.deps.desk.submit(beginPayout, {
@@ -43,7 +51,7 @@ export class Submissions {
     });
     if (!outcome.done) throw new ApiError(outcome.refusal);
     const begun = outcome.resource;
-    if (begun.status !== 'in_progress') return begun;
+    if (begun.status !== 'in_progress') return { payout: begun, isFrozen: begun.status === 'approved' };
     // If it had already begun, nobody knows whether the rail has it, so ask first. A restore begins payouts without an
     // attempt.
     return replayed || begun.attempts === 0 ? this.ask(id) : this.give(begun, beganAt);
@@ -53,11 +61,12 @@ export class Submissions {
    * Asks the rail for the outcome, and gives it again if the rail never heard of it. A rail that accepted it and now
    * denies it is not believed: given again, it might be paid twice. Throws like `submit`.
    */
-  async ask(id: Uuid): Promise<Payout> {
+  async ask(id: Uuid): Promise<Handed> {
     const before = await this.read(id);
-    if (before.status !== 'in_progress') return before;
+    if (before.status !== 'in_progress') return { payout: before, isFrozen: false };
     const { payout, answer } = await this.deps.conversation.inquire(before);
-    return answer === 'unknown' && payout.railReference === null ? this.giveAgain(payout) : payout;
+    const isGiven = answer !== 'unknown' || payout.railReference !== null;
+    return isGiven ? { payout, isFrozen: false } : this.giveAgain(payout);
   }
 
   /**
@@ -93,21 +102,23 @@ export class Submissions {
   }
 
   /** One more attempt, unless the payout has ended or is about to. */
-  private async giveAgain(facts: Payout): Promise<Payout> {
+  private async giveAgain(facts: Payout): Promise<Handed> {
     const beganAt = this.deps.monotonic();
     const { outcome } = await this.deps.conversation.deps.desk.submit(attemptPayout, railCommand(facts));
     if (outcome.done) return this.give(outcome.resource, beganAt);
-    if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
-    return this.read(facts.id);
+    const { refusal } = outcome;
+    if (refusal.code !== 'invalid_state') throw new ApiError(refusal);
+    return { payout: await this.read(facts.id), isFrozen: refusal === ACCOUNT_CANNOT_SEND };
   }
 
   /** Gives an order that was just permitted; one that was held up since asks for permission again. */
-  private async give(payout: Payout, beganAt: number): Promise<Payout> {
+  private async give(payout: Payout, beganAt: number): Promise<Handed> {
     const { conversation, monotonic } = this.deps;
     const order = await this.orderOf(payout);
     if (monotonic() - beganAt > MAX_HELD_UP_MS) return this.giveAgain(payout);
     const answer = await conversation.call(payout, 'submission', (rail) => rail.submit(order));
-    return answer === 'silent' ? payout : conversation.report(payout, 'submission', answer);
+    const after = answer === 'silent' ? payout : await conversation.report(payout, 'submission', answer);
+    return { payout: after, isFrozen: false };
   }
 
   private async orderOf(payout: Payout): Promise<RailOrder> {

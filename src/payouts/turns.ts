@@ -10,8 +10,8 @@ import type { Submissions } from './submission.js';
 export interface Turn {
   readonly payout: Payout;
   /**
-   * It had no turn: the rail does not answer, or its account may not send, so the payout waits unchanged, and no
-   * attempt is counted.
+   * It had no turn, or was asked about in vain: the rail does not answer, or its account may not send, so the payout
+   * waits unchanged, and no attempt is counted.
    */
   readonly isHeld: boolean;
   /** Of these, its account may not send. */
@@ -29,9 +29,8 @@ export class RailTurns {
   ) {}
 
   /** Like Submissions.submit. */
-  async submit(id: Uuid): Promise<Turn> {
-    const turn = await this.take(id, () => this.submissions.submit(id));
-    return turn.isHeld || turn.payout.status !== 'approved' ? turn : { ...turn, isHeld: true, isFrozen: true };
+  submit(id: Uuid): Promise<Turn> {
+    return this.take(id, () => this.submissions.submit(id));
   }
 
   /** Like Submissions.ask. */
@@ -39,10 +38,11 @@ export class RailTurns {
     return this.take(id, () => this.submissions.ask(id));
   }
 
-  private async take(id: Uuid, call: () => Promise<Payout>): Promise<Turn> {
+  private async take(id: Uuid, call: () => ReturnType<Submissions['submit']>): Promise<Turn> {
     const payout = await this.reader.find(payouts, { id });
     if (payout === undefined) throw new ApiError(NOT_FOUND);
     if (isUnfinished(payout) && !(await this.breakers.isClosed(payout.rail))) return { payout, isHeld: true };
-    return { payout: await call(), isHeld: false };
+    const { payout: handed, isFrozen } = await call();
+    return { payout: handed, isHeld: isFrozen, isFrozen };
   }
 }

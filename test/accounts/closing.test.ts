@@ -93,14 +93,14 @@ describe('closing and freezing', () => {
     const next = await own.bank.account();
     await setFeeAccount(db.database, systemClock, own.bank.tenant.tenant.id, next.id, TEST_ACTOR);
     const { submissions } = railsOf(db);
-    assert.equal((await submissions.submit(sent)).status, 'in_progress');
+    assert.equal((await submissions.submit(sent)).payout.status, 'in_progress');
 
     await refused();
     answered(await own.act('cancel', pending), 200);
     await refused();
     answered(await own.act('cancel', approved, own.bank.token), 200);
     await refused();
-    await until('the rail refuses it', async () => (await submissions.ask(sent)).status === 'failed');
+    await until('the rail refuses it', async () => (await submissions.ask(sent)).payout.status === 'failed');
     assert.equal((await close(old)).changed, true);
     assert.equal(await own.bank.available(old), 0n);
   });

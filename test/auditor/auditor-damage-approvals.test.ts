@@ -92,6 +92,21 @@ const DAMAGES: readonly Damage[] = [
     found: ['operation_approval'],
   },
   {
+    name: 'an approval that counts as given by another member than gave it',
+    sql: ({ halfway }) => [`UPDATE approvals SET member_id=${id(newId())} WHERE resource_id=${id(halfway)} LIMIT 1`],
+    found: ['operation_approval'],
+  },
+  {
+    name: 'one that waits and does not say for how many',
+    sql: ({ pending }) => [transfer('approvals_required=NULL, approvals_received=NULL', pending)],
+    found: ['operation_approval'],
+  },
+  {
+    name: 'another amount of what was rejected, as its event would tell it',
+    sql: ({ rejected }) => [transfer('raw=raw+1', rejected)],
+    found: ['operation_hold'],
+  },
+  {
     name: 'a transfer that was completed with too few approvals',
     sql: ({ completed }) => [transfer('approvals_required=3', completed)],
     found: ['operation_approval'],

@@ -35,6 +35,7 @@ interface Damage {
 }
 
 const id = (value: Uuid): string => uuid.literal(value);
+const STRANGER = newId();
 /** The payer's entries: 1 the pay-in, 2 and 3 transfers out, 4 the adjustment. */
 const entryOf = (account: Account, seq: number): string => `account_id=${id(account.id)} AND seq=${seq}`;
 
@@ -253,7 +254,74 @@ const DAMAGES: readonly Damage[] = [
     sql: ({ completed }) => [
       `UPDATE idempotency_keys SET resource_id=${id(newId())} WHERE resource_id=${id(completed.id)}`,
     ],
-    found: ['key_resource'],
+    found: ['key_resource', 'operation_key'],
+  },
+  {
+    name: 'a transfer whose key is gone, so that a repetition would be a second one',
+    sql: ({ completed }) => [`DELETE FROM idempotency_keys WHERE resource_id=${id(completed.id)}`],
+    found: ['operation_key'],
+  },
+  {
+    name: 'a pay-in whose key is gone',
+    sql: ({ tenant }) => [
+      `DELETE FROM idempotency_keys WHERE tenant_id=${id(tenant.tenant.id)} AND resource_type='payin'`,
+    ],
+    found: ['operation_key'],
+  },
+  {
+    name: 'a fee that nobody got',
+    sql: ({ completed }) => [`UPDATE transfers SET fee_raw=7 WHERE id=${id(completed.id)}`],
+    found: ['event_body', 'operation_fee'],
+  },
+  {
+    name: 'an account for a fee that there is none of',
+    sql: ({ completed, payer }) => [`UPDATE transfers SET fee_account_id=${id(payer.id)} WHERE id=${id(completed.id)}`],
+    found: ['operation_fee', 'transaction_legs'],
+  },
+  {
+    name: "an account that has become another tenant's",
+    sql: ({ payer }) => [
+      `INSERT INTO tenants (id, name, time_zone, created_at) VALUES (${id(STRANGER)}, 'stranger', 'UTC', NOW(3))`,
+      `INSERT INTO event_counters (tenant_id, last_sequence, last_at) VALUES (${id(STRANGER)}, 0, NOW(3))`,
+      `UPDATE accounts SET tenant_id=${id(STRANGER)} WHERE id=${id(payer.id)}`,
+    ],
+    // Each of its transfers, its pay-in and its adjustment.
+    found: Array.from({ length: 5 }, () => 'operation_account'),
+  },
+  {
+    name: 'a tenant that is gone',
+    sql: ({ tenant }) => [`DELETE FROM tenants WHERE id=${id(tenant.tenant.id)}`],
+    // Every account, and the system's.
+    found: Array.from({ length: 5 }, () => 'account_tenant'),
+  },
+  {
+    name: 'a tenant whose fees go to a stranger',
+    sql: ({ tenant }) => [`UPDATE tenants SET fee_account_id=${id(newId())} WHERE id=${id(tenant.tenant.id)}`],
+    found: ['tenant_fee_account'],
+  },
+  {
+    name: 'a movement that is described otherwise than its transfer',
+    sql: ({ completed }) => [`UPDATE ledger_transactions SET description='rent' WHERE related_id=${id(completed.id)}`],
+    found: ['transaction_description'],
+  },
+  {
+    name: 'an event that shows another amount than was moved',
+    sql: ({ tenant }) => [
+      `UPDATE events SET body=REPLACE(body, '"raw":"10"', '"raw":"11"') WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
+    ],
+    found: ['event_body'],
+  },
+  {
+    name: 'a hold of another amount than its transfer',
+    sql: ({ pending }) => [`UPDATE holds SET raw=raw+1 WHERE resource_id=${id(pending.id)}`],
+    found: ['operation_hold'],
+  },
+  {
+    name: 'an adjustment that one person proposed and posted under two names',
+    sql: ({ tenant }) => [
+      `UPDATE adjustments SET decided_by_id=proposed_by_id WHERE tenant_id=${id(tenant.tenant.id)}`,
+    ],
+    found: ['operation_people'],
   },
   {
     name: 'a pay-in without its ledger transaction',
@@ -314,7 +382,7 @@ describe('the auditor finds damage', () => {
       assert.deepEqual(checks, [...found], JSON.stringify(findings, null, 1));
       // The same from the tenant's own audit, but for what belongs to no tenant any more.
       const own = await audit(db.database, { tenantId: victim.tenant.tenant.id });
-      const ownerless = ['entry_account', 'row_account'];
+      const ownerless = ['account_tenant', 'entry_account', 'row_account', 'tenant_fee_account'];
       assert.deepEqual(
         own.findings.map((finding) => finding.check).sort(),
         found.filter((check) => !ownerless.includes(check)),

@@ -80,6 +80,17 @@ const DAMAGES: readonly Damage[] = [
     ['month_total', 'month_total'],
   ],
   [
+    'a batch in another asset than its bonuses',
+    ({ completed }) => BATCH(completed, "asset='DUSD'"),
+    ['batch_row_bonus', 'event_body', 'event_body', 'operation_hold'],
+  ],
+  [
+    'a bonus whose key is gone, so that its row could be paid again',
+    ({ completed }) =>
+      `DELETE FROM idempotency_keys WHERE resource_id=(SELECT id FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2)`,
+    ['operation_key'],
+  ],
+  [
     'a bonus of another amount',
     ({ completed }) => `UPDATE bonuses SET raw=raw-1 WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
     ['batch_row_bonus', 'month_total', 'transaction_legs'],

@@ -144,7 +144,7 @@ function passOver(failure: unknown): void {
 }
 
 /** As ops payouts retry does. */
-function retry({ deps: { submissions } }: Stage, { id, status }: Payout): Promise<Payout> {
+function retry({ deps: { submissions } }: Stage, { id, status }: Payout): Promise<unknown> {
   return status === 'approved' ? submissions.submit(id) : submissions.ask(id);
 }
 

@@ -45,6 +45,28 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, tenant.name);
   });
 
+  it('has everything that a transaction writes when it is about to commit it, and shows nobody anything yet', async () => {
+    const { tenant } = await makeTenant(db.database);
+    const name = `new ${newId()}`;
+    const nameOf = (rows: readonly Record<string, unknown>[]): unknown => rows[0]?.name;
+    const seen: unknown[] = [];
+    await db.database.withTransaction(
+      (transaction) => {
+        transaction.withCommit([updateSql(tenants, { name }, { id: tenant.id })]);
+        return Promise.resolve();
+      },
+      undefined,
+      async () => {
+        const sql = `SELECT name FROM tenants WHERE id=${uuid.literal(tenant.id)}`;
+        seen.push(nameOf(await db.database.reader.query(sql)));
+        await db.sql('SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED');
+        seen.push(nameOf(await db.sql(sql)));
+      },
+    );
+    assert.deepEqual(seen, [tenant.name, name]);
+    assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, name);
+  });
+
   it('sees one moment in a snapshot while others write, and locks nothing', async () => {
     const { tenant } = await makeTenant(db.database);
     const seen = await db.database.withSnapshot(async (reader) => {

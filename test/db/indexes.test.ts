@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
+import { heldPayouts } from '../../src/accounts/status.js';
 import { totalsAt } from '../../src/accounts/past-balances.js';
 import { listNewest, listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
@@ -152,7 +153,16 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       `INSERT INTO events SELECT ${tenant}, n, ${id('v')}, IF(n<=${RARE}, 'payout.completed', 'transfer.completed'),
          ${id('o')}, '{}', ${time}, NULL FROM ${numbers} ORDER BY n`,
     );
-    await db.sql('ANALYZE TABLE entries, ledger_transactions, transfers, holds, events');
+    await db.sql(
+      `INSERT INTO payouts (id, tenant_id, source_account_id, system_account_id, asset, raw, fee_raw, country, bank_code, account_type,
+         account_end, holder_name, status, created_by, limit_month, created_at, approved_at, rail)
+       SELECT ${id('p')}, ${tenant}, IF(n<=${RARE}, ${account}, ${other}), ${other}, 'COPM', 1, 0, 'CO', '1', 'savings', '1', 'H', 'approved',
+         ${tenant}, '2031-01', ${time}, ${time}, 'simulated' FROM ${numbers}`,
+    );
+    await db.sql(
+      `INSERT INTO holds SELECT ${id('p')}, 'payout', IF(n<=${RARE}, ${account}, ${other}), 'COPM', 1, 1, ${time}, NULL FROM ${numbers}`,
+    );
+    await db.sql('ANALYZE TABLE entries, ledger_transactions, transfers, holds, events, payouts');
   }
 
   async function rowsRead(): Promise<number> {
@@ -278,6 +288,11 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
           assert.equal(page.bodies.length, countOf(first, last, keep));
         }
       });
+
+  it('the payouts that are told when an account is unfrozen', async () => {
+    const held = await within(MAX_READ, () => heldPayouts(reader, accountId));
+    assert.equal(held.length, RARE);
+  });
 
   it('the first event since a time, and what waits for approval', async () => {
     const { tenantId } = caller;

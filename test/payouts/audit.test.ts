@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { audit } from '../../src/auditor/audit.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { idLiteral } from '../support/bank.js';
+import { idLiteral, LEAST } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
@@ -23,6 +23,9 @@ const said = (payoutId: Uuid, kind: string, word: string, effect: string, refere
    VALUES (${idLiteral(newId())}, ${idLiteral(payoutId)}, 'simulated', '${kind}', '${word}', '${effect}', ${reference},
      UTC_TIMESTAMP(3) + INTERVAL 1 SECOND)`;
 const change = (set: string, id: Uuid): string => `UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`;
+
+/** Looked for in all tenants at once. */
+const OF_THE_WHOLE = ['operation_people', 'payout_destination'];
 
 const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => string, found: readonly string[]])[] = [
   [
@@ -59,6 +62,38 @@ const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => stri
     'a new word against what operators settled',
     ({ paidAfterAll }) => said(paidAfterAll, 'callback', 'voided', 'settled', 'NULL'),
     ['payout_rail_word'],
+  ],
+  [
+    'an event that tells of another amount than was paid',
+    ({ completed }) =>
+      `UPDATE events SET body=REPLACE(body, '"raw":"${LEAST}"', '"raw":"${LEAST + 1n}"')
+       WHERE resource_id=${idLiteral(completed)} AND type='payout.completed'`,
+    ['event_body'],
+  ],
+  [
+    'another amount of a failed payout than its event tells, and than was held',
+    ({ failed }) => change('raw=raw+1', failed),
+    ['event_body', 'event_body', 'operation_hold'],
+  ],
+  [
+    'an open payout of which nobody knows where it goes',
+    ({ open }) => `DELETE FROM payout_secrets WHERE id=${idLiteral(open)}`,
+    ['payout_destination'],
+  ],
+  [
+    'an open payout whose money would go to an account of no tenant',
+    ({ open }) => change(`system_account_id=${idLiteral(newId())}`, open),
+    ['operation_account'],
+  ],
+  [
+    'a resolution that one person proposed and applied under two names',
+    () => 'UPDATE payout_resolutions SET decided_by_id=proposed_by_id',
+    ['operation_people'],
+  ],
+  [
+    'a resolution that was applied at no time',
+    () => 'UPDATE payout_resolutions SET decided_at=NULL',
+    ['payout_rail_word', 'payout_rail_word'],
   ],
   [
     'a payout that was paid after all and never failed',
@@ -130,7 +165,8 @@ describe('the auditor finds, of payouts and what rails said,', () => {
       assert((await db.change(sql(victims))) > 0, 'nothing was damaged');
       for (const options of [{}, { tenantId: victims.tenantId }]) {
         const { findings } = await audit(db.database, options);
-        assert.deepEqual(findings.map(({ check }) => check).sort(), found, JSON.stringify(findings, null, 1));
+        const seen = 'tenantId' in options ? found.filter((check) => !OF_THE_WHOLE.includes(check)) : found;
+        assert.deepEqual(findings.map(({ check }) => check).sort(), seen, JSON.stringify(findings, null, 1));
       }
     });
 });

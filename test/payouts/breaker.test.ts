@@ -281,7 +281,7 @@ describe('a rail that does not answer', () => {
       const { status, stuckReason } = await rowOf(db, id);
       assert.deepEqual([status, stuckReason], ['approved', 'no_outcome']);
     }
-    assert.equal((await submissions.submit(handed!)).status, 'completed');
+    assert.equal((await submissions.submit(handed!)).payout.status, 'completed');
     assert.equal((await own.act('cancel', canceled!, own.bank.token)).status, 200);
     const rows = await db.sql(
       `SELECT stuck_since FROM payouts WHERE id IN (${[handed!, canceled!].map(idLiteral).join(',')})`,

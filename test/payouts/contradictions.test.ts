@@ -127,7 +127,7 @@ describe('a rail that contradicts the end we know', () => {
       await expiresNow(id);
       answered(await own.act('approve', id), 200);
       answered(await own.act('cancel', id), 409, 'invalid_state');
-      assert.equal((await rails.submissions.submit(id)).status, 'completed');
+      assert.equal((await rails.submissions.submit(id)).payout.status, 'completed');
       assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
 
       const other = await pending();

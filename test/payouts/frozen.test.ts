@@ -37,6 +37,7 @@ describe('a payout of a frozen account', () => {
 
   const freeze = () => freezeAccount(db.database, systemClock, own.source.id, DECIDED);
   const unfreeze = () => unfreezeAccount(db.database, systemClock, own.source.id, DECIDED);
+  const told = () => db.database.reader.select(outbox, { resourceType: 'payout', resourceId: id });
   const over = (...words: ConstructorParameters<typeof ScriptedRail>) => {
     const rail = new ScriptedRail(...words);
     return { rail, ...railsOf(db, { rail }) };
@@ -60,7 +61,6 @@ describe('a payout of a frozen account', () => {
     const { rail, turns } = over(say('completed'));
     await freeze();
     await turns.submit(id);
-    const told = () => db.database.reader.select(outbox, { resourceType: 'payout', resourceId: id });
     const before = (await told()).length;
     await unfreeze();
     assert.equal((await told()).length, before + 1);
@@ -73,12 +73,25 @@ describe('a payout of a frozen account', () => {
     const { rail, turns } = over('silent', null, null, say('completed'));
     await turns.submit(id);
     await freeze();
-    assert.equal((await turns.ask(id)).payout.status, 'in_progress');
+    const { payout, isHeld, isFrozen } = await turns.ask(id);
+    assert.deepEqual([payout.status, isHeld, isFrozen], ['in_progress', true, true]);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
+    const before = (await told()).length;
     await unfreeze();
+    assert.equal((await told()).length, before + 1);
     assert.equal((await turns.ask(id)).payout.status, 'completed');
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
     await assertSameStory(own, id);
+  });
+
+  it('that its rail has taken is asked about as usual, and not told of when it is unfrozen', async () => {
+    const { turns } = over(say('accepted'), say('accepted'));
+    await turns.submit(id);
+    await freeze();
+    assert.equal((await turns.ask(id)).isHeld, false);
+    const before = (await told()).length;
+    await unfreeze();
+    assert.equal((await told()).length, before);
   });
 
   it('is not what a silent rail is tried with', async () => {

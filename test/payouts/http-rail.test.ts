@@ -100,7 +100,7 @@ describe('the HTTP rail', () => {
     it('leaves unanswered orders unknown, and asks; what was lost is submitted again', async () => {
       const [silent, lost] = [await own.pay('03'), await own.pay('07')];
       for (const id of [silent, lost]) {
-        assert.equal((await submissions().submit(id)).status, 'in_progress');
+        assert.equal((await submissions().submit(id)).payout.status, 'in_progress');
         await submissions().ask(id);
       }
       assert.equal((await own.get(silent)).status, 'in_progress');
@@ -125,7 +125,7 @@ describe('the HTTP rail', () => {
       for (const id of [silent, later]) {
         await submissions().submit(id);
         assert.equal((await rail.void(id))?.status, 'voided');
-        assert.equal((await submissions().ask(id)).status, 'failed');
+        assert.equal((await submissions().ask(id)).payout.status, 'failed');
         await assertSameStory(own, id);
       }
     });

@@ -42,7 +42,7 @@ describe('a payout that was completed', () => {
     railsOf(db, { rail, clock: () => now(), ...(windowMs === undefined ? {} : { windowMs }) });
   const completed = async (rails: ReturnType<typeof over>): Promise<Uuid> => {
     const id = await own.pay();
-    assert.equal((await rails.submissions.submit(id)).status, 'completed');
+    assert.equal((await rails.submissions.submit(id)).payout.status, 'completed');
     return id;
   };
   const askAt = async (id: Uuid): Promise<Instant> => {

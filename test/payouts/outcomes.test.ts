@@ -158,9 +158,9 @@ describe('what becomes of an approved payout', () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
     const { submissions } = railsOf(db, { rail });
-    assert.equal((await submissions.submit(id)).status, 'in_progress');
-    for (let asked = 0; asked < 3; asked += 1) assert.equal((await submissions.ask(id)).status, 'in_progress');
-    assert.equal((await submissions.ask(id)).status, 'completed');
+    assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
+    for (let asked = 0; asked < 3; asked += 1) assert.equal((await submissions.ask(id)).payout.status, 'in_progress');
+    assert.equal((await submissions.ask(id)).payout.status, 'completed');
     assert.equal(rail.given.length, 1);
     assert.deepEqual(
       (await saidOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
@@ -179,9 +179,9 @@ describe('what becomes of an approved payout', () => {
   it('unknown to the rail: it is submitted again under the same key', async () => {
     const id = await own.pay('07');
     const { submissions } = railsOf(db);
-    assert.equal((await submissions.submit(id)).status, 'in_progress');
+    assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
     assert.deepEqual(await paidTimes(db, [id]), [0]);
-    assert.equal((await submissions.ask(id)).status, 'completed');
+    assert.equal((await submissions.ask(id)).payout.status, 'completed');
     assert.deepEqual(await paidTimes(db, [id]), [1]);
   });
 
@@ -228,7 +228,7 @@ describe('what becomes of an approved payout', () => {
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=X'${id.replaceAll('-', '')}'`);
     const { submissions, silent } = railsOf(db);
-    assert.equal((await submissions.submit(id)).status, 'in_progress');
+    assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
     assert.deepEqual(silent, ['the rail http:gone is not configured']);
   });
 

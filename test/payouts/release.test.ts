@@ -148,9 +148,9 @@ describe('an outcome that gives money back', () => {
       let now: Clock = systemClock;
       const rail = new ScriptedRail('silent', null, 'silent', null, null);
       const rails = railsOf(db, { rail, clock: () => now() });
-      const first = await rails.submissions.submit(id);
+      const { payout: first } = await rails.submissions.submit(id);
       now = () => instant(Date.now() + 3_000_000);
-      const { attemptedAt, attempts } = await rails.submissions.ask(id);
+      const { attemptedAt, attempts } = (await rails.submissions.ask(id)).payout;
       assert(attemptedAt !== null && first.attemptedAt !== null && attemptedAt > first.attemptedAt);
       assert.equal(attempts, 2);
       const until = new Date(attemptedAt + 3_600_000).toISOString();
@@ -235,7 +235,7 @@ describe('the orders that a rail is given', () => {
   it('stop while a resolution is proposed; the rail is still asked about the payout', async () => {
     const rail = new ScriptedRail('silent', null, null, say('accepted'));
     const { submissions, desk } = railsOf(db, { rail });
-    const submitted = await submissions.submit(id);
+    const { payout: submitted } = await submissions.submit(id);
     const wanted = { outcome: 'failed', reason: 'asked', by: someone('maria') } as const;
     await proposeResolution(desk, submitted, wanted);
     await submissions.ask(id);
@@ -251,7 +251,7 @@ describe('the orders that a rail is given', () => {
     // Each reading of the clock is much later, until it has been asked for again.
     const monotonic = () => (elapsedMs < 100_000 ? (elapsedMs += 50_000) : elapsedMs);
     const { submissions } = railsOf(db, { rail, monotonic });
-    const { attempts } = await submissions.submit(id);
+    const { attempts } = (await submissions.submit(id)).payout;
     assert.deepEqual([attempts, rail.given.length], [2, 1]);
   });
 });

@@ -19,6 +19,7 @@ import {
   type Posting,
   refuse,
 } from '../../src/ledger/desk/types.js';
+import { presentTransfer } from '../../src/transfers/presenter.js';
 
 /** A command of a test's own: what it touches and decides is said where it is used. */
 export interface TestCommand extends Command {
@@ -202,6 +203,6 @@ function completed(transfer: Transfer) {
     tenantId: transfer.tenantId,
     type: 'transfer.completed',
     resourceId: transfer.id,
-    object: () => ({ id: transfer.id, status: transfer.status }),
+    object: () => presentTransfer(transfer),
   } as const;
 }

@@ -51,7 +51,7 @@ interface RowSums {
 async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, readonly RowSums[]>> {
   const text = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
   // An unpaid row has no bonus; the fee is compared with the one fixed at validation.
-  const same = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.raw=r.raw AND b.fee_raw=r.fee_raw AND
+  const same = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.asset=x.asset AND b.raw=r.raw AND b.fee_raw=r.fee_raw AND
     b.recipient_account_id=r.recipient_account_id AND b.source_account_id=x.source_account_id))`;
   const rows = await reader.query(
     `SELECT STRAIGHT_JOIN r.batch_id, r.status, ${text('COUNT(*)', 'own_rows')}, ${text('SUM(r.raw)', 'raw')},

@@ -13,6 +13,7 @@ import { bucketOf } from '../tally.js';
 import { afterKey, ROWS_A_SLICE, walk, walkTable } from '../walk.js';
 import { type AuditedEntry, walkEntries } from './entries.js';
 import { mayBeRemoved, readRemovals } from './events.js';
+import { collectKeyed } from './references.js';
 
 /** Of a million buckets: this share of the ledger is in memory at a time. */
 const BUCKETS_AT_ONCE = 4_000;
@@ -34,11 +35,13 @@ interface Collected {
   readonly posted: readonly Posted[];
   /** Types of events, by operation. */
   readonly events: ReadonlyMap<Uuid, readonly string[]>;
+  /** Those that have the key of their request. */
+  readonly keyed: ReadonlySet<Uuid>;
 }
 
 /**
- * Compares what operations call for with the ledger transactions, entries and events that exist. No index leads from an
- * operation to these: the earlier walks have entered both sides in a tally, and where it says that they differ, the
+ * Compares what operations call for with the ledger transactions, entries, events and keys that exist. No index leads
+ * from an operation to these: the earlier walks have entered both sides in a tally, and where it says that they differ, the
  * same walks collect these operations again and compare them. Operations that change meanwhile are left to the next
  * run, since their other side may not have been seen yet.
  */
@@ -48,7 +51,7 @@ export const crossingChecks: Check = {
   run: (audit) =>
     audit.atOnce(async () => {
       let from = 0;
-      while (!['operation_event', 'operation_posting', 'transaction_legs'].some((check) => audit.hasEnoughOf(check))) {
+      while (!REPORTED.some((check) => audit.hasEnoughOf(check))) {
         const buckets = audit.tally.differing(from, BUCKETS_AT_ONCE);
         const last = [...buckets].at(-1);
         if (last === undefined) return;
@@ -57,6 +60,14 @@ export const crossingChecks: Check = {
       }
     }),
 };
+
+const REPORTED = [
+  'operation_event',
+  'operation_key',
+  'operation_posting',
+  'transaction_description',
+  'transaction_legs',
+] as const;
 
 /** Operations first: whatever they call for by then is already written, so the later walks find it. */
 async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Promise<void> {
@@ -68,7 +79,9 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
       return Promise.resolve();
     });
   const posted = await collectPosted(audit, isWanted);
-  const collected: Collected = { operations, posted, events: await collectEvents(audit, isWanted) };
+  const events = await collectEvents(audit, isWanted);
+  const keyed = await collectKeyed(audit, isWanted);
+  const collected: Collected = { operations, posted, events, keyed };
   for (const one of posted) checkSums(audit, one);
   const differing = await unchanged(audit, differingOf(collected));
   const removals = await audit.slice((reader) => readRemovals(reader));
@@ -76,7 +89,13 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
   for (const suspect of differing) {
     const { id, tenantId } = suspect.operation;
     checkPosted(audit, suspect, byOperation.get(id) ?? []);
-    checkEvents(audit, suspect, collected.events.get(id) ?? [], removals.get(tenantId));
+    checkEvents(audit, suspect, events.get(id) ?? [], removals.get(tenantId));
+    if (lacksKey(suspect.operation, keyed))
+      audit.report(
+        'operation_key',
+        `${suspect.source.resourceType} ${id}`,
+        'the key of its request is missing: repeated, it would happen twice',
+      );
   }
 }
 
@@ -143,14 +162,27 @@ async function readLogged(
 }
 
 /** Those for which the collected rows are not exactly what they call for. */
-function differingOf({ operations, posted, events }: Collected): readonly Suspect[] {
+function differingOf({ operations, posted, events, keyed }: Collected): readonly Suspect[] {
   const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
   return [...operations.values()].filter(({ source, operation }) => {
-    const own = (byOperation.get(operation.id) ?? []).map((one) => signatureOf(one));
+    const found = byOperation.get(operation.id) ?? [];
     const wanted = operation.postings.map((legs) => signature(source.resourceType, legs.map(describeExpected)));
     const told = events.get(operation.id) ?? [];
-    return !isSame(own, wanted) || !isSame(told, operation.events);
+    return (
+      !isSame(found.map(signatureOf), wanted) ||
+      found.some((one) => !isDescribed(one, operation)) ||
+      !isSame(told, operation.events) ||
+      lacksKey(operation, keyed)
+    );
   });
+}
+
+function isDescribed({ transaction }: Posted, { description }: Expectation): boolean {
+  return transaction.description === description;
+}
+
+function lacksKey({ id, isKeyed }: Expectation, keyed: Collected['keyed']): boolean {
+  return isKeyed && !keyed.has(id);
 }
 
 function isSame(found: readonly string[], wanted: readonly string[]): boolean {
@@ -199,6 +231,13 @@ function checkPosted(audit: AuditRun, { source, operation }: Suspect, posted: re
   const wanted = operation.postings.map((legs) => signature(resourceType, legs.map(describeExpected)));
   for (const one of own) {
     const found = signatureOf(one);
+    // What it says is the tenant's, and in no finding.
+    if (!isDescribed(one, operation))
+      audit.report(
+        'transaction_description',
+        `ledger transaction ${one.transaction.id}`,
+        `its description is not that of ${subject}`,
+      );
     if (one.legs.length > 0 && !wanted.includes(found))
       audit.report(
         'transaction_legs',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../../core/collections.js';
 import { timeOfId, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
@@ -9,7 +10,6 @@ import {
   eventRemovals,
   type EventRow,
   events,
-  type EventType,
   shortBody,
 } from '../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
@@ -18,6 +18,7 @@ import { accounts } from '../../db/entities/parties.js';
 import { eventFact } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
+import type { Expectation } from '../sources/types.js';
 import { byId, ROWS_A_SLICE, walkTable } from '../walk.js';
 
 /**
@@ -124,8 +125,20 @@ function checkBody(audit: AuditRun, event: EventRow): void {
 
 /** The resource in the body. A verification event names the account. */
 function idOfObject(body: Readonly<Record<string, unknown>> | null): unknown {
-  const object = asObject(asObject(body?.data)?.object);
+  const object = objectOf(body);
   return object?.id ?? object?.account_id;
+}
+
+function objectOf(body: Readonly<Record<string, unknown>> | null): Readonly<Record<string, unknown>> | null {
+  return asObject(asObject(body?.data)?.object);
+}
+
+/** What its body shows of the resource, of that which never changes. */
+function checkShown(audit: AuditRun, event: EventRow, shown: Readonly<Record<string, unknown>>): void {
+  const object = shortBody(event.body) === null ? objectOf(parseObject(event.body)) : null;
+  if (object === null) return;
+  const wrong = Object.keys(shown).filter((field) => !isDeepStrictEqual(object[field] ?? null, shown[field]));
+  if (wrong.length > 0) audit.report('event_body', nameOf(event), `its body shows another ${wrong.join(' and ')}`);
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | null {
@@ -154,8 +167,11 @@ async function checkResources(
       const resource = known.get(event.resourceId);
       if (resource?.tenantId !== event.tenantId)
         audit.report('event_resource', nameOf(event), `the tenant has no ${word} ${event.resourceId}`);
-      else if (isOfRemoved(event, removals) && resource.events?.includes(event.type) === false)
-        audit.report('operation_event', `${word} ${event.resourceId}`, `its state has no event ${event.type}`);
+      else {
+        checkShown(audit, event, resource.shown ?? {});
+        if (isOfRemoved(event, removals) && resource.events?.includes(event.type) === false)
+          audit.report('operation_event', `${word} ${event.resourceId}`, `its state has no event ${event.type}`);
+      }
     }
   }
 }
@@ -164,7 +180,7 @@ async function resources(
   reader: Reader,
   word: string,
   ids: readonly Uuid[],
-): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid; readonly events?: readonly EventType[] }>> {
+): Promise<ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Pick<Expectation, 'events' | 'shown'>>>> {
   if (word === 'account') return byId(reader, accounts, ids);
   const type = RESOURCE_TYPES.find((one) => one === word);
   return (type === undefined ? undefined : await sourceOf(type)?.expectations(reader, ids)) ?? new Map();

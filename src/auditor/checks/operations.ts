@@ -5,7 +5,7 @@ import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { EventRemoval } from '../../db/entities/events.js';
 import { type Hold, holds } from '../../db/entities/ledger.js';
-import { accounts } from '../../db/entities/parties.js';
+import { type Account, accounts } from '../../db/entities/parties.js';
 import { factsOf } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES, sourceOf } from '../sources/index.js';
@@ -14,8 +14,8 @@ import { byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
 /**
- * Every operation has exactly the accounts, hold and approvals that its state calls for. Its ledger transactions and
- * events are compared after those have been walked (crossing.ts).
+ * Every operation has exactly the accounts, fee, hold, approvals and people that its state calls for. Its ledger
+ * transactions, events and key are compared after those have been walked (crossing.ts).
  */
 export const operationChecks: Check = {
   tables: SOURCES.map((source) => source.tableName),
@@ -33,8 +33,11 @@ export const operationChecks: Check = {
   },
 };
 
+/** The name under which an approval by the staff counts. */
+const SUPPORT = 'support';
+
 interface Facts {
-  readonly accounts: ReadonlyMap<Uuid, unknown>;
+  readonly accounts: ReadonlyMap<Uuid, Account>;
   readonly holds: ReadonlyMap<Uuid, Hold>;
   readonly approvals: ReadonlyMap<Uuid, readonly Approval[]>;
 }
@@ -67,13 +70,30 @@ function tally(
 }
 
 function checkOperation(audit: AuditRun, source: OperationSource, operation: Expectation, facts: Facts): void {
-  const { id } = operation;
+  const { id, fee, people } = operation;
   const subject = `${source.resourceType} ${id}`;
-  for (const accountId of operation.accounts)
-    if (!facts.accounts.has(accountId))
-      audit.report('operation_account', subject, `it names account ${accountId}, which does not exist`);
+  checkAccounts(audit, subject, operation, facts.accounts);
+  if ((fee.raw === 0n) !== (fee.accountId === null))
+    audit.report('operation_fee', subject, `its fee is ${fee.raw}, for ${fee.accountId ?? 'no account'}`);
+  if (people !== null && people.decided !== null && people.decided === people.proposed)
+    audit.report('operation_people', subject, 'one person proposed and decided it');
   checkHold(audit, subject, operation, facts.holds.get(id));
   checkApproval(audit, subject, operation, facts.approvals.get(id) ?? []);
+}
+
+function checkAccounts(
+  audit: AuditRun,
+  subject: string,
+  { accounts: named, owned, tenantId }: Expectation,
+  found: Facts['accounts'],
+): void {
+  for (const accountId of named) {
+    const account = found.get(accountId);
+    if (account === undefined)
+      audit.report('operation_account', subject, `it names account ${accountId}, which does not exist`);
+    else if (account.tenantId !== tenantId && owned.includes(accountId))
+      audit.report('operation_account', subject, `it names account ${accountId}, which is another tenant's`);
+  }
 }
 
 function checkApproval(
@@ -92,6 +112,9 @@ function checkApproval(
     audit.report('operation_approval', subject, `it is ${state} with ${received} of ${required} approval(s)`);
   if (found.some(({ memberId }) => memberId === createdBy))
     audit.report('operation_approval', subject, 'it was approved by whoever created it');
+  // The name under which an approval counts keeps one person from giving two.
+  if (found.some(({ memberId, approver }) => approver !== (memberId === null ? SUPPORT : `member:${memberId}`)))
+    audit.report('operation_approval', subject, 'an approval counts as given by somebody else');
 }
 
 function checkHold(audit: AuditRun, subject: string, { hold, state }: Expectation, found: Hold | undefined): void {
@@ -99,10 +122,14 @@ function checkHold(audit: AuditRun, subject: string, { hold, state }: Expectatio
   const wanted = hold?.remaining ?? 0n;
   if (remaining !== wanted)
     audit.report('operation_hold', subject, `it is ${state}, so ${wanted} are held, but its hold has ${remaining}`);
-  else if (hold !== null && (found?.accountId !== hold.accountId || found.asset !== hold.asset))
-    audit.report('operation_hold', subject, 'its hold is on another account or asset');
+  else if (hold !== null && found !== undefined && !isHoldOf(found, hold))
+    audit.report('operation_hold', subject, 'its hold is of another account, asset or amount');
   else if ((found?.expiresAt ?? null) !== (hold?.expiresAt ?? null))
     audit.report('operation_hold', subject, 'its hold expires at another time');
+}
+
+function isHoldOf(found: Hold, hold: NonNullable<Expectation['hold']>): boolean {
+  return found.accountId === hold.accountId && found.asset === hold.asset && found.raw === hold.raw;
 }
 
 /** Every hold belongs to an operation that exists. Whether it is the right one is checked above. */

@@ -78,7 +78,8 @@ async function readReports(
 async function readResolved(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
-     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND status='applied' GROUP BY payout_id`,
+     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND status='applied'
+       AND decided_at IS NOT NULL GROUP BY payout_id`,
   );
   return new Map(rows.map((row) => [uuid.parse(row.payout_id), time.parse(row.settled_at)]));
 }

@@ -18,9 +18,9 @@ export const transactionChecks: Check = {
         const ids = own.map((transaction) => transaction.relatedId);
         const expected = await sourceOf(type)?.expectations(reader, ids);
         for (const transaction of own) {
-          const { relatedId } = transaction;
+          const { relatedId, description } = transaction;
           checkOperation(audit, transaction, expected?.get(relatedId));
-          if (audit.isInTime(relatedId)) audit.tally.add(relatedId, postingFact(type), -1);
+          if (audit.isInTime(relatedId)) audit.tally.add(relatedId, postingFact(type, description), -1);
         }
       }
     }),

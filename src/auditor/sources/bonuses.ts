@@ -1,6 +1,7 @@
+import { amountJson } from '../../core/amount.js';
 import { bonuses, type BatchStatus, bonusBatches } from '../../db/entities/bonuses.js';
 import type { EventType } from '../../db/entities/events.js';
-import { feeOf, moved, operationSource } from './types.js';
+import { feeOf, moved, NO_FEE, operationSource } from './types.js';
 
 /** Bonuses: paid as soon as they exist, so each has left the account and counts in its month. */
 export const bonusSource = operationSource({
@@ -9,17 +10,23 @@ export const bonusSource = operationSource({
   monthUse: 'TRUE',
   expect: (bonus) => ({
     state: 'completed',
+    description: bonus.description,
     accounts: [
       bonus.sourceAccountId,
       bonus.recipientAccountId,
       ...(bonus.feeAccountId === null ? [] : [bonus.feeAccountId]),
     ],
+    owned: [bonus.sourceAccountId, ...(bonus.feeAccountId === null ? [] : [bonus.feeAccountId])],
+    fee: { raw: bonus.feeRaw, accountId: bonus.feeAccountId },
     postings: [
       [...moved([bonus.sourceAccountId, 'bonus_out'], [bonus.recipientAccountId, 'bonus_in'], bonus), ...feeOf(bonus)],
     ],
     events: [],
     hold: null,
     approval: null,
+    people: null,
+    isKeyed: true,
+    shown: {},
   }),
 });
 
@@ -41,19 +48,39 @@ export const batchSource = operationSource({
   table: bonusBatches,
   monthUse: null,
   expect: (batch) => {
-    const { status, sourceAccountId, feeAccountId, asset, totalRaw, feesRaw, settledRaw } = batch;
-    const isHeld = status === 'executing' && batch.isHeld && batch.canceledAt === null;
+    const { status, sourceAccountId, feeAccountId, asset, totalRaw, feesRaw, settledRaw, description } = batch;
+    const accounts = [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
+    const isAccepted = status !== 'validating' && (status !== 'rejected' || batch.rejectionCode !== null);
+    const isHeld = status === 'executing' && batch.canceledAt === null;
+    const debit = totalRaw + feesRaw;
     return {
       state: status,
-      accounts: [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
+      description,
+      accounts,
+      owned: accounts,
+      // Those of a file that was refused are nobody's.
+      fee: isAccepted ? { raw: feesRaw, accountId: feeAccountId } : NO_FEE,
       postings: [],
       // A withdrawn or lapsed batch was ready before.
       events: [...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
       hold:
-        isHeld && asset !== null
-          ? { accountId: sourceAccountId, asset, remaining: totalRaw + feesRaw - settledRaw, expiresAt: null }
+        batch.isHeld && asset !== null
+          ? {
+              accountId: sourceAccountId,
+              asset,
+              raw: debit,
+              remaining: isHeld ? debit - settledRaw : 0n,
+              expiresAt: null,
+            }
           : null,
       approval: null,
+      people: null,
+      isKeyed: false,
+      shown: {
+        source_account: sourceAccountId,
+        description,
+        total: asset === null ? null : amountJson({ raw: totalRaw, asset }),
+      },
     };
   },
 });

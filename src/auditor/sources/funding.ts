@@ -1,5 +1,5 @@
 import { adjustments, payIns } from '../../db/entities/operations.js';
-import { moved, operationSource } from './types.js';
+import { moved, NO_FEE, operationSource } from './types.js';
 
 /** Pay-ins: money from outside, which the tenant's pay-in account owes. */
 export const payInSource = operationSource({
@@ -8,11 +8,17 @@ export const payInSource = operationSource({
   monthUse: null,
   expect: (payIn) => ({
     state: 'recorded',
+    description: payIn.description,
     accounts: [payIn.accountId],
+    owned: [payIn.accountId],
+    fee: NO_FEE,
     postings: [moved(['pay_in', 'system_out'], [payIn.accountId, 'payin_in'], payIn)],
     events: [],
     hold: null,
     approval: null,
+    people: null,
+    isKeyed: true,
+    shown: {},
   }),
 });
 
@@ -29,11 +35,17 @@ export const adjustmentSource = operationSource({
         : moved([accountId, 'adjustment_out'], ['adjustment', 'system_in'], adjustment);
     return {
       state: status,
+      description: adjustment.reason,
       accounts: [accountId],
+      owned: [accountId],
+      fee: NO_FEE,
       postings: status === 'posted' ? [posted] : [],
       events: [],
       hold: null,
       approval: null,
+      people: status === 'posted' ? { proposed: adjustment.proposedById, decided: adjustment.decidedById } : null,
+      isKeyed: false,
+      shown: {},
     };
   },
 });

@@ -1,3 +1,4 @@
+import { amountJson } from '../../core/amount.js';
 import type { EventType } from '../../db/entities/events.js';
 import { type Payout, payouts, type PayoutStatus } from '../../db/entities/payouts.js';
 import { approvalOf, type ExpectedEntry, feeOf, moved, operationSource } from './types.js';
@@ -26,17 +27,29 @@ export const payoutSource = operationSource({
   table: payouts,
   monthUse: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
   expect: (payout) => {
-    const { status, sourceAccountId, systemAccountId, asset, feeAccountId } = payout;
+    const { status, sourceAccountId, systemAccountId, asset, raw, feeRaw, feeAccountId, description } = payout;
     const isHeld = status === 'pending_approval' || status === 'approved' || status === 'in_progress';
+    const accounts = [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
+    const approval = approvalOf(payout, payout.approvedAt !== null);
+    const debit = raw + feeRaw;
     return {
       state: status,
-      accounts: [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
+      description,
+      accounts,
+      owned: accounts,
+      fee: { raw: feeRaw, accountId: feeAccountId },
       postings: postingsOf(payout),
       events: eventsOf(payout),
-      hold: isHeld
-        ? { accountId: sourceAccountId, asset, remaining: payout.raw + payout.feeRaw, expiresAt: null }
-        : null,
-      approval: approvalOf(payout, payout.approvedAt !== null),
+      hold: { accountId: sourceAccountId, asset, raw: debit, remaining: isHeld ? debit : 0n, expiresAt: null },
+      approval,
+      people: null,
+      isKeyed: approval === null,
+      shown: {
+        source_account: sourceAccountId,
+        amount: amountJson({ raw, asset }),
+        fee: amountJson({ raw: feeRaw, asset }),
+        description,
+      },
     };
   },
 });

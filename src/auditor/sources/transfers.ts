@@ -1,5 +1,6 @@
 import type { EventType } from '../../db/entities/events.js';
 import { transfers, type TransferStatus } from '../../db/entities/operations.js';
+import { amountJson } from '../../core/amount.js';
 import { approvalOf, feeOf, moved, operationSource } from './types.js';
 
 const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
@@ -15,23 +16,38 @@ export const transferSource = operationSource({
   table: transfers,
   monthUse: `status IN ('pending_approval','completed')`,
   expect: (transfer) => {
-    const { status, sourceAccountId, destinationAccountId, asset, feeAccountId } = transfer;
+    const { status, sourceAccountId, destinationAccountId, asset, raw, feeRaw, feeAccountId, description } = transfer;
     const isPending = status === 'pending_approval';
+    const approval = approvalOf(transfer, status === 'completed');
+    const debit = raw + feeRaw;
     const amount = moved([sourceAccountId, 'transfer_out'], [destinationAccountId, 'transfer_in'], transfer);
     return {
       state: status,
+      description,
       accounts: [sourceAccountId, destinationAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
+      owned: [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
+      fee: { raw: feeRaw, accountId: feeAccountId },
       postings: status === 'completed' ? [[...amount, ...feeOf(transfer)]] : [],
       events: EVENTS[status],
-      hold: isPending
-        ? {
-            accountId: sourceAccountId,
-            asset,
-            remaining: transfer.raw + transfer.feeRaw,
-            expiresAt: transfer.approvalExpiresAt,
-          }
-        : null,
-      approval: approvalOf(transfer, status === 'completed'),
+      hold:
+        approval === null
+          ? null
+          : {
+              accountId: sourceAccountId,
+              asset,
+              raw: debit,
+              remaining: isPending ? debit : 0n,
+              expiresAt: isPending ? transfer.approvalExpiresAt : null,
+            },
+      approval,
+      people: null,
+      isKeyed: approval === null,
+      shown: {
+        source_account: sourceAccountId,
+        amount: amountJson({ raw, asset }),
+        fee: amountJson({ raw: feeRaw, asset }),
+        description,
+      },
     };
   },
 });

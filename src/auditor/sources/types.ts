@@ -42,27 +42,42 @@ export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: Fee
 
 type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
 
+export const NO_FEE: Expectation['fee'] = { raw: 0n, accountId: null };
+
 /** What the ledger must hold for an operation in its present state. */
 export interface Expectation {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   /** Its state in a word, for messages. */
   readonly state: string;
+  /** The text that its movements show. */
+  readonly description: string | null;
   /** Every account that it names. */
   readonly accounts: readonly Uuid[];
+  /** Those of them that are its tenant's own. */
+  readonly owned: readonly Uuid[];
+  /** Its fee, and who gets it. */
+  readonly fee: { readonly raw: bigint; readonly accountId: Uuid | null };
   /** Its ledger transactions, each as its entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
   /** The events of the transitions that it went through. */
   readonly events: readonly EventType[];
-  /** What is set aside for it; null when nothing is. */
+  /** What was set aside for it, and how much of that still is; null if nothing ever was. */
   readonly hold: ExpectedHold | null;
   /** Its approvals; null if it needs none. */
   readonly approval: ExpectedApproval | null;
+  /** Who proposed and who decided it, if that takes two; null otherwise. */
+  readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
+  /** Whether one request moves its money or sets it aside, so that only the request's key keeps it from happening twice. */
+  readonly isKeyed: boolean;
+  /** What its events show of it, whatever its state. */
+  readonly shown: Readonly<Record<string, unknown>>;
 }
 
 interface ExpectedHold {
   readonly accountId: Uuid;
   readonly asset: Asset;
+  readonly raw: bigint;
   readonly remaining: bigint;
   /** By which the hold is found: null except for waiting transfers. */
   readonly expiresAt: Instant | null;
@@ -82,15 +97,10 @@ interface ExpectedApproval {
 type ApprovalColumns = Pick<Transfer | Payout, 'status' | 'createdBy' | 'approvalsRequired' | 'approvalsReceived'>;
 
 export function approvalOf(row: ApprovalColumns, isApproved: boolean): ExpectedApproval | null {
-  const { status, createdBy, approvalsRequired: required, approvalsReceived } = row;
-  if (required === null) return null;
-  return {
-    required,
-    received: approvalsReceived ?? 0,
-    isApproved,
-    isWaiting: status === 'pending_approval',
-    createdBy,
-  };
+  const { status, createdBy, approvalsRequired, approvalsReceived } = row;
+  const isWaiting = status === 'pending_approval';
+  if (approvalsRequired === null && approvalsReceived === null && !isWaiting) return null;
+  return { required: approvalsRequired ?? 0, received: approvalsReceived ?? 0, isApproved, isWaiting, createdBy };
 }
 
 /**

@@ -1,13 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import { UnknownEnumValue } from '../../db/columns.js';
 import { Deadline } from '../../db/deadline.js';
-import {
-  DatabaseUnavailable,
-  isDataFault,
-  isLockWait,
-  isUnavailable,
-  TransactionRetryable,
-} from '../../db/failures.js';
+import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
 import { AccountTurns } from './account-turns.js';
 import { answerFromKeys, answersAfter, ClockStrayed, GroupUnknown, nameAccounts, postGroup } from './group.js';
 import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
@@ -37,7 +31,6 @@ export interface DeskOptions extends PumpOptions {
 const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
 const LOOK_AGAIN_MS = 100;
-const PARKED_PAUSE_MS = 50;
 /** A broken connection says nothing about the next one; a second failure means that the server is away. */
 const UNAVAILABLE_TRIES = 2;
 
@@ -66,7 +59,6 @@ export class PostingDesk {
   private readonly turns = new AccountTurns();
   private whenIdle: (() => void)[] = [];
   private readonly parking: Parking<Waiting>;
-  private parkedRuns = false;
   /** Whether many of the last commands had been answered before: the next group's keys are then looked up before the locks. */
   private expectsReplays = false;
 
@@ -75,7 +67,11 @@ export class PostingDesk {
     private readonly options: DeskOptions,
     private readonly observer: DeskObserver,
   ) {
-    this.parking = new Parking(deps.database);
+    this.parking = new Parking(deps.database, options.maxGroup, {
+      run: (group) => this.runParked(group),
+      onFault: (fault) => deps.onFault('parked group', fault),
+      idle: () => this.tellIdle(),
+    });
     this.pump = new Pump(options, this.pace, (group) => this.run(group), {
       taken: (waiting) => observer.queued(waiting),
       idle: () => this.tellIdle(),
@@ -132,7 +128,7 @@ export class PostingDesk {
   }
 
   private isIdle(): boolean {
-    return this.pump.isIdle && !this.parkedRuns;
+    return this.pump.isIdle && this.parking.isIdle;
   }
 
   private tellIdle(): void {
@@ -224,37 +220,14 @@ export class PostingDesk {
     if (busy.length === 0) return;
     await this.answerKnown(busy);
     this.parking.park(busy.filter(isOpen), named);
-    if (!this.parking.isEmpty && !this.parkedRuns) void this.runParked();
   }
 
-  /** Tries parked commands alongside the groups in flight once their accounts are free, until their time is up. */
-  private async runParked(): Promise<void> {
-    this.parkedRuns = true;
-    while (!this.parking.isEmpty) {
-      await pause(PARKED_PAUSE_MS);
-      const group = await this.takeFree();
-      if (group.length === 0) continue;
-      await this.post(group).catch((fault: unknown) => {
-        if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
-        if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('parked group', fault);
-        return this.giveUp(group);
-      });
-    }
-    this.parkedRuns = false;
-    this.tellIdle();
-  }
-
-  private async takeFree(): Promise<readonly Waiting[]> {
-    try {
-      return await this.parking.takeFree(this.options.maxGroup);
-    } catch (fault) {
-      // MySQL may be back before their time is up.
-      if (!isUnavailable(fault)) {
-        this.deps.onFault('parked group', fault);
-        answerUnknown(this.parking.takeAll());
-      }
-      return [];
-    }
+  private runParked(group: readonly Waiting[]): Promise<void> {
+    return this.post(group).catch((fault: unknown) => {
+      if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
+      if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('parked group', fault);
+      return this.giveUp(group);
+    });
   }
 
   /** Answers the commands whose key is already bound. */

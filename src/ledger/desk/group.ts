@@ -103,7 +103,7 @@ export async function postGroup(
         answers = await decideGroup(deps, transaction, group, { named, state, keys, commitId });
       },
       deadline,
-      () => deps.failpoints.pass('before_commit'),
+      deps.failpoints.at('before_commit'),
     );
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new GroupUnknown(answers, commitId, failure) : failure;

@@ -115,7 +115,10 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   if (payout.endedAt !== null) return (await conversation.inquire(payout)).payout;
   const deps = { conversation, encryptionKeys: ops.encryptionKeys(), monotonic: () => performance.now() };
   const submissions = new Submissions(deps);
-  return payout.status === 'approved' ? submissions.submit(payout.id) : submissions.ask(payout.id);
+  const { payout: after } = await (payout.status === 'approved'
+    ? submissions.submit(payout.id)
+    : submissions.ask(payout.id));
+  return after;
 }
 
 function addResolve(own: Command): void {
