@@ -41,6 +41,8 @@ export function addWebhookListenCommand(webhooks: Command): void {
       const listensOn = await receiver.listen(port).catch((error: NodeJS.ErrnoException) => {
         throw new OpsError(`cannot listen on port ${port}: ${error.code}`);
       });
+      // Nobody reads on, and there is no end to go on to.
+      process.stdout.once('error', () => process.exit());
       output.say(`Listening on http://127.0.0.1:${listensOn}/; Ctrl-C ends it.`);
       await interrupted();
       await receiver.close();

@@ -76,6 +76,9 @@ export function declareVerificationFor(
   });
 }
 
+/** Of whoever declares it, ours may differ. */
+const CLOCKS_APART_MS = 60_000;
+
 /** The first declaration verifies the account and emits `account.verified`; a later one replaces the data and keeps `verified_at`. */
 async function store(
   transaction: Transaction,
@@ -86,6 +89,8 @@ async function store(
   now: Instant,
 ): Promise<VerificationAnswer> {
   if (declared.type !== account.type) throw new ApiError(invalidField('type', 'not_the_type_of_the_account'));
+  if (declared.declaredAt !== null && declared.declaredAt > now + CLOCKS_APART_MS)
+    throw new ApiError(invalidField('declared_at', 'in_the_future'));
   if (!DOCUMENT_NUMBER.test(declared.documentNumber)) throw new ApiError(invalidField('document_number', 'malformed'));
   const sealed = seal(keys, declared.documentNumber, sealContext(account.id));
   const row: Verification = {

@@ -62,6 +62,8 @@ export async function readUpload(
   limitMs: number,
   place: UploadPlace,
 ): Promise<UploadContent> {
+  // The client may have gone while its token was looked up; then no event would come, and its place would stay taken.
+  if (request.destroyed) throw new RequestAborted();
   const announced = Number(headerText(request, 'content-length') ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
   if (waitsForContinue(request)) response.writeContinue();
@@ -121,7 +123,7 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number, 
         request.off('data', count).off('close', gone).off('error', gone);
       };
       parser.on('file', (name, content) => form.addFile(name, content, tooLarge));
-      parser.on('field', (name, value, info) => (info.valueTruncated ? tooLarge() : form.addField(name ?? '', value)));
+      parser.on('field', (name, value, info) => form.addField(name ?? '', value, info.valueTruncated));
       parser.on('partsLimit', () => reject(malformed()));
       parser.on('error', () => reject(malformed()));
       parser.on('close', resolve);
@@ -147,10 +149,11 @@ class Form {
   private readonly names = new Set<string>();
   private file: FileBytes | null = null;
 
-  addField(name: string, value: unknown): void {
+  addField(name: string, value: unknown, isCut: boolean): void {
     if (!this.isNew(name)) return;
     // Invalid UTF-8 has become U+FFFD: the stored text would be corrupted.
-    if (typeof value === 'string' && !value.includes('\ufffd')) this.values[name] = value;
+    if (isCut) this.problem(name, 'too_long');
+    else if (typeof value === 'string' && !value.includes('\ufffd')) this.values[name] = value;
     else this.problem(name, 'not_utf8');
   }
 

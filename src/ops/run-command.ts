@@ -1,12 +1,11 @@
 import { type Command, CommanderError } from 'commander';
-import { EXIT, exitCodeOf, explain } from './failures.js';
+import { EXIT, exitCodeOf, explain, UnknownOutcome } from './failures.js';
 import { linesWithEscapes } from './output.js';
 
 /** Runs the program as this process, with its arguments. */
 export async function runProgram(program: Command): Promise<void> {
   process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
-  // Whoever reads a list through `head` has seen enough.
-  process.stdout.on('error', () => process.exit(0));
+  process.stdout.once('error', tellUnwritten).on('error', () => undefined);
   process.exitCode = await runCommand(program, process.argv);
 }
 
@@ -18,6 +17,13 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
   } catch (failure) {
     return explainFailure(failure);
   }
+}
+
+/** Whoever reads a list through `head` has seen enough: the command goes on to its end, and ends as it would. */
+function tellUnwritten({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return;
+  const lost = `what was printed could not be written (${code}): look whether it was done before you repeat it`;
+  process.exitCode = explainFailure(new UnknownOutcome(lost));
 }
 
 /** Says what went wrong. Answers the exit code. */

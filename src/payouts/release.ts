@@ -6,7 +6,7 @@ import { transact } from '../db/transact.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import type { RailConversation } from './conversation.js';
 import { givesBack, outcomeRefusal, type Release } from './resolution-rules.js';
-import { applyResolution, listResolutions } from './resolutions.js';
+import { applyResolution, type SeenPayout } from './resolutions.js';
 import type { RailStatement } from './rules.js';
 
 /**
@@ -27,30 +27,30 @@ export interface ReleaseDeps {
 export const USUAL_QUIET_MS = 86_400_000;
 
 /**
- * A second person approves the open proposal. Throws like `applyResolution`, and invalid_state if the rail does not
+ * A second person approves the proposal that they have seen. Throws like `applyResolution`, and invalid_state if the rail does not
  * answer, or reports an outcome instead: that is then applied, and the proposal stays open.
  */
 export async function approveResolution(
   { conversation, quietMs }: ReleaseDeps,
-  payout: Payout,
+  seen: SeenPayout,
   by: StaffIdentity,
   why: string | null = null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
-  const { desk, database } = conversation.deps;
-  const open = (await listResolutions(database.reader, payout.id)).find(({ status }) => status === 'proposed');
+  const { desk } = conversation.deps;
+  const { payout, open } = seen;
   // If the desk would refuse it anyway, the rail is not asked.
   const asks =
     open !== undefined &&
     secondPersonRefusal(open.proposedById, by.id) === null &&
     outcomeRefusal(payout, open.outcome) === null;
-  if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, payout, by, null, why);
+  if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, seen, by, null, why);
   const said = await voided(conversation, payout, by);
-  if (said === null) return applyResolution(desk, payout, by, { by: 'quiet', quietMs: quietMs(payout.rail) }, why);
+  if (said === null) return applyResolution(desk, seen, by, { by: 'quiet', quietMs: quietMs(payout.rail) }, why);
   if (said.status !== 'voided' || open.outcome !== 'failed') return refused(conversation, payout, open, said);
   const release: Release = { by: 'void', said, eventId: newId() };
   try {
-    return await applyResolution(desk, payout, by, release, why);
+    return await applyResolution(desk, seen, by, release, why);
   } catch (failure) {
     // Decided differently meanwhile; the rail has voided it nonetheless.
     if (failure instanceof ApiError && failure.refusal.code === 'invalid_state')

@@ -87,6 +87,11 @@ export const OPEN_ALREADY: Refusal = {
   message: 'a resolution is proposed already: it is approved or rejected first',
   details: { current: 'proposed', allowed: ['none_proposed'] },
 };
+export const ANOTHER_OPEN: Refusal = {
+  code: 'invalid_state',
+  message: 'another resolution is proposed in its place: open the payout again, and decide on that one',
+  details: { current: 'proposed_anew', allowed: ['as_seen'] },
+};
 export const NOTHING_OPEN: Refusal = {
   code: 'invalid_state',
   message: 'no resolution is proposed',

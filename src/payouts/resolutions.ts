@@ -29,6 +29,7 @@ import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
 import { type Applied, actOn, applied, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
 import {
+  ANOTHER_OPEN,
   applyRefusal,
   NOTHING_OPEN,
   OPEN_ALREADY,
@@ -55,6 +56,8 @@ interface Propose extends ResolutionCommand {
 }
 
 interface Decide extends ResolutionCommand {
+  /** What whoever decides has seen. */
+  readonly resolutionId: Uuid;
   readonly verdict: 'apply' | 'reject';
   /** Why the money may be given back; null if the outcome gives none back, or the proposal is rejected. */
   readonly release: Release | null;
@@ -112,6 +115,7 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   const open = payout === undefined ? undefined : openResolution(payout, state);
   if (payout === undefined || open === undefined) return refuse(NOTHING_OPEN, false);
+  if (open.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
   const { by, verdict } = command;
   const { outcome, reason } = open;
   const isApplied = verdict === 'apply';
@@ -203,39 +207,53 @@ export async function proposeResolution(
   return submitted(desk, proposing, { ...base(facts), ...ids, facts, outcome, reason, by });
 }
 
-/** Ends the open proposal; nothing else changes. Throws ApiError authority_insufficient, invalid_state (nothing is proposed), ledger_unavailable. */
+/** A payout, and the open proposal that whoever decides on it has seen: no other is decided. */
+export interface SeenPayout {
+  readonly payout: Payout;
+  readonly open: PayoutResolution | undefined;
+}
+
+export async function readOpen(reader: Reader, payout: Payout): Promise<SeenPayout> {
+  return { payout, open: (await listResolutions(reader, payout.id)).find(({ status }) => status === 'proposed') };
+}
+
+/**
+ * Ends the proposal; nothing else changes. Throws ApiError authority_insufficient, invalid_state (it is not open),
+ * ledger_unavailable.
+ */
 export async function rejectResolution(
   desk: PostingDesk,
-  facts: Payout,
+  seen: SeenPayout,
   by: StaffIdentity,
   why: string | null = null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_reject', by);
-  return decided(desk, facts, { verdict: 'reject', release: null, by, why });
+  return decided(desk, seen, { verdict: 'reject', release: null, by, why });
 }
 
 /**
- * Applies the open proposal; release.ts asks the rail first. Throws ApiError authority_insufficient (the proposer),
- * invalid_state (nothing is proposed, or the rail has reported meanwhile, or nothing can be given back yet),
+ * Applies the proposal; release.ts asks the rail first. Throws ApiError authority_insufficient (the proposer),
+ * invalid_state (it is not open, or the rail has reported meanwhile, or nothing can be given back yet),
  * insufficient_funds, ledger_unavailable.
  */
 export async function applyResolution(
   desk: PostingDesk,
-  facts: Payout,
+  seen: SeenPayout,
   by: StaffIdentity,
   release: Release | null,
   why: string | null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
-  return decided(desk, facts, { verdict: 'apply', release, by, why });
+  return decided(desk, seen, { verdict: 'apply', release, by, why });
 }
 
-function decided(
+async function decided(
   desk: PostingDesk,
-  facts: Payout,
+  { payout: facts, open }: SeenPayout,
   wanted: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
 ): Promise<Payout> {
-  const ids = { auditId: newId(), eventId: newId(), outboxId: newId() };
+  if (open === undefined) throw new ApiError(NOTHING_OPEN);
+  const ids = { resolutionId: open.id, auditId: newId(), eventId: newId(), outboxId: newId() };
   return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });
 }
 

@@ -86,6 +86,16 @@ export async function listDeliveries(
   return readDeliveries(reader, endpointId, before, limit);
 }
 
+/** Each has up to a KiB of its answer: a page with a thousand would keep the API from everybody else's requests. */
+const MAX_ATTEMPTS = 200;
+
+/** How many of these deliveries, at least one, have no more attempts than a page may. */
+function withinAttempts(deliveries: readonly WebhookDelivery[]): number {
+  let attempts = 0;
+  const over = deliveries.findIndex(({ steps }, index) => (attempts += steps) > MAX_ATTEMPTS && index > 0);
+  return over < 0 ? deliveries.length : over;
+}
+
 /** The same for operators. */
 export async function readDeliveries(
   reader: Reader,
@@ -99,10 +109,8 @@ export async function readDeliveries(
     `SELECT ${columnList(webhookDeliveries)} FROM webhook_deliveries FORCE INDEX (PRIMARY)
      WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
   );
-  const page = pageOf(
-    rows.map((row) => parseRow(webhookDeliveries, row)),
-    limit,
-  );
+  const read = rows.map((row) => parseRow(webhookDeliveries, row));
+  const page = pageOf(read, Math.min(limit, withinAttempts(read)));
   if (page.items.length === 0) return { items: [], next: null };
   const ids = literals(
     webhookAttempts,

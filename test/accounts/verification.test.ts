@@ -94,6 +94,16 @@ describe('the verification of an account', () => {
     assert.notEqual((await stored())?.declared_at, '2020-02-29 17:00:00.500');
   });
 
+  it('is not declared for a time to come: 400 {field: declared_at}, but for what clocks may differ by', async () => {
+    const in10s = new Date(Date.now() + 10_000).toISOString();
+    answered(await declare({ declared_at: in10s }), 200);
+    for (const later of [new Date(Date.now() + 120_000).toISOString(), '9999-12-31T23:59:59Z']) {
+      const { details } = answered(await declare({ declared_at: later }), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], ['declared_at', 'in_the_future']);
+    }
+    assert.equal((await stored())?.declared_at, in10s.replace('T', ' ').replace('Z', ''));
+  });
+
   it('of a frozen account is taken, and says that it cannot send', async () => {
     await freezeAccount(db.database, systemClock, account.id, DECIDED);
     assert.equal(answered(await declare(), 200).json.can_send, false);

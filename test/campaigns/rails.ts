@@ -9,7 +9,7 @@ import { HttpRail } from '../../src/payouts/rails/http.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, TEST_KEYRING } from '../payouts/support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen, TEST_KEYRING } from '../payouts/support.js';
 import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -169,7 +169,7 @@ async function settle(
   const open = await db.database.reader.find(payoutResolutions, { payoutId: payout.id, status: 'proposed' });
   if (open === undefined) await proposeResolution(desk, payout, { outcome, reason: 'at random', by: someone('maria') });
   await sleep(random(300));
-  const now = await rowOf(db, payout.id);
+  const now = await seen(db, payout.id);
   // Whom a proposal of long ago surprises takes it back.
   if (open !== undefined && open.outcome !== outcome) await rejectResolution(desk, now, someone('leo'));
   else await approveResolution({ conversation, quietMs: () => 86_400_000 }, now, someone('leo'));
@@ -186,7 +186,7 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   const { db, gateway, deps, ids } = stage;
   await gateway.calm();
   for (const { payoutId } of await db.database.reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' }))
-    await rejectResolution(deps.desk, await rowOf(db, payoutId), someone('leo'));
+    await rejectResolution(deps.desk, await seen(db, payoutId), someone('leo'));
   await until(
     'every payout has ended or is raised as contradictory',
     async () => {

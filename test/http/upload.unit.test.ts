@@ -26,7 +26,9 @@ describe('uploads', () => {
   let seen: unknown[] = [];
   let hold: Promise<void> | null = null;
 
-  const start = (more: Pick<Parameters<typeof startWorld>[0], 'bodyTimeouts'> = {}): Promise<World> =>
+  const start = (
+    more: Partial<Pick<Parameters<typeof startWorld>[0], 'bodyTimeouts' | 'authenticate'>> = {},
+  ): Promise<World> =>
     startWorld({
       routes: (api) => {
         thingRoutes()(api);
@@ -153,7 +155,10 @@ describe('uploads', () => {
   });
 
   it('long fields, many parts and endless part headers are refused', async () => {
-    assert.equal((await post(SOURCE, { name: 'description', value: 'a'.repeat(9_000) }, FILE)).status, 413);
+    for (const value of ['a'.repeat(9_000), 'a'.repeat(60_000)])
+      assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value }, FILE)), [
+        'invalid_field description too_long',
+      ]);
     const many = Array.from({ length: 100 }, (_, index) => ({ name: `f${index}`, value: 'a' }));
     assert.deepEqual(problemsOf(await post(...many, FILE)), ['invalid_field  malformed_multipart']);
     const headers = Array.from({ length: 3_000 }, (_, index) => `X-A${index}: b`);
@@ -281,6 +286,37 @@ describe('uploads', () => {
     socket.destroy();
     await eventually('it is over', () => world.server.inFlight() === 0);
     assert.equal(seen.length, 0);
+  });
+
+  it('a client that goes away while its token is looked up keeps no place from the next upload of its tenant', async () => {
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => (answer = resolve));
+    let lookUps = 0;
+    const slow = await start({
+      authenticate: async () => {
+        if ((lookUps += 1) <= 4) await asked;
+        return callerWith();
+      },
+    });
+    const whole = formBody([SOURCE, FILE]);
+    const head = [`Content-Type: ${FORM_TYPE}`, `Idempotency-Key: ${A_KEY}`, `Content-Length: ${whole.length}`];
+    const sockets = await Promise.all(Array.from({ length: 4 }, () => opened(slow.port)));
+    for (const [index, socket] of sockets.entries()) {
+      socket.write(rawHead('POST /v1/bonus_batches HTTP/1.1', ...head));
+      socket.write(whole.subarray(0, index === 0 ? whole.length : 60));
+    }
+    await eventually('their tokens are looked up', () => lookUps === 4);
+    for (const socket of sockets) socket.destroy();
+    await eventually('they are gone', () => slow.server.inFlight() === 0);
+    answer();
+    const next = await call(`${slow.url}/v1/bonus_batches`, {
+      method: 'POST',
+      headers: { 'content-type': FORM_TYPE, 'idempotency-key': A_KEY },
+      body: whole,
+    });
+    assert.equal(next.status, 201, next.text);
+    assert.equal(seen.length, 1);
+    await slow.server.stop(0);
   });
 
   it('a slow upload is ended by its own limit, a slow JSON body by a shorter one', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { addMember } from '../../src/access/members.js';
 import { closeAccount } from '../../src/accounts/closing.js';
@@ -222,6 +222,20 @@ describe('the import of accounts', () => {
     const other = await imported(1, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110010\n'));
     assert.deepEqual([other.known, other.bad], [0, 1]);
     assert.match(other.stderr, /alias_taken/);
+  });
+
+  it('does not write its report into the file that it reads, whatever that is called', async () => {
+    const content = 'type,name,alias,phone\nperson,Ana Ruiz,$ana.ruiz,\n';
+    const path = file(content);
+    const link = join(folder, `${randomUUID()}.csv`);
+    symlinkSync(path, link);
+    for (const report of [path, link, relative(process.cwd(), path)]) {
+      const ran = await ops(path, '--report', report);
+      assert.equal(ran.code, 2, ran.stderr);
+      assert.match(ran.stderr, /--report names the file that is imported/);
+    }
+    assert.equal(readFileSync(path, 'utf8'), content);
+    assert.deepEqual(await own(), []);
   });
 
   it('opens 5,000 lines, every thousandth of them bad, and reports each bad one', async () => {

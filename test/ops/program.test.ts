@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,7 @@ import { buildProgram } from '../../src/ops/program.js';
 import { ROOT } from '../support/service-process.js';
 
 const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
+const RUN_COMMAND = new URL('../../src/ops/run-command.js', import.meta.url).href;
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 
@@ -49,6 +50,41 @@ describe('the exit code of the operators', () => {
       Array.from(rows.matchAll(/^\| `(\d)`/gm), ([, code]) => code),
       ['0', '1', '2', '3'],
     );
+  });
+
+  it('is 3, with a reason, if what it prints cannot be written', function () {
+    if (!existsSync('/dev/full')) this.skip();
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', `"$0" "$1" completion bash > /dev/full`, process.execPath, MAIN],
+      {
+        encoding: 'utf8',
+      },
+    );
+    assert.match(stderr, /^error: what was printed could not be written \(ENOSPC\)/);
+    assert.equal(status, 3);
+  });
+
+  it('is its own, and the command goes on to its end, if nobody reads on what it prints', () => {
+    const own = `
+      import { Command } from 'commander';
+      import { runProgram } from ${JSON.stringify(RUN_COMMAND)};
+      const program = new Command('ops');
+      program.command('find').action(async () => {
+        for (let at = 0; at < 20; at += 1) {
+          process.stdout.write('a finding\\n'.repeat(10_000));
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        process.stderr.write('all is done');
+        process.exitCode = 1;
+      });
+      await runProgram(program);`;
+    const { status, stderr } = spawnSync(
+      'bash',
+      ['-o', 'pipefail', '-c', `"$0" --input-type=module -e "$1" x find | head -n 1`, process.execPath, own],
+      { encoding: 'utf8' },
+    );
+    assert.deepEqual([status, stderr], [1, 'all is done']);
   });
 
   /** A failure comes with a reason on standard error, and nothing on standard output. */

@@ -117,6 +117,11 @@ describe('the operators of payouts', () => {
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     await refused(/a second person does/, 'payouts', 'resolve', id, '--approve', '--as', 'maria');
     await refused(/proposed already/, 'payouts', 'resolve', id, '--outcome', 'failed', '--reason', 'x', '--as', 'leo');
+    const unasked = await ops(['payouts', 'resolve', id, '--approve', '--as', 'leo']);
+    assert.match(
+      unasked.stderr,
+      /is in_progress: completed, proposed by maria: on the statement: this cannot be undone/,
+    );
     const after = await json('payouts', 'resolve', id, '--approve', '--as', 'leo');
     assert.equal(after.status, 'completed');
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });

@@ -9,7 +9,7 @@ import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
-import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, saidOf } from './support.js';
+import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, saidOf, seen } from './support.js';
 
 const VOIDED = { status: 'voided', reference: null, failureCode: null } as const;
 const HELD = { available: 9_999n * LEAST, held: LEAST };
@@ -72,10 +72,10 @@ describe('an outcome that gives money back', () => {
     const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
     await proposeResolution(ahead.desk, await rowOf(db, id), wanted);
     await rails.callbacks.tell('simulated', { key: id, ...say('failed', 'account_closed'), callbackId: `late-${id}` });
-    const approve = approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), someone('leo'));
+    const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
     await assert.rejects(approve, /has become failed since it was proposed as completed/);
     assert.deepEqual(await balance(), FREE);
-    await rejectResolution(desk, await rowOf(db, id), someone('leo'));
+    await rejectResolution(desk, await seen(db, id), someone('leo'));
     await assertSameStory(own, id);
   });
 
@@ -104,7 +104,7 @@ describe('an outcome that gives money back', () => {
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     assert.deepEqual(await balance(), HELD);
     const { conversation } = rails;
-    await approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), someone('leo'));
+    await approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
     assert.deepEqual(await balance(), FREE);
   });
 
@@ -135,12 +135,33 @@ describe('an outcome that gives money back', () => {
     const propose = async (outcome: 'failed' | 'completed') =>
       proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked', by: someone('maria') });
     await propose('failed');
-    const alone = approveResolution({ conversation, quietMs }, await rowOf(db, id), someone('maria'));
+    const alone = approveResolution({ conversation, quietMs }, await seen(db, id), someone('maria'));
     await assert.rejects(alone, /a second person does/);
-    await rejectResolution(desk, await rowOf(db, id), someone('leo'));
+    await rejectResolution(desk, await seen(db, id), someone('leo'));
     await propose('completed');
-    await approveResolution({ conversation, quietMs }, await rowOf(db, id), someone('leo'));
+    await approveResolution({ conversation, quietMs }, await seen(db, id), someone('leo'));
     assert.deepEqual(rail.voided, []);
+  });
+
+  it('is the one that the second person has seen: what is proposed in its place while the rail is asked waits', async () => {
+    const { rails } = await silent();
+    const { desk } = rails;
+    const maria = someone('maria');
+    const propose = async (outcome: 'failed' | 'completed') =>
+      proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked at the bank', by: maria });
+    await propose('failed');
+    const swapping = new ScriptedRail();
+    const answer = async (): Promise<typeof VOIDED> => {
+      await rejectResolution(desk, await seen(db, id), maria);
+      await propose('completed');
+      return VOIDED;
+    };
+    const { conversation } = railsOf(db, { rail: Object.assign(swapping, { void: answer }) });
+    const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    await assert.rejects(approve, /another resolution is proposed in its place/);
+    assert.equal((await rowOf(db, id)).status, 'failed', 'as the rail said meanwhile');
+    assert.deepEqual(await balance(), FREE);
+    await assertSameStory(own, id);
   });
 
   describe('on a rail that cannot void', () => {
@@ -160,7 +181,7 @@ describe('an outcome that gives money back', () => {
       now = () => instant(attemptedAt + 3_600_000);
       const { conversation } = rails;
       const deps = { conversation, quietMs: () => 3_600_000 };
-      assert.equal((await approveResolution(deps, await rowOf(db, id), someone('leo'))).status, 'failed');
+      assert.equal((await approveResolution(deps, await seen(db, id), someone('leo'))).status, 'failed');
       await assertSameStory(own, id);
     });
 
@@ -168,7 +189,7 @@ describe('an outcome that gives money back', () => {
       const { rails } = await silent();
       const gone = railsOf(db, { rails: new Map() });
       await assert.rejects(resolve(gone, db, id, 'failed'), /the rail cannot say that it will never pay this/);
-      await rejectResolution(rails.desk, await rowOf(db, id), someone('leo'));
+      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
       assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
     });
   });
@@ -240,7 +261,7 @@ describe('the orders that a rail is given', () => {
     await proposeResolution(desk, submitted, wanted);
     await submissions.ask(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
-    await rejectResolution(desk, submitted, someone('leo'));
+    await rejectResolution(desk, await seen(db, id), someone('leo'));
     await submissions.ask(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
   });

@@ -10,7 +10,7 @@ import { approveFactorReset, proposeFactorReset } from '../../src/staff/factor-r
 import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -106,12 +106,12 @@ describe('one person', () => {
     await proposeResolution(desk, await rowOf(db, id), wanted);
     for (const way of Object.values(WAYS)) {
       const person = (await findStaff(db.database.reader, way(maria.name)))!;
-      await denied(approveResolution(deps, await rowOf(db, id), { ...proven(person), name: way(maria.name) }));
+      await denied(approveResolution(deps, await seen(db, id), { ...proven(person), name: way(maria.name) }));
     }
-    await denied(approveResolution(deps, await rowOf(db, id), await asService()));
+    await denied(approveResolution(deps, await seen(db, id), await asService()));
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     assert.equal(
-      (await approveResolution(deps, await rowOf(db, id), proven(await hire(db.database)))).status,
+      (await approveResolution(deps, await seen(db, id), proven(await hire(db.database)))).status,
       'completed',
     );
   });

@@ -138,6 +138,37 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
+  it('a resolution is applied or rejected by a form that showed it, not by one that showed another', async () => {
+    const paying = await openPayoutBank(api);
+    const id = await paying.pay('03');
+    const rails = railsOf(db);
+    await rails.submissions.submit(id);
+    await rails.submissions.raiseSilent(-1_000, 1_000);
+    const page = `/payouts/${id}`;
+    const reason = 'statement of today';
+    const sofia = await desk.staffed('sofia');
+    const by = async (who: Visitor, verb: string, given: Fields) =>
+      who.post(`${page}/${verb}`, { ...given, reason, code: await desk.freshCode(who.person) });
+    const ask = async (verb: string, given: Fields = {}) =>
+      by(maria, verb, { ...(await maria.form(page, verb)), ...given });
+    assert.equal((await ask('propose', { outcome: 'failed' })).status, 303);
+    const [apply, dismiss] = [await sofia.form(page, 'apply'), await sofia.form(page, 'dismiss')];
+    assert.equal((await ask('dismiss')).status, 303);
+    assert.equal((await ask('propose', { outcome: 'completed' })).status, 303);
+    for (const [verb, seen] of [
+      ['apply', apply],
+      ['dismiss', dismiss],
+    ] as const) {
+      const answer = await by(sofia, verb, seen);
+      assert.equal(answer.status, 409, answer.text);
+      assert.match(answer.text, /Nothing was changed.*another resolution is proposed in its place/s);
+    }
+    assert.equal((await paying.get(id)).status, 'in_progress');
+    assert.equal((await by(sofia, 'apply', await sofia.form(page, 'apply'))).status, 303);
+    assert.equal((await paying.get(id)).status, 'completed');
+    await assertLedgerSound(db.database);
+  });
+
   it('a payout is resolved by two people, never by one, whatever they send', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
@@ -155,7 +186,7 @@ describe('at the support desk', () => {
     const code = await desk.freshCode(maria.person);
     assert.equal((await maria.post(`${page}/apply`, { ...stolen, reason, code })).status, 403);
     // Her own session and her own form, which the page does not show her: the act is made for the test.
-    const fields = formFields(maria, 'apply', id);
+    const fields = { ...formFields(maria, 'apply', id), resolution: stolen.resolution ?? '' };
     const own2 = await maria.post(`${page}/apply`, { ...fields, reason, code: await desk.freshCode(maria.person) });
     assert.equal(own2.status, 403);
     assert.match(own2.text, /a second person does/);

@@ -11,7 +11,7 @@ import { signIn } from '../../src/staff/sessions.js';
 import { actField } from '../../src/support/acts/act.js';
 import { formToken } from '../../src/support/forms.js';
 import { BatchWorld, payroll } from '../batches/support.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -92,7 +92,8 @@ describe('at the support desk, an act is done for exactly the right and the proo
     const own = id.replaceAll('-', '');
     const state = `SELECT p.status, p.stuck_since, r.status AS proposed FROM payouts p
       LEFT JOIN payout_resolutions r ON r.payout_id=p.id WHERE p.id=X'${own}'`;
-    return { page: `/payouts/${id}`, verb, id, fields: { outcome: 'completed' }, state };
+    const fields = { outcome: 'completed', resolution: (await seen(db, id)).open?.id ?? '' };
+    return { page: `/payouts/${id}`, verb, id, fields, state };
   }
 
   async function adjustment(verb: string): Promise<Target> {

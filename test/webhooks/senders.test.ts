@@ -477,6 +477,22 @@ describe('the senders of a worker', () => {
     assert.deepEqual([left, failures], [[untouched, untouched], []]);
   });
 
+  it("send to all others while one tenant's event can only be read by a later release, and that one when it can be", async () => {
+    const [strange, own] = [await hooked(api), await hooked(api)];
+    await Promise.all([emit(api, strange, 1), emit(api, own, 1)]);
+    const of = `WHERE tenant_id=${idLiteral(strange.account.tenantId)}`;
+    const [was] = await db.sql(`SELECT body FROM events ${of}`);
+    await db.change(`UPDATE events SET body='z9' ${of}`);
+    begin();
+    await until('it arrives', () => arrivedAt(own).length === 1);
+    assert.deepEqual(arrivedAt(strange), []);
+    await db.change(`UPDATE events SET body='${String(was?.body)}' ${of}`);
+    await expireLease(db, strange.id);
+    await until('the other arrives', () => arrivedAt(strange).length === 1);
+    await untilLeft(strange);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 1 });
+  });
+
   it('that die before they have stored are followed by others: the same id, the same bytes, nothing skipped', async () => {
     const own = await hooked(api);
     const dying = openDatabase(db.url);

@@ -1,8 +1,9 @@
+import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { members } from '../../db/entities/parties.js';
 import { addCommand } from '../command.js';
-import { OpsError } from '../failures.js';
+import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines.js';
 import { readCsv } from '../import/csv-lines.js';
@@ -48,6 +49,9 @@ export function addImport(own: Command): void {
       const { id: tenantId } = await findTenant(database.reader, tenant);
       const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
       const total = await countLines(file);
+      // It would be emptied, and nobody else may have it.
+      if (reportPath !== undefined && (await isSameFile(file, reportPath)))
+        throw new UsageError('--report names the file that is imported');
       const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
       const shown: LineProblem[] = [];
       const job = new ImportJob({ database, clock, actor: actor(), dryRun }, tenantId, {
@@ -66,6 +70,11 @@ export function addImport(own: Command): void {
       tell(output, job, shown, { dryRun, reportPath });
     },
   });
+}
+
+async function isSameFile(known: string, other: string): Promise<boolean> {
+  const [one = null, another = null] = await Promise.all([known, other].map((path) => stat(path).catch(() => null)));
+  return one !== null && another !== null && one.dev === another.dev && one.ino === another.ino;
 }
 
 /** Reads the whole file before the first account is opened, so that an unreadable file opens none. */

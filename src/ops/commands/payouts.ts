@@ -6,7 +6,7 @@ import { MAX_REASON } from '../../core/checked-text.js';
 import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { PayoutApprovals } from '../../payouts/approvals.js';
 import { approveResolution, USUAL_QUIET_MS } from '../../payouts/release.js';
-import { proposeResolution, rejectResolution } from '../../payouts/resolutions.js';
+import { proposeResolution, readOpen, rejectResolution } from '../../payouts/resolutions.js';
 import { Submissions } from '../../payouts/submission.js';
 import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
@@ -15,7 +15,7 @@ import { OpsError, UsageError } from '../failures.js';
 import { findPayout } from '../finding.js';
 import { limit, LIMIT, optionalText, text } from '../inputs.js';
 import { payoutList } from '../../payouts/reading.js';
-import { listStuck } from '../../support/reading/payouts.js';
+import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { conversationOf } from '../rail-conversation.js';
 import { addApprovalActs, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
@@ -172,12 +172,14 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
         await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason: reason ?? '', by }));
         return ops.output.say(`A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`);
       }
+      const seen = await readOpen(ops.database.reader, payout);
       const what = approve ? 'Apply the resolution of the payout' : 'Reject the resolution of the payout';
-      await ops.output.confirm(questionOf(what, payout));
+      if (seen.open !== undefined)
+        await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
       const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
       const settled = approve
-        ? approveResolution({ conversation: conversationOf(ops), quietMs }, payout, by)
-        : rejectResolution(ops.desk, payout, by);
+        ? approveResolution({ conversation: conversationOf(ops), quietMs }, seen, by)
+        : rejectResolution(ops.desk, seen, by);
       await show(ops, await settled);
     },
   });

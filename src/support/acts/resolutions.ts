@@ -1,17 +1,11 @@
 import { ApiError, invalidField } from '../../core/errors.js';
 import { type Payout, type PayoutResolution, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { approveResolution } from '../../payouts/release.js';
-import { outcomeRefusal } from '../../payouts/resolution-rules.js';
-import { proposeResolution, rejectResolution } from '../../payouts/resolutions.js';
+import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-rules.js';
+import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
 import type { DeskAct } from './act.js';
 import { approvalActs } from './approvals.js';
-
-/** A payout, and the proposal that waits for a second person. */
-export interface ShownPayout {
-  readonly payout: Payout;
-  readonly open: PayoutResolution | undefined;
-}
 
 type Outcome = PayoutResolution['outcome'];
 
@@ -23,7 +17,7 @@ const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
 };
 
 /** Settling what no rail settles takes two people, each with a code. */
-const RESOLUTION_ACTS: readonly DeskAct<ShownPayout>[] = [
+const RESOLUTION_ACTS: readonly DeskAct<SeenPayout>[] = [
   {
     verb: 'propose',
     name: 'payout.resolve_propose',
@@ -43,9 +37,10 @@ const RESOLUTION_ACTS: readonly DeskAct<ShownPayout>[] = [
     label: 'Apply the resolution',
     explanation:
       'What was proposed is done to the money. Before money is given back, the rail is asked to say that it will never pay.',
+    fields: seenField,
     isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
-    run: async ({ release }, { payout }, { by, reason }) => {
-      await approveResolution(release, payout, by, reason);
+    run: async ({ release }, payout, { by, reason, form }) => {
+      await approveResolution(release, asSeen(payout, form), by, reason);
     },
   },
   {
@@ -54,21 +49,35 @@ const RESOLUTION_ACTS: readonly DeskAct<ShownPayout>[] = [
     label: 'Reject the resolution',
     explanation: 'Ends the proposal; nothing else changes. Whoever made it may take it back so.',
     isStop: true,
+    fields: seenField,
     isOpen: ({ open }) => open !== undefined,
-    run: async ({ desk }, { payout }, { by, reason }) => {
-      await rejectResolution(desk, payout, by, reason);
+    run: async ({ desk }, payout, { by, reason, form }) => {
+      await rejectResolution(desk, asSeen(payout, form), by, reason);
     },
   },
 ];
 
-export const PAYOUT_ACTS: readonly DeskAct<ShownPayout>[] = [
-  ...approvalActs<ShownPayout, Payout>(
+export const PAYOUT_ACTS: readonly DeskAct<SeenPayout>[] = [
+  ...approvalActs<SeenPayout, Payout>(
     'payout',
     ({ payoutApprovals }) => payoutApprovals,
     ({ payout }) => payout,
   ),
   ...RESOLUTION_ACTS,
 ];
+
+const SEEN = 'resolution';
+
+/** The proposal that the page showed with the form. */
+function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {
+  return html`<input type="hidden" name="${SEEN}" value="${given?.get(SEEN) ?? open?.id}" />`;
+}
+
+/** Throws ApiError invalid_state if another one has been proposed since. */
+function asSeen(payout: SeenPayout, form: URLSearchParams): SeenPayout {
+  if (payout.open !== undefined && payout.open.id !== form.get(SEEN)) throw new ApiError(ANOTHER_OPEN);
+  return payout;
+}
 
 function possible(payout: Payout): readonly Outcome[] {
   return RESOLUTION_OUTCOMES.filter((outcome) => outcomeRefusal(payout, outcome) === null);

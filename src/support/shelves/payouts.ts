@@ -1,10 +1,10 @@
 import { formatAmount } from '../../core/amount.js';
 import { members, tenants } from '../../db/entities/parties.js';
 import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
-import { listResolutions } from '../../payouts/resolutions.js';
+import { readOpen, type SeenPayout } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
-import { PAYOUT_ACTS, type ShownPayout } from '../acts/resolutions.js';
+import { PAYOUT_ACTS } from '../acts/resolutions.js';
 import { html } from '../html.js';
 import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
 import { railEventText, payoutWaitsFor, resolutionLine, stuckText } from '../reading/payouts.js';
@@ -12,12 +12,12 @@ import { readStory, type StoryLine } from '../reading/story.js';
 import { readNames } from '../reading/transfers.js';
 import { type Shelf, workflowLink } from './shelf.js';
 
-export const payoutShelf: Shelf<ShownPayout> = {
+export const payoutShelf: Shelf<SeenPayout> = {
   name: 'payouts',
   acts: PAYOUT_ACTS,
   async find({ database: { reader } }, id) {
-    const [payout, resolutions] = await Promise.all([reader.find(payouts, { id }), listResolutions(reader, id)]);
-    return payout === undefined ? undefined : { payout, open: resolutions.find(({ status }) => status === 'proposed') };
+    const payout = await reader.find(payouts, { id });
+    return payout === undefined ? undefined : readOpen(reader, payout);
   },
   subjectOf: ({ payout: { id, tenantId } }) => ({ id, tenantId, subjectType: 'payout' }),
   async show(site, { payout, open }) {

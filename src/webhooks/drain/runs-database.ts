@@ -145,6 +145,6 @@ export class RunsDatabase {
 }
 
 /** A failure because the database is away is not the endpoint's fault. */
-function isOfOne(failure: unknown): boolean {
+export function isOfOne(failure: unknown): boolean {
   return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
 }

@@ -5,11 +5,12 @@ import type { Instant } from '../../core/instant.js';
 import { transact } from '../../db/transact.js';
 import { DrainRun } from '../drain/drain-run.js';
 import type { EndpointState } from '../drain/lease.js';
+import { isOfOne } from '../drain/runs-database.js';
 import type { Wanted } from '../drain/near.js';
 import type { Random } from '../drain/types.js';
 import type { WebhookDeps } from '../deps.js';
 import { Choice } from './choice.js';
-import { claim } from './claiming.js';
+import { claim, type Claimed } from './claiming.js';
 import { type Candidate, endpointsDue, endpointsWithNews, makeDue, type Room } from './finding.js';
 import { Flight } from './flight.js';
 import { lightWork } from './light.js';
@@ -182,8 +183,19 @@ export class Senders {
     const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
     for (const { id, tenantId } of candidates) if (!ids.has(id)) this.news.lookAgain(tenantId);
     if (claimed.length === 0) return;
-    const light = await lightWork(database.reader, claimed, clock());
+    const light = await this.lightWork(claimed);
     for (const { state } of claimed) this.track(state, light.get(state.endpoint.id));
+  }
+
+  /** If one tenant's events cannot be read here, each endpoint gets its own run: that one fails, and the others do not. */
+  private async lightWork(claimed: readonly Claimed[]): Promise<ReadonlyMap<Uuid, Wanted>> {
+    const { database, clock } = this.deps;
+    try {
+      return await lightWork(database.reader, claimed, clock());
+    } catch (failure) {
+      if (isOfOne(failure)) return new Map();
+      throw failure;
+    }
   }
 
   private track(state: EndpointState, wanted: Wanted | undefined): void {
