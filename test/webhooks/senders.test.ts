@@ -56,14 +56,17 @@ describe('the senders of a worker', () => {
     await db.remove();
   });
 
-  function begin(slots = 100, changes: Partial<WebhookDeps> = {}): Senders {
+  function begin(slots = 100, changes: Partial<WebhookDeps> = {}, idleMs = 100): Senders {
     const notifier = { notify: (entry: object) => void told.push(entry as OutboxRow) };
     const observer = {
       attempted: () => undefined,
       sending: () => undefined,
       failed: (fault: unknown) => void failures.push(fault),
     };
-    const senders = new Senders(partsOf(api, receiver, { notifier, observer, ...changes }), slots, () => 0.5);
+    const senders = new Senders(partsOf(api, receiver, { notifier, observer, ...changes }), slots, () => 0.5, {
+      busyMs: 25,
+      idleMs,
+    });
     senders.start();
     working.push(senders);
     return senders;
@@ -131,6 +134,22 @@ describe('the senders of a worker', () => {
     await Promise.all(own.map(untilLeft));
     for (const one of own) assert.deepEqual(arrivedAt(one).toSorted(), (await ids(one)).toSorted());
     assert.deepEqual(failures, []);
+  });
+
+  it('look again as soon as an endpoint is left with more to send, without waiting for the next look', async () => {
+    const own = await hooked(api);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    await emit(api, own, 1);
+    // After a look that finds nothing they would wait for an hour.
+    begin(100, {}, 3_600_000);
+    await until('the first is on its way', () => arrivedAt(own).length === 1);
+    await emit(api, own, 1);
+    // For the look that finds the endpoint busy.
+    await sleep(150);
+    receiver.reply = () => 200;
+    gate.open(200);
+    await until('the second arrives', () => arrivedAt(own).length === 2);
   });
 
   it('send a long backlog by a separate run, no more than eight at a time', async () => {

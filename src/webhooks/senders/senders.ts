@@ -15,20 +15,10 @@ import { type Candidate, endpointsDue, endpointsWithNews, makeDue, type Room } f
 import { Flight } from './flight.js';
 import { lightWork } from './light.js';
 import { News } from './news.js';
+import { Pace, PAUSES } from './pace.js';
 import { type Slot, Slots } from './slots.js';
 
-/**
- * From the end of a round to the start of the next: after one that found something, one that did not, and one that
- * failed.
- */
-const BUSY_MS = 25;
-const IDLE_MS = 100;
 const FAILED_MS = 1_000;
-/**
- * The share of the time that looking may take, unless it is slow because others are busy. Sending may take all of it.
- */
-const LOOK_SHARE = 1 / 4;
-const MAX_PAUSE_MS = 100;
 
 const FOUND_AT_ONCE = 512;
 /** Tenants per look for endpoints that are behind. Each tenant has a limited number of endpoints. */
@@ -52,11 +42,12 @@ export class Senders {
   private readonly stopping = new AbortController();
   private readonly news = new News();
   private readonly slots: Slots;
+  private readonly pace: Pace;
   /** Endpoints that this process is sending to. */
   private readonly own = new Set<Uuid>();
   private readonly running = new Set<Promise<void>>();
   private isDueFirst = false;
-  /** An endpoint was left for which more is known to have come. */
+  /** An endpoint was left for which more has come. */
   private isAwaited = false;
   private rounds: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
@@ -66,9 +57,11 @@ export class Senders {
     private readonly deps: WebhookDeps,
     slots: number,
     private readonly random: Random = Math.random,
+    pauses = PAUSES,
   ) {
     setMaxListeners(0, this.stopping.signal);
     this.slots = new Slots(slots);
+    this.pace = new Pace(pauses);
   }
 
   start(): void {
@@ -85,17 +78,16 @@ export class Senders {
 
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      let [atLeastMs, atMostMs] = [FAILED_MS, FAILED_MS];
+      let pause = { atLeastMs: FAILED_MS, atMostMs: FAILED_MS };
       this.isAwaited = false;
       try {
         const { isBusy, lookedMs } = await this.round();
-        atLeastMs = Math.max(BUSY_MS, Math.min(lookedMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS));
-        atMostMs = isBusy ? atLeastMs : Math.max(IDLE_MS, atLeastMs);
+        pause = this.pace.after(isBusy, lookedMs);
       } catch (fault) {
         this.deps.observer.failed(fault);
       }
-      await this.pause(atLeastMs, () => false);
-      await this.pause(atMostMs - atLeastMs, () => this.isAwaited);
+      await this.pause(pause.atLeastMs, () => false);
+      await this.pause(pause.atMostMs - pause.atLeastMs, () => this.isAwaited);
     }
   }
 
@@ -240,7 +232,7 @@ export class Senders {
       // Whatever is not stored is sent again when the lease ends.
       const stored = await this.deps.runs.storeFlight(landed);
       if (stored === null) return null;
-      if (!goesOn) return stored.state.head;
+      if (!goesOn) return isDue(stored.due, this.deps.clock()) ? null : stored.state.head;
       slot.takesLong();
       return await this.drain(stored.state, slot, { sends: flight.sends, left });
     } finally {
@@ -264,4 +256,8 @@ export class Senders {
       clearTimeout(timer);
     }
   }
+}
+
+function isDue(due: Instant | null, now: Instant): boolean {
+  return due !== null && due <= now;
 }
