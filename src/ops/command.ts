@@ -7,6 +7,7 @@ import type { Gateways } from '../payouts/rails/registry.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
+import { dashed, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
 import { type ActingDeps, assertStillActs, authorise, findActor, type SignedIn } from './staff/acting.js';
 import { findAdministrator } from './staff/administrator.js';
@@ -56,14 +57,12 @@ interface CommandFace<S extends z.ZodObject> {
   readonly summary: string;
   /** The group's default command. */
   readonly isDefault?: true;
-  /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
-  readonly options?: readonly (readonly [flags: string, description: string])[];
   /** What else help should say, besides the options. */
   readonly explanation?: string;
   /** Whole command lines after `npm run ops -- `. */
   readonly examples: readonly [string, ...string[]];
-  /** Arguments and options by their camelCase names. */
-  readonly input: S;
+  /** Arguments and options (`option`) by their camelCase names; absent: there are none. */
+  readonly input?: S;
 }
 
 /** A command that only reads: anybody with the database's address may, so nobody has to sign in. */
@@ -171,7 +170,8 @@ function define<S extends z.ZodObject>(
     .configureHelp({ showGlobalOptions: true });
   declareNeeds(command, needs);
   const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
-  for (const [flags, description] of [...(spec.options ?? []), ...codes]) command.option(flags, description);
+  const schema = spec.input ?? z.object({});
+  for (const [flags, description] of [...optionsOf(schema), ...codes]) command.option(flags, description);
   const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
   command.addHelpText(
     'after',
@@ -180,7 +180,7 @@ function define<S extends z.ZodObject>(
   command.action(async () => {
     const named = argumentsOf(command);
     const given = { ...command.optsWithGlobals(), ...named };
-    const input = checked(spec.input, given, new Set(Object.keys(named)));
+    const input = checked(schema, given, new Set(Object.keys(named))) as z.infer<S>;
     await act(checked(globals, given), input, nameOf(command));
   });
 }
@@ -203,8 +203,7 @@ function checked<S extends z.ZodObject>(
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => {
     const name = String(issue.path[0] ?? '');
-    const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const shown = positional.has(name) ? `<${words}>` : `--${words}`;
+    const shown = positional.has(name) ? `<${dashed(name)}>` : `--${dashed(name)}`;
     return given[name] === undefined ? `${shown} is required` : `${shown}: ${issue.message}`;
   });
   throw new UsageError(problems.join('; '));

@@ -4,7 +4,7 @@ import { releaseAliasOf, setAliasFor } from '../../accounts/alias.js';
 import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { optionalText, text, WITHIN } from '../inputs.js';
+import { text, within } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
 
 /** The platform's reserved list. */
@@ -38,7 +38,6 @@ export function addAliasCommands(program: Command): void {
     usage: 'list',
     summary: 'the reserved aliases',
     examples: ['aliases list', 'aliases list --json'],
-    input: z.object({}),
     run: async ({ database, output }) =>
       output.list((await listReservedAliases(database.reader)).map(reservedAliasFields), 'No alias is reserved.'),
   });
@@ -49,9 +48,8 @@ export function addAliasChanges(own: Command): void {
   addCommand(own, {
     usage: 'set-alias <account> <alias>',
     summary: 'give an account this alias; the one that it had is released, and blocked for 90 days',
-    options: [WITHIN],
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
-    input: z.object({ account: text, alias: text, tenant: optionalText }),
+    input: z.object({ account: text, alias: text, tenant: within }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { alias, ...named }) => {
       const found = await findAccount(database.reader, named);
@@ -63,9 +61,8 @@ export function addAliasChanges(own: Command): void {
   addCommand(own, {
     usage: 'release-alias <account>',
     summary: 'release the alias of an account; it is blocked for 90 days',
-    options: [WITHIN],
     examples: ["accounts release-alias '$ana' --tenant acme"],
-    input: z.object({ account: text, tenant: optionalText }),
+    input: z.object({ account: text, tenant: within }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, named) => {
       const found = await findAccount(database.reader, named);

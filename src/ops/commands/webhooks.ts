@@ -15,7 +15,7 @@ import { readDeliveries } from '../../webhooks/reading.js';
 import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
-import { optionalText, text, time } from '../inputs.js';
+import { option, optional, text, time } from '../inputs.js';
 import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
 
 /** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
@@ -54,9 +54,8 @@ function addList(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
-    options: [['--tenant <tenant>', 'all of this tenant (id or name)']],
     examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-    input: z.object({ tenant: optionalText }),
+    input: z.object({ tenant: optional('<tenant>', 'all of this tenant (id or name)') }),
     run: async ({ database, output }, { tenant }) => {
       const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
       const found = await database.reader.select(
@@ -92,9 +91,11 @@ function addDeliveries(own: Command): void {
   addQuery(own, {
     usage: 'deliveries <endpoint>',
     summary: 'its deliveries, newest first, each with its last attempt',
-    options: [['--limit <count>', 'how many at most, up to 100 (default: 25)']],
     examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
-    input: z.object({ endpoint: text, limit }),
+    input: z.object({
+      endpoint: text,
+      limit: option('<count>', 'how many at most, up to 100 (default: 25)', limit),
+    }),
     run: async ({ database, output }, { endpoint, limit: most }) => {
       const { id } = await findEndpoint(database.reader, endpoint);
       const { items } = await readDeliveries(database.reader, id, null, most);
@@ -107,9 +108,8 @@ function addRecover(own: Command): void {
   addCommand(own, {
     usage: 'recover <endpoint>',
     summary: 'send again everything since then that got no 2xx',
-    options: [['--since <time>', 'at most 30 days ago']],
     examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
-    input: z.object({ endpoint: text, since: time }),
+    input: z.object({ endpoint: text, since: option('<time>', 'at most 30 days ago', time) }),
     needs: 'webhook.recover',
     subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint, since }) => {
