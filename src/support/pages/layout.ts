@@ -54,6 +54,15 @@ export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
     : html`<div class="notice ${kind}" role="alert">${content}</div>`;
 }
 
+/** What a `<select>` offers, one of it chosen. */
+export function options(offered: readonly (readonly [value: string, text: string])[], chosen: string | null): Content {
+  return offered.map(([value, text]) =>
+    value === chosen
+      ? html`<option value="${value}" selected>${text}</option>`
+      : html`<option value="${value}">${text}</option>`,
+  );
+}
+
 export type Fact = readonly [label: string, value: Content];
 
 /** Omits those without a value. */

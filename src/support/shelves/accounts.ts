@@ -65,7 +65,7 @@ async function newestAdjustments(reader: Reader, { id }: Account): Promise<reado
      ORDER BY created_at DESC LIMIT 5`,
   );
   const own = rows.map((row) => parseRow(adjustments, row));
-  const names = await namesOf(reader, { tenantIds: own.map(({ tenantId }) => tenantId), accountIds: [id] });
+  const names = await namesOf(reader, own);
   return own.map((adjustment) => adjustmentCard(adjustment, names));
 }
 
