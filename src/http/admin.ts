@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { inTime } from '../core/in-time.js';
@@ -52,12 +53,7 @@ interface AdminDeps {
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  new Counter({
-    name: UNREAD,
-    help: 'Metrics left out of a scrape because they could not be read',
-    labelNames: ['metric'],
-    registers: [registry],
-  });
+  metersOf(registry).counter(UNREAD, 'Metrics left out of a scrape because they could not be read', ['metric']);
   return registry;
 }
 

@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 
 /**
@@ -6,12 +7,11 @@ import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js
  * (docs/operations.md, Keys)
  */
 export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {
-  const gauge = new Gauge({
-    name: 'keyring_keys',
-    help: 'Keys the process has; used: for new values; known: only to read existing ones',
-    labelNames: ['keyring', 'id', 'use'] as const,
-    registers: [registry],
-  });
+  const gauge = metersOf(registry).gauge(
+    'keyring_keys',
+    'Keys the process has; used: for new values; known: only to read existing ones',
+    ['keyring', 'id', 'use'],
+  );
   for (const keyring of KEYRINGS)
     for (const [place, { id }] of (rings[keyring] ?? []).entries())
       gauge.set({ keyring, id, use: place === 0 ? 'used' : 'known' }, 1);
