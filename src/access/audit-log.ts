@@ -1,12 +1,13 @@
 import { newId, type Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
+import type { Clock, Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader, Transaction } from '../db/database.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
 import type { Account } from '../db/entities/parties.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { transact } from '../db/transact.js';
 import { appendActs } from '../ledger/audit-chain.js';
 
 /** Who acts, and by which means. */
@@ -68,6 +69,19 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
   const acts = [...rows];
   pending.set(transaction, acts);
   transaction.atEnd(() => appendActs(transaction, acts));
+}
+
+/** An act alone, under its own id: recorded once, however often that is retried. */
+export function recordOnce(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  id: Uuid,
+  actor: Actor,
+  act: Act,
+): Promise<void> {
+  return transact(database, async (transaction) => {
+    if ((await transaction.find(auditLog, { id })) !== undefined) return;
+    recordRows(transaction, [auditRow(id, actor, clock(), act)]);
+  });
 }
 
 /** The act as a row, for the posting desk, which writes it itself. */

@@ -1,9 +1,7 @@
-import { auditRow, recordRows } from '../access/audit-log.js';
+import { recordOnce } from '../access/audit-log.js';
 import { ApiError, notFound, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import { auditLog } from '../db/entities/identity.js';
-import { transact } from '../db/transact.js';
 import { standingRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchAct } from '../temporal/contracts.js';
@@ -54,18 +52,13 @@ async function requestRefusal(
   return standingRefusal(database.reader, `bonus_batch.${action}`, by);
 }
 
-/** Under the act's own id, so it is recorded once, however often it is retried. */
 async function recordRefusal(
-  { database, clock }: BatchControlDeps,
-  { batchId, action, by, actId: id }: StaffRequest,
+  deps: BatchControlDeps,
+  { batchId, action, by, actId }: StaffRequest,
   refused: string,
 ): Promise<void> {
-  await transact(database, async (transaction) => {
-    const batch = await transaction.find(bonusBatches, { id: batchId });
-    if (batch === undefined) throw notFound();
-    if ((await transaction.find(auditLog, { id })) !== undefined) return;
-    const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
-    const done = { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } };
-    recordRows(transaction, [auditRow(id, by, clock(), done)]);
-  });
+  const batch = await deps.database.reader.find(bonusBatches, { id: batchId });
+  if (batch === undefined) throw notFound();
+  const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
+  await recordOnce(deps, actId, by, { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } });
 }

@@ -4,15 +4,16 @@ import type { Uuid } from '../../core/ids.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
   describe,
-  type OperatingDeps,
+  disableForStaff,
+  enableForStaff,
+  type Operation,
   pause,
   recoverFor,
   resume,
   retryNow,
-  setStatus,
 } from '../../webhooks/operating.js';
 import { readDeliveries } from '../../webhooks/reading.js';
-import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
+import type { StaffActName } from '../../staff/rules.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { option, optional, text, time } from '../inputs.js';
@@ -32,16 +33,10 @@ export function addWebhookCommands(program: Command): void {
     own,
     'enable',
     'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
-    (...given) => setStatus(given[0], given[1], 'enabled', given[2]),
+    enableForStaff,
     'webhook.enable',
   );
-  addAct(
-    own,
-    'disable',
-    'disable it until its tenant or an operator enables it',
-    (...given) => setStatus(given[0], given[1], 'disabled', given[2]),
-    'webhook.disable',
-  );
+  addAct(own, 'disable', 'disable it until its tenant or an operator enables it', disableForStaff, 'webhook.disable');
 }
 
 const limit = z
@@ -122,13 +117,7 @@ function addRecover(own: Command): void {
 }
 
 /** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
-function addAct(
-  own: Command,
-  name: string,
-  summary: string,
-  operation: (deps: OperatingDeps, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
-  act: StaffActName,
-): void {
+function addAct(own: Command, name: string, summary: string, operation: Operation, act: StaffActName): void {
   addCommand(own, {
     usage: `${name} <endpoint>`,
     summary,
