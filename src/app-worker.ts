@@ -55,9 +55,7 @@ export interface WorkerDeps {
   readonly stop: () => Promise<void>;
 }
 
-/**
- * Opens the admin port and starts work: sweeper and senders at once, the Temporal workers once Temporal is reachable.
- */
+/** Opens the admin port and starts work: the Temporal workers once Temporal is reachable, all else at once. */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
@@ -102,11 +100,9 @@ export async function openWorker(
   return { admin: server, sweeper, workers, stop };
 }
 
-/** The services that activities and the sweeper call. */
 interface WorkerServices {
   readonly services: Omit<ActivityServices, 'stopping'>;
   readonly sweeps: readonly (Sweep | SharedSweep)[];
-  /** Rail names. */
   readonly rails: ReadonlySet<string>;
 }
 

@@ -174,7 +174,6 @@ export function buildCallbacks(
   });
 }
 
-/** The two servers of an API process, and their log of requests. */
 interface ApiServers {
   readonly requests: RequestLog;
   readonly rates: BuiltRates;
@@ -252,7 +251,6 @@ export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitnes
   return guard.isWell() ? 'ready' : 'unfit';
 }
 
-/** The routes of every feature. */
 export function buildApi(config: Config, core: Core, { notifier }: Bridge, webhooks: Webhooks): Api {
   const { clock, database, desk, guard, recipientBudget } = core;
   const api = new Api();

@@ -49,17 +49,13 @@ export function recordActs(transaction: Transaction, actor: Actor, at: Instant, 
   return Promise.resolve();
 }
 
-/** The same for one act. */
 export function recordAct(transaction: Transaction, actor: Actor, at: Instant, act: Act): Promise<void> {
   return recordActs(transaction, actor, at, [act]);
 }
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
 
-/**
- * The same for acts that already have ids. A transaction appends all its acts together: chains are locked once, and
- * last.
- */
+/** The same for acts with ids. A transaction appends its acts together: chains are locked once, and last. */
 export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
   const known = pending.get(transaction);
   if (known !== undefined) {
@@ -124,9 +120,7 @@ export async function listActs(reader: Reader, filter: ActFilter, limit: number)
   return rows.map((row) => parseRow(auditLog, row));
 }
 
-/**
- * The last act of each chain, for keeping a copy elsewhere. `tenant` is null for the chain of acts that belong to none.
- */
+/** The last act of each chain, to be kept elsewhere. `tenant` is null for the chain of acts that belong to none. */
 export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,

@@ -41,7 +41,6 @@ export class SealedSecrets<Row> {
     this.counted = sealed.counted;
   }
 
-  /** How many secrets each key seals. */
   async countByKey(reader: Reader): Promise<ReadonlyMap<string, number>> {
     const { table, keyIds } = this.sealed;
     const named = keyIds.map((property) => `SELECT ${table.column(property).name} AS key_id FROM ${table.name}`);

@@ -7,10 +7,7 @@ import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
-/**
- * SQL for an account that the caller's tenant owns (`a`), with the caller's role in it (`r`), to join in
- * single-statement reads.
- */
+/** SQL for an account (`a`) of the caller's tenant with the caller's role in it (`r`), to join in reads. */
 export function ownAccountSql(caller: Caller, accountId: Uuid): { from: string; where: string; role: string } {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return {
@@ -32,10 +29,7 @@ function assertRole(operation: Operation, has: Role | undefined): void {
   if (!roleAllows(operation, has)) throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/**
- * Throws authority_insufficient unless the member may do this in an account of the tenant.
- * (docs/contract.md, Roles and scopes)
- */
+/** Throws authority_insufficient unless the member may do this in some account of the tenant. */
 export async function assertAllowedSomewhere(reader: Reader, operation: Operation, caller: Caller): Promise<void> {
   const member = equalsSql(memberRoles, { memberId: caller.memberId });
   const rows = await reader.query(

@@ -96,7 +96,6 @@ async function changeAlias(
   return { ...account, alias };
 }
 
-/** Releases the alias of a locked account. */
 export async function dropAlias(transaction: Transaction, account: Account, actor: Actor, now: Instant): Promise<void> {
   if (account.alias === null) return;
   await transaction.execute(updateSql(accounts, { alias: null }, { id: account.id }));

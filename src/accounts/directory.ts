@@ -9,7 +9,6 @@ import { parseRow } from '../db/table.js';
 
 /** The operators' view of accounts: any tenant's, regardless of roles, without system accounts. */
 
-/** The newest `limit` accounts of the tenant. */
 export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number): Promise<readonly Account[]> {
   const rows = await reader.query(
     `SELECT ${columnList(accounts)} FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
@@ -24,7 +23,6 @@ export interface AccountDetails {
   readonly members: readonly { readonly name: string; readonly role: string }[];
 }
 
-/** The account's balances, and who may act in it. */
 export async function readAccountDetails(reader: Reader, accountId: Uuid): Promise<AccountDetails> {
   const [own, roles] = await Promise.all([
     reader.select(balances, { accountId, asset: ASSETS }, { orderBy: ['asset'] }),

@@ -6,9 +6,7 @@ import type { Database, Reader } from '../db/database.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
 
-/**
- * The result for one account of an import. `known`: it was already open, so repeating an import opens nothing twice.
- */
+/** The result for one account. `known`: it was open already, so repeating an import opens nothing twice. */
 type Imported =
   | { readonly result: 'opened' | 'known'; readonly account: Account }
   | { readonly result: 'refused'; readonly refusal: Refusal };

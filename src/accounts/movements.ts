@@ -146,9 +146,7 @@ function filteredBy({ asset, kind }: MovementFilter): string[] {
 
 type Holders = ReadonlyMap<Uuid, string>;
 
-/**
- * The holders of the bank accounts of the page's payouts, by payout. Most pages have none, and then this costs nothing.
- */
+/** The holders of the bank accounts of the page's payouts, by payout; it costs nothing where there are none. */
 async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
   const ids = rows.flatMap((row) => (row.related_type === 'payout' ? column.uuid.parse(row.related_id) : []));
   if (ids.length === 0) return new Map();

@@ -50,7 +50,6 @@ export async function awaitPostings(
 /** A command is given up within a minute, and the server ends a transaction whose process has frozen even sooner. */
 const COMMITTED_AFTER_MS = 60_000;
 
-/** What the API reads accounts with. */
 export interface ReadingDeps {
   readonly database: Database;
   readonly clock: Clock;
@@ -58,10 +57,7 @@ export interface ReadingDeps {
   readonly guard: Pick<ClockGuard, 'isWell'>;
 }
 
-/**
- * The totals of an account at a past moment. Throws not_found, authority_insufficient, invalid_field, ledger_unavailable.
- * (docs/contract.md, Balances)
- */
+/** Throws not_found, authority_insufficient, invalid_field, ledger_unavailable. (docs/contract.md, Balances) */
 export async function readPastBalances(
   { database, clock, guard }: ReadingDeps,
   caller: Caller,

@@ -6,13 +6,11 @@ import { literals } from '../db/statements.js';
 import type { OwnerFinder } from '../ledger/desk/types.js';
 import { perReader } from './per-reader.js';
 
-/** An account, and the tenant that named it. */
 interface NamedAccount {
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
 }
 
-/** How the tenants relate to the accounts that they named. */
 interface Reach {
   /** True for the tenant's own account. */
   owns(tenantId: Uuid, accountId: Uuid): boolean;

@@ -89,7 +89,6 @@ async function findReachable(
   );
 }
 
-/** The tenant's own account with the phone, otherwise the only one in its network. */
 function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, Recipient> {
   const owners = new Map<string, Recipient>();
   const own = new Set<string>();

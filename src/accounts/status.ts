@@ -16,7 +16,6 @@ import { lockOpenAccount } from './access.js';
 
 export interface Changed {
   readonly account: Account;
-  /** False if it already was. */
   readonly changed: boolean;
 }
 

@@ -39,7 +39,6 @@ type VerificationAnswer = Readonly<{
   document_last4: string;
 }>;
 
-/** What declaring needs besides the declaration. */
 export interface DeclarationDeps {
   readonly database: Database;
   readonly clock: Clock;

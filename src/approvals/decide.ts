@@ -74,16 +74,12 @@ export interface ApprovalFeature<Row extends Approvable> {
   /** Finds waiting ones by their expiry, without scanning the others. */
   readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
-  /**
-   * Why it can neither be ended nor refused at its last approval, and does not expire: its money may have left. Usually
-   * null.
-   */
+  /** Why it can neither be ended nor expire: its money may have left. Usually null. */
   readonly endRefusal: (row: Row) => Refusal | null;
   /** Every account that an ending may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];
   /** The last approval has been given: `approved` already counts it. */
   granted(approved: Row, state: LockedState): Ending<Row>;
-  /** Somebody rejected or canceled it. */
   ended(row: Row, action: 'reject' | 'cancel', reason: string | null, state: LockedState): Ending<Row>;
   /** Nobody approved it in time. */
   expired(row: Row, state: LockedState): Ending<Row>;

@@ -31,9 +31,7 @@ export interface AccountPolicy extends PolicyChange {
   readonly coming: PolicyState['coming'];
 }
 
-/**
- * What the API does with policies. Every method throws not_found or authority_insufficient if the caller has no right.
- */
+/** What the API does with policies. Every method throws not_found or authority_insufficient without a right. */
 export class ApprovalPolicies {
   constructor(
     private readonly database: Database,
@@ -68,10 +66,7 @@ export class ApprovalPolicies {
   }
 }
 
-/**
- * For operators: weakening a policy is delayed for them too. Throws ApiError not_found, invalid_state (closed),
- * invalid_field.
- */
+/** Weakening is delayed for operators too. Throws ApiError not_found, invalid_state (closed), invalid_field. */
 export function setPolicy(
   database: Database,
   clock: Clock,
@@ -98,7 +93,6 @@ export function removePolicy(
   );
 }
 
-/** An account's policies in force, at most one for each asset. */
 export async function listPolicies(reader: Reader, accountId: Uuid, at: Instant): Promise<readonly AccountPolicy[]> {
   const rows = await reader.select(approvalPolicies, { accountId, asset: ASSETS }, { orderBy: ['asset'] });
   return rows.flatMap((row) => accountPolicy(accountId, row.asset, policyState(row, at)) ?? []);

@@ -20,9 +20,7 @@ import {
 
 /** Changes of approval policies, under the accounts' locks, with their lines in the audit log. */
 
-/**
- * `wanted` null removes the policy. Returns null if there was nothing to remove. The caller holds the account's row.
- */
+/** `wanted` null removes the policy: null if there was none. The caller holds the account's row. */
 export async function changePolicy(
   transaction: Transaction,
   account: Account,
@@ -151,7 +149,6 @@ function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): Act
   return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
 }
 
-/** All null: the policy is removed. */
 function policyDetails(policy: Policy | null): ActDetails {
   return {
     threshold: policy?.threshold.toString() ?? null,

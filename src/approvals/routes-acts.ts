@@ -16,7 +16,6 @@ interface ApprovalRoutes<Row extends Approvable> {
   readonly examples: Readonly<Record<'approved' | 'rejected' | 'canceled', unknown>>;
   readonly rejectBody: z.ZodType<{ readonly reason: string }>;
   readonly present: (row: Row) => unknown;
-  /** The status after the last approval. */
   readonly approvedStatus: string;
   readonly expiredStatus: string;
   /** A sentence that says who may cancel it, and when. */

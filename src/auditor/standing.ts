@@ -38,7 +38,6 @@ const STORE_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
 const MAX_SUBJECT = 255;
 const MAX_MESSAGE = 2_000;
-/** Findings in one statement. */
 const FINDINGS_AT_ONCE = 500;
 
 /**
@@ -48,10 +47,7 @@ const FINDINGS_AT_ONCE = 500;
 export class StandingAudit {
   constructor(private readonly deps: StandingAuditDeps) {}
 
-  /**
-   * Works until its time is up or `signal` aborts. Throws DatabaseUnavailable, and the signal's reason if it cannot
-   * stop midway.
-   */
+  /** Works until its time is up. Throws DatabaseUnavailable, and the signal's reason if it cannot stop midway. */
   async step(signal: AbortSignal): Promise<StandingStep> {
     const { database, workMs, share } = this.deps;
     const pass = await this.take();

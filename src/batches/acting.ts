@@ -8,7 +8,6 @@ import type { BatchAct } from '../temporal/contracts.js';
 import { MAX_REASON } from '../core/checked-text.js';
 import { cancelBatch, pauseBatch, resumeBatch, type BatchControlDeps } from './control.js';
 
-/** An act of the staff on a batch, by signal or command. */
 interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchAct['action'];
@@ -21,10 +20,7 @@ interface StaffRequest {
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
-/**
- * Performs the act if it has a reason and comes from active staff with the right. Anything else changes nothing and is
- * recorded. Throws not_found, ledger_unavailable.
- */
+/** What lacks a reason or the right changes nothing and is recorded. Throws not_found, ledger_unavailable. */
 export async function actOnBatch(
   deps: BatchControlDeps,
   request: StaffRequest,

@@ -18,7 +18,6 @@ import { OthersPosting } from './others.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
-/** The result of a group of rows. */
 interface PaidGroup {
   /** The pending rows that were tried. */
   readonly tried: number;
@@ -28,19 +27,13 @@ interface PaidGroup {
   readonly unknown: number;
 }
 
-/**
- * `over`: nothing is left to pay. `paused`. `cut_off` by the signal. `unavailable`: rows are still open; call again
- * later.
- */
+/** `unavailable`: rows are still open, so call again later. `cut_off`: by the signal. */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
 /** The most and the fewest rows that share a ledger transaction. */
 export const ROWS_A_GROUP = 100;
 const FEWEST_ROWS = 20;
-/**
- * For how long such a group may hold its accounts: transfers to its recipients wait for that. Where the machine is busy
- * with others, it is fewer rows.
- */
+/** How long such a group may hold its accounts, for which others wait. On a busy machine it is fewer rows. */
 const HELD_MS = 20;
 const LONGEST_PAUSE_MS = 100;
 

@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
 import { metersOf } from '../core/meters.js';
 
-/** What happens to the rows of batches. */
 export type RowStep = 'validated' | 'settled';
 
 /** Counts rows; the rate shows how fast batches progress. */

@@ -59,7 +59,6 @@ export function rowsSweep(
   };
 }
 
-/** The files of batches that ended without one. */
 export function filesSweep(work: Pick<BatchWorkflowService, 'makeMissing'>): Sweep {
   return {
     name: 'files of batches',

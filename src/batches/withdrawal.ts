@@ -55,7 +55,6 @@ export function decideLapse(
   return withdrawn(batch, { code: 'lapsed', outboxId, actor: null, reason: null }, state);
 }
 
-/** Ends a ready batch, with its event. */
 export function withdrawn(
   batch: BonusBatch,
   { code, outboxId, actor, reason }: Ending,

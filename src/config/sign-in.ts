@@ -64,7 +64,6 @@ export function signInFaults(config: SignInConfig): string[] {
   ];
 }
 
-/** Null if there is no provider. */
 export function providerOf(config: SignInConfig): ProviderSettings | null {
   const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId, SUPPORT_OIDC_RIGHTS: byValue } = config;
   if (issuer === undefined || clientId === undefined) return null;

@@ -12,10 +12,7 @@ export interface Month {
 
 const latest = new Map<string, Month>();
 
-/**
- * The month in which an instant falls in an IANA time zone. The last month of each zone is cached: nearly every call
- * asks for it.
- */
+/** The month of an instant in an IANA time zone. The last of each zone is cached: nearly every call asks for it. */
 export function monthOf(at: Instant, timeZone: string): Month {
   const known = latest.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;

@@ -26,7 +26,6 @@ export interface DatabaseOptions {
   /** Null or absent: no TLS. */
   readonly tls?: TlsMaterial | null | undefined;
   readonly observer?: PrimaryObserver;
-  /** Observes how long each statement takes. */
   readonly watching?: StatementObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
@@ -260,10 +259,7 @@ export class Database {
   }
 }
 
-/**
- * Makes the server end a SELECT, which it would continue if only the connection closed. MariaDB and MySQL have
- * different names for this.
- */
+/** Makes the server end a SELECT, which it would continue without the connection, on MariaDB and MySQL. */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
 }

@@ -86,8 +86,6 @@ export const GRANTS: Readonly<Record<string, string>> = {
   schema_migrations: 'SELECT',
 };
 
-/**
- * In a group the application needs to see which member is the primary. Granted only there; written as in SHOW GRANTS.
- */
+/** Which member of a group is the primary. Granted only there; written as in SHOW GRANTS. */
 export const MEMBERS_TABLE = '`performance_schema`.`replication_group_members`';
 export const MEMBERS_RIGHT = 'SELECT';

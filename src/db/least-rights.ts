@@ -74,10 +74,7 @@ export function excessiveRights(database: string, lines: readonly string[]): str
   });
 }
 
-/**
- * Allowed on tables that are not in the list: a later release has added them, and needs the rights once this one is
- * gone.
- */
+/** On tables that are not in the list: a later release added them, and needs the rights once this one is gone. */
 const OF_LATER_TABLES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** The listed rights on an object, named as in SHOW GRANTS. */

@@ -8,7 +8,6 @@ export class NoPrimary extends DatabaseUnavailable {
   override name = 'NoPrimary';
 }
 
-/** A server that says it is the primary. */
 export interface Found {
   readonly server: MysqlServer;
   readonly watch: ServerWatch;
@@ -113,10 +112,7 @@ export class PrimarySearch {
     }
   }
 
-  /**
-   * A member that stands in for earlier ones is chosen only if it is certain that none of them accepts writes, as while
-   * a member joins.
-   */
+  /** A stand-in for earlier members is chosen only if none of them can be accepting writes. */
   private chosenOf(looks: readonly Look[]): Found | null {
     const found = looks.filter(isFound);
     const grouped = found.filter(({ state }) => state.group !== 'none');

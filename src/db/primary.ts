@@ -4,7 +4,6 @@ import { type Found, LOOK_TIMEOUT_MS, nameOf, PrimarySearch, SEARCH_EVERY_MS } f
 import type { MysqlAddress, MysqlServer, MysqlTls } from './servers.js';
 import type { ServerState } from './server-state.js';
 
-/** Observes which server is the primary. */
 export interface PrimaryObserver {
   found(server: string): void;
   lost(server: string, reason: unknown): void;
@@ -31,10 +30,7 @@ interface Held extends Found {
   provenAt: number;
 }
 
-/**
- * Finds the server that accepts writes among those named, and checks it every second while it is in use. A request only
- * compares a timestamp.
- */
+/** Finds the server that accepts writes, and checks it every second in use. A request only compares a timestamp. */
 export class Primary {
   private held: Held | null = null;
   private running = false;

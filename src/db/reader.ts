@@ -9,7 +9,6 @@ export interface Reader {
   /** The rows of a SELECT. Throws DatabaseUnavailable if MySQL is away. */
   query(sql: string): Promise<readonly StoredRow[]>;
   select<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row[]>;
-  /** The first row, or undefined. */
   find<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row | undefined>;
 }
 

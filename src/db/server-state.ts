@@ -17,10 +17,7 @@ export interface ServerState {
   readonly group: Group;
   /** Whether it is the one server that accepts writes, as far as it can know. */
   readonly isPrimary: boolean;
-  /**
-   * How many members of its group come before it, for which it only stands in: it cannot know whether they accept
-   * writes.
-   */
+  /** How many members come before it, for which it stands in: it cannot know whether they accept writes. */
   readonly before: number;
 }
 

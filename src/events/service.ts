@@ -5,7 +5,6 @@ import type { Reader } from '../db/database.js';
 import { type EventFilter, type EventOrder, type EventPage, findEvent, readEvents } from './log.js';
 import { isExpired, removedThrough } from './retention.js';
 
-/** The tenant's event log, for the API. */
 export class EventLog {
   constructor(private readonly reader: Reader) {}
 

@@ -96,10 +96,7 @@ export function approveAdjustment(
   return decide(deps, approvalKind, 'approve', adjustment, { by, why });
 }
 
-/**
- * Ends a proposal. Throws ApiError: authority_insufficient, not_found, invalid_state (already settled),
- * ledger_unavailable.
- */
+/** Throws ApiError: authority_insufficient, not_found, invalid_state (already settled), ledger_unavailable. */
 export function rejectAdjustment(
   deps: FundingDeps,
   adjustment: Adjustment,

@@ -25,7 +25,6 @@ import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal
 
 interface StaffCommand extends Command {
   readonly by: StaffIdentity;
-  /** The id of its row in the audit log. */
   readonly auditId: Uuid;
 }
 

@@ -99,10 +99,7 @@ export async function lastTries(
   return last;
 }
 
-/**
- * Everything that goes back comes out of a fee account, and everything that comes out goes back. Throws ApiError
- * invalid_state: a part was rejected, or proposing stopped halfway.
- */
+/** What goes back comes out of a fee account, and all of it. Throws ApiError invalid_state where a part is missing. */
 export function assertEven(name: string, { ofFeeAccounts, ofPayers }: StandingRefund): void {
   const alive = [...ofFeeAccounts, ...ofPayers].filter(isAlive);
   for (const [asset, own] of groupBy(alive, (one) => one.asset)) {

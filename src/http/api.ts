@@ -36,7 +36,6 @@ export interface ApiEvent {
   readonly isSubscribable: boolean;
 }
 
-/** The routes of the API, collected from the features' routes.ts. http/route.ts explains how to write one. */
 export class Api {
   readonly routes: Route[] = [];
   readonly events: ApiEvent[] = [];

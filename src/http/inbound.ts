@@ -23,10 +23,8 @@ interface InboundMessage {
   readonly body: Buffer;
 }
 
-/** For the whole body. */
 const BODY_LIMIT_MS = 30_000;
 
-/** Accepts a POST to each. */
 export function inboundRouter(routes: readonly InboundRoute[]): Router<RequestState> {
   const router = new Router<RequestState>();
   for (const { path: routeName, pattern, receive } of routes)

@@ -57,7 +57,6 @@ function quoted(name: string): string {
   return PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name);
 }
 
-/** Where a refused structure is wrong. */
 function structureRefusal(value: unknown, level: number, path: string): Refusal {
   if (level > DEEPEST) return invalidField(path, 'nested_too_deep');
   for (const [name, inner] of Object.entries(value ?? {})) {

@@ -2,10 +2,7 @@ import type { Registry } from 'prom-client';
 import { metersOf } from '../core/meters.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 
-/**
- * Which keys the process has, by id: operators check this before they put a new key first anywhere.
- * (docs/operations.md, Keys)
- */
+/** Which keys the process has: operators look before they put a new one first. (docs/operations.md, Keys) */
 export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {
   const gauge = metersOf(registry).gauge(
     'keyring_keys',

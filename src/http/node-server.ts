@@ -28,10 +28,7 @@ export interface RunningServer {
   readonly port: number;
   /** Requests that are being answered. */
   inFlight(): number;
-  /**
-   * Accepts no more connections, answers what was accepted (each answer closes its connection), then closes the rest,
-   * at the latest after `graceMs`. Resolves once nothing is open.
-   */
+  /** Answers what was accepted, each as its connection's last, and closes the rest after `graceMs` at the latest. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -123,10 +120,7 @@ class Connections {
     });
   }
 
-  /**
-   * Answers a request that could not be parsed. The connection's earlier requests are answered first: their client
-   * would take this answer for theirs.
-   */
+  /** A request that could not be parsed. Earlier ones go first: their client would take this answer for theirs. */
   async refuse(socket: Duplex, raw: string): Promise<void> {
     // Whatever follows on a refused connection is discarded and fails again.
     if (this.refused.has(socket)) return;

@@ -11,7 +11,6 @@ export const KEYED_QUERY = {
   idempotency_key: uuidField.optional(),
 };
 
-/** And those for operations. */
 export const OPERATION_QUERY = { ...KEYED_QUERY, ...AMOUNT_QUERY, request_id: uuidField.optional() };
 
 /** As parsed by the schemas above. */

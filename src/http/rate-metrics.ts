@@ -2,7 +2,6 @@ import type { Registry } from 'prom-client';
 import { metersOf } from '../core/meters.js';
 import type { SharedRateObserver } from './shared-rate-limit.js';
 
-/** Metrics of the shared rate limits. `onChanged` gets a line for the log. */
 export function sharedRateMetrics(registry: Registry, onChanged: SharedRateObserver['changed']): SharedRateObserver {
   const alone = metersOf(registry).counter(
     'rate_limit_decided_alone_total',

@@ -26,7 +26,6 @@ export class RequestAborted extends Error {
   override name = 'RequestAborted';
 }
 
-/** True if the message announces a body, whether or not it is read. */
 export function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
@@ -65,10 +64,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   return collected(request, limitMs);
 }
 
-/**
- * Handwritten: in a profile of transfers raw-body, its dependencies and the race against the time limit took 4 % of
- * this thread.
- */
+/** By hand: in a profile of transfers raw-body and the race against the time limit took 4 % of this thread. */
 function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
   // The client may have gone while its token was looked up; then no event would come.
   if (request.destroyed) return Promise.reject(new RequestAborted());

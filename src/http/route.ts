@@ -49,7 +49,6 @@ export interface ApiAnswer {
   readonly status: number;
   /** Plain data, serialised once as JSON. */
   readonly body?: unknown;
-  /** In place of a body. */
   readonly file?: FileAnswer;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -96,7 +95,6 @@ type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${in
   ? Name | ParamName<Rest>
   : never;
 
-/** What every handler gets. */
 interface BaseRequest<Name extends string = never> extends WithCaller {
   readonly requestId: Uuid;
   readonly version: ApiVersion;
@@ -161,7 +159,6 @@ type AllAdds<Steps extends readonly Step[]> = [AddsOf<Steps[number]>] extends [n
     ? All
     : never;
 
-/** The request that the handler of a route with these steps gets. */
 export type RequestOf<Path extends string, Steps extends readonly Step[]> = BaseRequest<ParamName<Path>> &
   AllAdds<Steps>;
 

@@ -128,10 +128,7 @@ async function answer(deps: ServiceDeps, exchange: Exchange, page: Koa.Context, 
   }
 }
 
-/**
- * Codes that may follow a look-up, whose duration would reveal whether it found something.
- * (docs/decisions/0043-missing-on-a-beat.md)
- */
+/** Codes after a look-up, whose duration would tell what it found. (docs/decisions/0043-missing-on-a-beat.md) */
 const ON_A_BEAT: readonly string[] = ['not_found', 'rate_limited'];
 
 async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknown): Promise<number> {

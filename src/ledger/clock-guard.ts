@@ -10,7 +10,6 @@ import type { Reader } from '../db/database.js';
  */
 
 export interface ClockBounds {
-  /** From here on operators are warned. */
   readonly warnMs: number;
   /** From here on nothing is posted. */
   readonly refuseMs: number;
@@ -78,10 +77,7 @@ export class ClockGuard {
     return this.isKnown() && !this.isWell() ? instant(at - (this.differenceMs() ?? 0)) : at;
   };
 
-  /**
-   * Resolves once `now` is reliable: if the clock was set since the last comparison, it compares again. Throws
-   * DatabaseUnavailable.
-   */
+  /** Resolves once `now` is reliable, after comparing again if the clock was set. Throws DatabaseUnavailable. */
   async settle(): Promise<void> {
     if (!this.isKnown()) await this.compare();
   }

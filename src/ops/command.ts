@@ -23,10 +23,8 @@ import {
 import { databaseKey, SessionFile, sessionFilePath } from './staff/session-file.js';
 import { PROGRAM, versionText } from './program-name.js';
 
-/** What a command works with. */
 export interface Ops extends OpsDeps {
   readonly output: Output;
-  /** The sessions on this machine. */
   readonly sessions: SessionFile;
   /** The person signed in. Throws OpsError if there is none. */
   readonly signedIn: () => Promise<SignedIn>;
@@ -55,7 +53,6 @@ interface CommandFace<S extends z.ZodObject> {
   /** With its arguments: `revoke <key-id>`. */
   readonly usage: string;
   readonly summary: string;
-  /** The group's default command. */
   readonly isDefault?: true;
   /** What else help should say, besides the options. */
   readonly explanation?: string;
@@ -94,7 +91,6 @@ const globals = z.object({
   code: z.string().optional(),
 });
 
-/** The options of every command. */
 export function withGlobalOptions(program: Command): Command {
   return program
     .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
@@ -209,7 +205,6 @@ function checked<S extends z.ZodObject>(
   throw new UsageError(problems.join('; '));
 }
 
-/** `adjustments propose` */
 function nameOf(command: Command): string {
   const { parent } = command;
   return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;

@@ -29,7 +29,6 @@ export function exitCodeOf(failure: unknown): number {
   return isUnknown ? EXIT.unknown : EXIT.impossible;
 }
 
-/** A word quoted for a shell. */
 export function shellWord(name: string): string {
   return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -79,7 +79,6 @@ export const oneOf = <const S extends string>(words: readonly S[]) =>
 export const status = <const S extends string>(statuses: readonly S[]) =>
   option('<status>', `only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
-/** A whole number in plain digits. */
 export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
   z.string().transform((given, context) => {
     const number = /^[0-9]{1,9}$/.test(given) ? Number.parseInt(given, 10) : Number.NaN;

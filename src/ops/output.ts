@@ -33,7 +33,6 @@ export class Output {
     private readonly width: number | undefined = process.stdout.isTTY ? process.stdout.columns : undefined,
   ) {}
 
-  /** One thing, one field per line. */
   one(fields: Fields): void {
     if (this.options.json) return this.json(toJson(fields));
     this.line(this.below(fields));
@@ -121,10 +120,7 @@ export class Output {
     return process.stdin.isTTY;
   }
 
-  /**
-   * What the person at the keyboard types. Throws UsageError if there is nobody; `otherwise` says how else to provide
-   * it.
-   */
+  /** Throws UsageError if nobody is at the keyboard; `otherwise` says how else to provide it. */
   async ask(question: string, otherwise: string): Promise<string> {
     if (!this.canAsk) throw new UsageError(otherwise);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });

@@ -2,7 +2,6 @@ import { type Command, CommanderError } from 'commander';
 import { EXIT, exitCodeOf, explain } from './failures.js';
 import { linesWithEscapes } from './output.js';
 
-/** Runs the program as this process, with its arguments. */
 export async function runProgram(program: Command): Promise<void> {
   process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
   // Whoever reads a list through `head` has seen enough.
@@ -20,7 +19,6 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
   }
 }
 
-/** Says what went wrong. Answers the exit code. */
 function explainFailure(failure: unknown): number {
   // Commander has said already what was wrong, or shown the help that was asked for.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;

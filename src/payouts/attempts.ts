@@ -16,10 +16,7 @@ import { calmed, nextInstant } from './rules.js';
  * the rail is called. Pure. (docs/contract.md, Rails)
  */
 
-/**
- * Approved → in progress, with the first attempt. From then on it cannot be canceled. It stays approved while its
- * account may not send: nothing leaves a frozen account.
- */
+/** Approved → in progress, beyond cancellation, with the first attempt; not while the account may not send. */
 export function decideBegin(command: PayoutCommand, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);

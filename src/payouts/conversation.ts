@@ -56,10 +56,7 @@ export class RailConversation {
     return this.deps.rails.get(rail);
   }
 
-  /**
-   * Asks for the outcome. If the rail denies a payout that it accepted or ended, that is a contradiction, and is
-   * raised. Throws ApiError ledger_unavailable, DatabaseUnavailable.
-   */
+  /** A denial of what the rail accepted or ended is raised. Throws ApiError ledger_unavailable, DatabaseUnavailable. */
   async inquire(payout: Payout): Promise<Heard> {
     const said = await this.call(payout, 'inquiry', (rail) => rail.status(payout.id));
     if (said === 'silent') return { payout, answer: 'silent' };

@@ -7,10 +7,7 @@ import { transact } from '../db/transact.js';
 import type { RailConversation } from './conversation.js';
 import { nextAsk } from './rules.js';
 
-/**
- * How long a worker that claimed a payout has to ask about it. If the rail does not answer, it is asked again after
- * this.
- */
+/** How long a worker has to ask about a payout that it claimed; an unanswered one is asked about again after this. */
 const LEASE_MS = 600_000;
 
 /**

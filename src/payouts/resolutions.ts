@@ -187,10 +187,7 @@ function audited(
   return actOn(auditId, by, payout, act, state);
 }
 
-/**
- * Proposes an outcome; nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state,
- * ledger_unavailable.
- */
+/** Nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state, ledger_unavailable. */
 export async function proposeResolution(
   desk: PostingDesk,
   facts: Payout,
@@ -239,7 +236,6 @@ function decided(
   return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });
 }
 
-/** All resolutions of a payout, oldest first. */
 export function listResolutions(reader: Reader, payoutId: Uuid): Promise<readonly PayoutResolution[]> {
   return reader.select(payoutResolutions, { payoutId }, { orderBy: ['id'] });
 }

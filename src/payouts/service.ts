@@ -33,7 +33,6 @@ interface PayoutDeps {
   readonly routes: readonly RailRoute[];
 }
 
-/** What the API does with payouts. */
 export class Payouts {
   private readonly creating: CommandKind<CreatePayout, Payout>;
 

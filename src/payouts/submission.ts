@@ -60,10 +60,7 @@ export class Submissions {
     return answer === 'unknown' && payout.railReference === null ? this.giveAgain(payout) : payout;
   }
 
-  /**
-   * Raises to operators payouts that were submitted before that age and have not been heard of since, at most `limit`.
-   * Returns how many were found.
-   */
+  /** Raises what was submitted before that age and not heard of since, at most `limit`. Returns how many. */
   async raiseSilent(olderMs: number, limit: number): Promise<number> {
     const { conversation } = this.deps;
     const { clock, database } = conversation.deps;

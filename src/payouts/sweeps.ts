@@ -37,10 +37,7 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
   };
 }
 
-/**
- * Asks about payouts that have ended, each rail separately: one that does not answer delays no other, and is left
- * alone.
- */
+/** Asks about payouts that have ended; each rail by itself, so that a silent one delays no other. */
 export function inquirySweeps(
   inquiries: LateInquiries,
   rails: Iterable<string>,
@@ -53,10 +50,7 @@ export function inquirySweeps(
   }));
 }
 
-/**
- * Probes silent rails, and wakes the payouts of one that answers again; each rail separately, since either may take
- * long.
- */
+/** Probes silent rails, and wakes the payouts of one that answers again; each by itself, as either may take long. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
     { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },

@@ -6,21 +6,15 @@ import type { RailBreakers } from './breaker/breakers.js';
 import { isUnfinished } from './rules.js';
 import type { Submissions } from './submission.js';
 
-/** The result of a payout's turn at its rail. */
 export interface Turn {
   readonly payout: Payout;
-  /**
-   * It had no turn: the rail does not answer, or its account may not send, so the payout waits unchanged, and no
-   * attempt is counted.
-   */
+  /** It had no turn, as the rail does not answer or its account may not send: it waits, and no attempt is counted. */
   readonly isHeld: boolean;
   /** Of these, its account may not send. */
   readonly isFrozen?: boolean;
 }
 
-/**
- * Brings payouts to their rails for their workflows, but not to a rail that does not answer. (docs/contract.md, Rails)
- */
+/** Brings payouts to their rails, but not to one that does not answer. (docs/contract.md, Rails) */
 export class RailTurns {
   constructor(
     private readonly submissions: Pick<Submissions, 'submit' | 'ask'>,
@@ -28,13 +22,11 @@ export class RailTurns {
     private readonly reader: Reader,
   ) {}
 
-  /** Like Submissions.submit. */
   async submit(id: Uuid): Promise<Turn> {
     const turn = await this.take(id, () => this.submissions.submit(id));
     return turn.isHeld || turn.payout.status !== 'approved' ? turn : { ...turn, isHeld: true, isFrozen: true };
   }
 
-  /** Like Submissions.ask. */
   ask(id: Uuid): Promise<Turn> {
     return this.take(id, () => this.submissions.ask(id));
   }

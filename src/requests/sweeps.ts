@@ -9,7 +9,6 @@ import { keptSince } from './reading.js';
 const EVERY_MS = 600_000;
 const ROWS_A_DELETE = 2_000;
 
-/** Removes requests older than what is shown. */
 export function requestsSweep({ database, clock }: { readonly database: Database; readonly clock: Clock }): Sweep {
   return { name: 'old requests', everyMs: EVERY_MS, run: () => removeOldRequests(database, keptSince(clock())) };
 }

@@ -90,9 +90,7 @@ export async function auditRestored(
   return report;
 }
 
-/**
- * From then on the ledger posts again. In the same moment, payouts that rails have contradicted are kept from ending.
- */
+/** The ledger posts again; in the same moment, payouts that rails contradict are kept from ending. */
 export async function openLedger(
   { database, clock }: RestoreDeps,
   restore: Restore,

@@ -58,7 +58,6 @@ export async function askRails(deps: Asking, rails: Rails): Promise<AskedRails> 
   return { cannotList, asked };
 }
 
-/** Null if it cannot list. */
 async function askList(deps: Asking, name: string, rail: ListingRail): Promise<number | null> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
@@ -110,10 +109,7 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
   return seen;
 }
 
-/**
- * The workflow of an approved payout keeps asking for as long as it takes; for one that waits for approval the answer
- * is needed now.
- */
+/** An approved payout's workflow asks for as long as it takes; of one that waits for approval it is needed now. */
 async function statusOf(rail: Rail, payout: Payout): Promise<Awaited<ReturnType<Rail['status']>> | 'silent'> {
   try {
     return await rail.status(payout.id);
@@ -160,7 +156,6 @@ async function keep({ database }: Asking, found: readonly RestoreFinding[]): Pro
   await transact(database, (transaction) => transaction.execute(sql));
 }
 
-/** All findings of a restore, contradictions first. */
 export async function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
   const all = await reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
   const byKind = groupBy(all, ({ kind }) => kind);

@@ -6,10 +6,7 @@ const MIB = 1024 * 1024;
 export interface EffortLimits {
   /** Bytes unpacked. (docs/contract.md, Validation) */
   readonly inflatedBytes: number;
-  /**
-   * Tags, attributes and references together. Bytes alone do not bound the time: 200 MiB of nothing but tags take seven
-   * seconds to parse.
-   */
+  /** Tags, attributes and references: 200 MiB of nothing but tags take seven seconds to parse. */
   readonly marks: number;
   /** Shared strings: their bytes, and their number. */
   readonly textBytes: number;

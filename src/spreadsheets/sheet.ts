@@ -1,6 +1,5 @@
 /** A spreadsheet as rows of cells, whatever the file's format. (docs/contract.md, Upload) */
 
-/** The most columns that a row may have. */
 const MAX_COLUMNS = 100;
 /** The most data rows; the header is one more. */
 export const MAX_DATA_ROWS = 100_000;

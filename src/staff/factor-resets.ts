@@ -66,10 +66,7 @@ export async function approveFactorReset(
   });
 }
 
-/**
- * Withdraws a proposal; anybody with `manage` may, including the proposer. False if there is none. Throws
- * authority_insufficient.
- */
+/** Anybody with `manage` may, the proposer too. False if there is none. Throws authority_insufficient. */
 export async function withdrawFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,

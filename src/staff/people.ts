@@ -128,9 +128,7 @@ export function findStaff(reader: Reader, name: string): Promise<Staff | undefin
   return reader.find(staff, { foldedName: foldedName(name) });
 }
 
-/**
- * True until somebody who can sign may manage: the holder of the administrator's database address creates that person.
- */
+/** Until somebody who can sign may manage: the holder of the administrator's database address creates that person. */
 export async function hasNoManager(reader: Reader): Promise<boolean> {
   const people = await reader.select(staff, { active: true, kind: 'person' });
   return !people.some(mayManage);

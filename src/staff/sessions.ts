@@ -43,10 +43,7 @@ export async function signIn(deps: StaffDeps, wanted: SignIn): Promise<SignedIn 
   return openSession(deps, verified.identity, door, place);
 }
 
-/**
- * A session for somebody whose identity was proven elsewhere, by the company's own sign-in. `rights` limits which of
- * the person's rights it may ever use; null: all.
- */
+/** For somebody proven by the company's own sign-in. `rights` limits which of theirs it may use; null: all. */
 export async function openSession(
   { database, clock }: StaffDeps,
   identity: StaffIdentity,

@@ -31,10 +31,7 @@ export class StaffSignals {
     private readonly receivedAt: (name: string, number: number) => Promise<Instant | null>,
   ) {}
 
-  /**
-   * Repeating it for the same act returns the same. A refusal is recorded once. Throws what the database throws, and
-   * TemporalUnavailable.
-   */
+  /** The same for the same act; a refusal is recorded once. Throws what the database throws, TemporalUnavailable. */
   async verify(
     act: StaffActName,
     signal: SignedAct,

@@ -85,10 +85,7 @@ async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubj
   }
 }
 
-/**
- * Unlinks the person, so that their code can link a new account at the provider; ends their sessions. False if they
- * were not linked. Throws ApiError authority_insufficient.
- */
+/** Their code can then link a new account; ends their sessions. False if none was linked. */
 export async function unbindSubject(
   deps: Pick<StaffDeps, 'database' | 'clock'>,
   { id }: Pick<Staff, 'id'>,

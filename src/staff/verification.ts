@@ -30,7 +30,6 @@ export interface StaffDeps {
   readonly encryptionKeys: Keyring;
 }
 
-/** A claim: who somebody is, and the code that proves it. */
 export interface Claim {
   readonly name: string | null;
   readonly code: string | null;
@@ -38,10 +37,7 @@ export interface Claim {
   /** The right that the act requires. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /**
-   * When the claim reached us, at most 10 minutes ago; the code is checked for that moment. Null: unknown, so it is
-   * refused.
-   */
+  /** When the claim reached us, at most 10 minutes ago, for which the code is checked. Null: refused. */
   readonly receivedAt: Instant | null;
   /** What the code is for. Repeating the same purpose returns the first result. */
   readonly purpose: string;

@@ -16,10 +16,7 @@ import type { TablePaths } from '../spreadsheets/writing/table.js';
 
 const PIECES_A_DELETE = 256;
 
-/**
- * Claims the making of its files for this long, and removes what an earlier attempt left. Null: another process was
- * first.
- */
+/** Claims the making for this long, and removes what an earlier attempt left. Null: another process was first. */
 export async function claimStatement(
   database: Database,
   clock: Clock,

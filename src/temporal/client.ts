@@ -94,7 +94,6 @@ export class TemporalClient {
     );
   }
 
-  /** Tells the workflow that its resource changed, if it is running. */
   async tell(workflowId: string): Promise<void> {
     try {
       await this.within(DEADLINE_MS, () => this.client.workflow.getHandle(workflowId).signal(SIGNALS.changed));
@@ -123,10 +122,7 @@ export class TemporalClient {
     } while (nextPageToken !== undefined);
   }
 
-  /**
-   * When the server received each signal of a run, by name, oldest first; an empty map for an unknown run. Reads the
-   * whole history, which the server keeps below 51,200 events.
-   */
+  /** When each signal of a run was received, by name; an empty map for an unknown run. Reads the whole history. */
   async signalsOf({ workflowId, runId }: WorkflowRun): Promise<ReadonlyMap<string, readonly Instant[]>> {
     const found = new Map<string, Instant[]>();
     let nextPageToken: Uint8Array | undefined;

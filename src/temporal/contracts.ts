@@ -85,7 +85,6 @@ export interface HandedOn {
   readonly lookAgainMs?: number;
 }
 
-/** The default. */
 export const LOOK_AGAIN_MS = 3_600_000;
 
 /** The input of a workflow that waits for approval. Fixed when it starts, whatever the configuration becomes. */
@@ -112,21 +111,17 @@ interface SignedText {
   readonly number?: number;
 }
 
-/** The act that a signal asks for. */
 export interface SignedAct extends SignedText {
-  /** The signal's name. */
   readonly action: string;
   /** The same for every retry of the activity, so that the act is recorded once. */
   readonly actId: string;
 }
 
-/** An act of the staff on what waits for approval. */
 export interface StaffAct extends SignedAct {
   readonly resourceId: string;
   readonly action: 'approve' | 'reject' | 'cancel';
 }
 
-/** The state of a resource that waits for approval. */
 export interface ApprovalState {
   readonly status: string;
   readonly required: number;
@@ -176,12 +171,8 @@ export interface DrainState {
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;
-  /** In words. */
   readonly waitingFor: string;
-  /**
-   * The workflow has nothing left to do: the endpoint is deleted, or is healthy and only failing ones have a workflow.
-   * Undefined from an older worker.
-   */
+  /** Deleted, or healthy where only failing ones have a workflow. Undefined from an older worker. */
   readonly isOver?: boolean;
 }
 
@@ -197,10 +188,7 @@ export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
-  /**
-   * Its status when the workflow was requested. Absent in runs of an earlier release, and in those that continue
-   * another.
-   */
+  /** When the workflow was requested. Absent in runs of an earlier release, and in those that continue another. */
   readonly status?: string;
 }
 
@@ -210,7 +198,6 @@ export interface BatchAct extends SignedAct {
   readonly action: (typeof BATCH_SIGNALS)[number];
 }
 
-/** The state of a batch. Counts are of rows. */
 export interface BatchState {
   readonly status: string;
   readonly rows: number;
@@ -219,7 +206,6 @@ export interface BatchState {
   readonly failed: number;
   /** It is executing, but nothing is paid until it is resumed. */
   readonly isPaused: boolean;
-  /** The reason given for pausing it. */
   readonly pauseReason: string | null;
   /** Why it is rejected although its file was accepted. */
   readonly rejection: string | null;

@@ -10,7 +10,6 @@ import type { SweeperObserver } from './sweeper.js';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Metrics of the relay. `onTrouble` gets a line for the log. */
 export function relayMetrics(registry: Registry, onTrouble: (message: string) => void): RelayObserver {
   const { counter } = metersOf(registry);
   const relayed = counter('outbox_relayed_total', 'Outbox entries Temporal has accepted', ['resource_type']);
@@ -74,7 +73,6 @@ export function temporalMetrics(
   );
 }
 
-/** Metrics of the sweeper's loops. `onTrouble` gets the failure of a round. */
 export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): SweeperObserver {
   const { counter, histogram } = metersOf(registry);
   const rounds = histogram('sweep_seconds', "Duration of a sweeper's round, by what it looks for", SECONDS, ['sweep']);

@@ -13,10 +13,7 @@ const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/**
- * With the pauses in between, 20 minutes: an entry that keeps failing for that long will do so until somebody looks at
- * it.
- */
+/** 20 minutes with the pauses: what fails for that long does so until somebody looks at it. */
 export const MAX_TRIES = 25;
 /** A failure that is not the entry's fault counts only up to the longest pause: once it is over, the entry has most of its tries left. */
 const PASSING_TRIES = 6;
@@ -36,7 +33,6 @@ interface OutboxDepth {
 export interface OutboxFilter {
   readonly tenantId?: Uuid | undefined;
   readonly resourceId?: Uuid | undefined;
-  /** Only dead letters. */
   readonly isDead?: boolean | undefined;
 }
 
@@ -46,7 +42,6 @@ export type ListedEntry = Omit<OutboxRow, 'resourceType'> & { readonly resourceT
 /** An entry that could not be relayed. */
 interface FailedEntry {
   readonly id: Uuid;
-  /** Attempts before this one. */
   readonly attempts: number;
   /** One line for operators. */
   readonly error: string;
@@ -137,7 +132,6 @@ export class Outbox {
     };
   }
 
-  /** Oldest first. */
   async list(filter: OutboxFilter, limit: number): Promise<readonly ListedEntry[]> {
     const rows = await this.database.reader.query(
       `SELECT ${columnList(outbox)} FROM outbox WHERE ${conditionsOf(filter)} ORDER BY created_at, id LIMIT ${Math.trunc(limit)}`,

@@ -171,7 +171,6 @@ export class SweepLeases {
     ];
   }
 
-  /** Creates the rows of the sweeps and of this process. */
   private async prepare(): Promise<void> {
     const rows = this.names.map((name) => ({ name, ...NOBODYS }));
     const me = { id: this.workerId, label: this.label, startedAt: instant(0), seenUntil: instant(0) };

@@ -18,7 +18,6 @@ export interface Sweep {
 
 /** A sweep whose work several processes may share, each doing some parts of it. */
 export interface SharedSweep extends Omit<Sweep, 'run' | 'inEach'> {
-  /** How many parts there are. */
   readonly shards: number;
   readonly run: (signal: AbortSignal, shards: readonly number[]) => Promise<boolean>;
 }

@@ -7,11 +7,9 @@ import { columnList, literals } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
-/** The workflow that a waiting resource should have. */
 export interface WantedWorkflow {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
-  /** Null if it belongs to no account. */
   readonly accountId: Uuid | null;
   /** The resource's status, shown as BusinessStatus. */
   readonly status: string;

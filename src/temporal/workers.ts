@@ -8,9 +8,7 @@ import { connectionOptions, Renewals, type TemporalOptions } from './connecting.
 import { AUDIT_SCHEDULE_ID } from './contracts.js';
 import type { TemporalTracing } from './tracing.js';
 
-/** How one task queue is served. */
 export interface ServedQueue {
-  /** The queue's name in Temporal. */
   readonly queue: string;
   readonly activities: object;
   readonly maxActivities: number;
@@ -25,7 +23,6 @@ interface WorkersOptions {
   /** False: workflows continue as the previous release knows them. */
   readonly patches: boolean;
   readonly queues: readonly ServedQueue[];
-  /** Simultaneous workflow tasks, for each queue. */
   readonly maxWorkflowTasks: number;
   /** Workflows kept in memory, for each queue. */
   readonly cachedWorkflows: number;
@@ -37,7 +34,6 @@ interface WorkersOptions {
   readonly tracing: TemporalTracing | null;
 }
 
-/** The log for the workers' own lines. */
 interface WorkersLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -207,10 +203,7 @@ export class TemporalWorkers {
     }
   }
 
-  /**
-   * A worker without permission to create it works anyway: either it exists already, or there is no scheduled audit,
-   * which is logged.
-   */
+  /** Without permission it works anyway: it exists already, or there is no scheduled audit, which is logged. */
   private async keepAudit(): Promise<void> {
     try {
       await this.client.keepSchedule(AUDIT_SCHEDULE_ID, 'ledgerAudit', 'approvals', this.options.auditEveryMs);

@@ -22,7 +22,6 @@ interface Message {
   readonly traceparent?: Traceparent | null;
 }
 
-/** Signs with the current secrets, and sends. */
 export function sendMessage(
   { sender, signing }: Sending,
   keys: Keyring,

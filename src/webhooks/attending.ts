@@ -51,10 +51,7 @@ export async function attend(
 /** Says nothing about what is in flight: the workflow looks if that fails. */
 const WELL = 'well: what happens is sent at once';
 
-/**
- * Records that it has looked, and returns until when it waits. Anything that sends to the endpoint later tells it if
- * this changes.
- */
+/** Returns until when it waits: whatever sends later tells it if this changes. */
 function noteLook({ database, clock }: WebhookDeps, id: Uuid): Promise<Instant | null> {
   return transact(database, async (transaction) => {
     const endpoint = await lockEndpointRow(transaction, id);

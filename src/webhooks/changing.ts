@@ -24,7 +24,6 @@ import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
 
-/** What a PATCH may change. */
 interface EndpointChange {
   readonly url?: string | undefined;
   readonly types?: readonly SubscribableType[] | undefined;
@@ -112,10 +111,7 @@ async function replaceTypes(
   return added.length + removed.length > 0;
 }
 
-/**
- * Enables a locked endpoint, whatever disabled it, and makes due everything undelivered since 5 days before that.
- * Returns whether it was disabled.
- */
+/** Whatever disabled it; what was undelivered since 5 days before that is due. Whether it was disabled. */
 export async function enable(transaction: Transaction, endpoint: WebhookEndpoint, now: Instant): Promise<boolean> {
   if (endpoint.status !== 'disabled') return false;
   const { id, disabledAt } = endpoint;
@@ -138,10 +134,7 @@ export async function disable(
   return true;
 }
 
-/**
- * A new secret; the previous one also signs for 24 h. It is shown here and never again. Throws not_found,
- * authority_insufficient.
- */
+/** The previous one also signs for 24 h. It is shown here and never again. Throws not_found, authority_insufficient. */
 export async function rotateSecret(
   deps: WebhookDeps,
   caller: Caller,

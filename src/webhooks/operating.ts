@@ -63,7 +63,6 @@ const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt
   return true;
 });
 
-/** Rows in one statement. */
 const CHUNK = 1_000;
 
 /** Makes waiting retries and the next probe due now. This by itself uses no step. */
@@ -126,12 +125,10 @@ function operation(action: StaffActName, change: Change): Operation {
     });
 }
 
-/** An endpoint and what it waits for. */
 export interface Described {
   readonly endpoint: WebhookEndpoint;
   readonly types: readonly string[];
   readonly text: string;
-  /** RFC 3339, or null. */
   readonly nextAttemptAt: string | null;
 }
 

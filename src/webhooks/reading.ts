@@ -20,7 +20,6 @@ import { parseRow } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { assertManager, findManaged } from './access.js';
 
-/** An endpoint with the types that it is subscribed to. */
 export interface ShownEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly types: readonly SubscribableType[];
@@ -68,7 +67,6 @@ export async function listEndpoints(
   return { items, next: page.next };
 }
 
-/** A delivery with its attempts, the first one first. */
 export interface ShownDelivery extends TimePosition {
   readonly delivery: WebhookDelivery;
   readonly attempts: readonly WebhookAttempt[];

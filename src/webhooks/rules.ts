@@ -2,9 +2,7 @@ import { type Instant, instant } from '../core/instant.js';
 import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
 import type { AttemptResult } from './attempt/result.js';
 
-/**
- * What a result means for a delivery and its endpoint, and when something is due. (docs/contract.md, Webhook attempts)
- */
+/** What a result means for a delivery and its endpoint, and when. (docs/contract.md, Webhook attempts) */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -123,7 +121,6 @@ export interface Health {
   readonly lastSuccessAt: Instant | null;
 }
 
-/** As if it had never failed. */
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
 /**

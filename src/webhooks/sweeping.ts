@@ -13,10 +13,7 @@ import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './senders/finding.js';
 import { noticeOf } from './telling.js';
 
-/**
- * What the sweeper does for webhooks: goes through all endpoints now and then, and tidies up. Every call is one bounded
- * piece of work.
- */
+/** Goes through all endpoints now and then, and tidies up, each time a bounded piece of work. */
 
 /** Endpoints per call. */
 const SLICE = 200;
@@ -146,10 +143,7 @@ export async function removeOldAttempts(
   return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
 }
 
-/**
- * The first of the next endpoints that has something old, and the last of them. Each costs two looks at the start of
- * its rows.
- */
+/** The next endpoint with something old, and the last looked at. Each costs two looks at the start of its rows. */
 async function lookForOld(
   { reader }: Database,
   before: Instant,

@@ -16,9 +16,7 @@ interface Parts {
 const TIDY_EVERY_MS = 600_000;
 const TIDY_PAUSE_MS = 50;
 
-/**
- * Goes through all endpoints, a slice at a time: for what senders and notices have missed, and to move idle cursors.
- */
+/** A slice of endpoints at a time: for what senders and notices have missed, and to move idle cursors. */
 export function endpointsSweep({ database, clock }: Parts, kept: WorkflowsKept): Sweep {
   return tidying('webhooks', async (after) => {
     const at = await lookOver(database, clock(), after, kept);

@@ -21,13 +21,9 @@ import type { AttemptResult } from './attempt/result.js';
 
 /** The `type` in a test's body; no event has it. */
 const TEST_TYPE = 'webhook.test';
-/**
- * How many tests of one tenant may be in flight: each can take as long as its receiver likes, within the limit of an
- * attempt.
- */
+/** Tests of one tenant in flight: each can take as long as its receiver likes, within an attempt's limit. */
 const MAX_UNDER_WAY = 8;
 
-/** A test that was sent. */
 interface SentTest {
   readonly id: Uuid;
   readonly type: typeof TEST_TYPE;

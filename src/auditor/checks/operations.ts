@@ -13,10 +13,7 @@ import type { Expectation, OperationSource } from '../sources/types.js';
 import { byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
-/**
- * Every operation has exactly the accounts, hold and approvals that its state calls for. Its ledger transactions and
- * events are compared after those have been walked (crossing.ts).
- */
+/** Every operation has the accounts, hold and approvals of its state. Its transactions and events: crossing.ts. */
 export const operationChecks: Check = {
   tables: SOURCES.map((source) => source.tableName),
   run: async (audit) => {

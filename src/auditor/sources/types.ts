@@ -33,7 +33,6 @@ export function moved(
   ];
 }
 
-/** The fee of an operation, if it has one. */
 export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: FeeColumns): ExpectedEntry[] {
   return feeAccountId === null
     ? []
@@ -48,7 +47,6 @@ export interface Expectation {
   readonly tenantId: Uuid;
   /** Its state in a word, for messages. */
   readonly state: string;
-  /** Every account that it names. */
   readonly accounts: readonly Uuid[];
   /** Its ledger transactions, each as its entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
@@ -71,7 +69,6 @@ interface ExpectedHold {
 interface ExpectedApproval {
   readonly received: number;
   readonly required: number;
-  /** True if it proceeded because it was approved. */
   readonly isApproved: boolean;
   /** True while it waits for more approvals. */
   readonly isWaiting: boolean;

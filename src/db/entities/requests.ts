@@ -16,7 +16,6 @@ export const requests = defineTable('requests', {
   /** The template with its ids filled in. */
   path: column.string,
   status: column.integer,
-  /** The error's code; null if there was none. */
   code: column.nullable(column.string),
   /** What it created, or its key had created before. */
   resourceType: column.nullable(column.oneOf(KEY_RESOURCE_TYPES)),

@@ -23,9 +23,7 @@ export interface SiteFile {
 }
 
 interface AssembledSite {
-  /** By path of the page. */
   readonly pages: ReadonlyMap<string, SiteFile>;
-  /** By name. */
   readonly assets: ReadonlyMap<string, SiteFile>;
   /** Shown in place of a missing page. */
   readonly missing: SiteFile;

@@ -49,7 +49,6 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
   });
 }
 
-/** Metrics of time. `strayed` and `ahead` get what belongs in the log. */
 export function clockMetrics(
   registry: Registry,
   log: { readonly strayed: ClockObserver['strayed']; readonly ahead: (accountId: Uuid, aheadMs: number) => void },

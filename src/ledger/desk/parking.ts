@@ -4,7 +4,6 @@ import { BusyAccounts } from './busy-accounts.js';
 import { lockedByOthers } from './loading.js';
 import type { NamedAccounts, PendingCommand } from './pending-commands.js';
 
-/** A command that may be set aside. */
 export interface Parkable extends PendingCommand {
   readonly answered: boolean;
   /** Set aside, because an account that it touches is locked by somebody else. */
@@ -45,10 +44,7 @@ export class Parking<T extends Parkable> {
     }
   }
 
-  /**
-   * Takes commands whose accounts are all free by now, at most `most`, without waiting. Throws what a transaction
-   * throws.
-   */
+  /** At most `most` commands whose accounts are all free, without waiting. Throws what a transaction throws. */
   async takeFree(most: number): Promise<readonly T[]> {
     this.places = this.places.filter(({ pending }) => !pending.answered);
     const ids = [...new Set(this.places.flatMap(({ accounts }) => accounts))];
@@ -65,7 +61,6 @@ export class Parking<T extends Parkable> {
     });
   }
 
-  /** Takes all. */
   takeAll(): readonly T[] {
     return this.places.splice(0).map(({ pending }) => pending);
   }

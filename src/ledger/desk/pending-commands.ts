@@ -9,9 +9,7 @@ import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
 
-/**
- * A command with its kind, its deadline and its answer. `PostingDesk.submit` matches the kind's types to the command's.
- */
+/** With its kind, deadline and answer. `PostingDesk.submit` matches the kind's types to the command's. */
 export interface PendingCommand {
   readonly kind: CommandKind<Command, AnyRow>;
   readonly command: Command;

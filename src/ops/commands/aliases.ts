@@ -7,7 +7,6 @@ import { findAccount } from '../finding.js';
 import { text, within } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
 
-/** The platform's reserved list. */
 export function addAliasCommands(program: Command): void {
   const own = group(program, 'aliases', "the platform's reserved aliases, which nobody may take");
   addCommand(own, {
@@ -43,7 +42,6 @@ export function addAliasCommands(program: Command): void {
   });
 }
 
-/** What an operator does with the alias of one account. */
 export function addAliasChanges(own: Command): void {
   addCommand(own, {
     usage: 'set-alias <account> <alias>',

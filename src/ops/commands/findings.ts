@@ -16,7 +16,6 @@ const EXPLANATION = `
 The workers audit the ledger continuously, a part at a time. A finding remains an alarm until somebody who has looked into
 it acknowledges it. An acknowledged finding that is found again is not a new alarm; one with different figures is.`;
 
-/** The findings of the scheduled audit. */
 export function addFindingCommands(program: Command): void {
   const own = group(program, 'findings', 'what the audit that runs by itself has found');
   addQuery(own, {

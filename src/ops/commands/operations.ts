@@ -14,7 +14,6 @@ import { limit, option, optional, status, tenant, text } from '../inputs.js';
 import type { Fields } from '../output.js';
 import { PROGRAM } from '../program-name.js';
 
-/** What the command line does alike for transfers and payouts. */
 export interface OperationCommands<Row extends Transfer | Payout> {
   readonly noun: Row extends Payout ? 'payout' : 'transfer';
   readonly list: OperationList<Row>;

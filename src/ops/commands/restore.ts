@@ -150,7 +150,6 @@ function addFinish(own: Command): void {
 interface Asking {
   readonly restore: Restore;
   readonly rails: Rails;
-  /** No rail was left out. */
   readonly isWhole: boolean;
 }
 

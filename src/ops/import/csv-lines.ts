@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { feed, withPlainBreaks } from '../../spreadsheets/csv/feeding.js';
 import { OpsError } from '../failures.js';
 
-/** A line of a CSV file with a header: trimmed values by the header's names. */
 export interface CsvLine {
   /** As an editor numbers it: the header is 1. */
   readonly number: number;

@@ -7,7 +7,6 @@ import { accounts, SYSTEM_ROLES, type Tenant, tenants } from '../../db/entities/
 import { literal } from '../../db/statements.js';
 import { totalsAt } from '../../accounts/past-balances.js';
 
-/** The groups of a tenant's accounts: its ordinary ones, and each system account. */
 export const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
 export type Group = (typeof GROUPS)[number];
 

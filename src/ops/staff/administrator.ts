@@ -18,10 +18,7 @@ interface Administrator {
   readonly actor: Actor;
 }
 
-/**
- * Null if no such address is given, or somebody may already manage the staff. Throws OpsError if it is not an
- * administrator's.
- */
+/** Null without the address, or where somebody manages the staff. Throws OpsError if it is no administrator's. */
 export async function findAdministrator(config: OpsConfig, deps: OpsDeps): Promise<Administrator | null> {
   if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader))) return null;
   const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);

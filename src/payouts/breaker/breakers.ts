@@ -41,9 +41,7 @@ export class RailBreakers {
     private readonly observer: BreakerObserver = UNOBSERVED,
   ) {}
 
-  /**
-   * True for a rail that answers, or was never asked. At most half a second out of date. Throws DatabaseUnavailable.
-   */
+  /** True for a rail that answers or was never asked, half a second late at most. Throws DatabaseUnavailable. */
   async isClosed(rail: string): Promise<boolean> {
     return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
   }
@@ -75,10 +73,7 @@ export class RailBreakers {
     return this.write(rail, set, `state<>'closed' AND probe_at=${time.literal(at)}`);
   }
 
-  /**
-   * The lease for a rail that answers again, if nobody is waking its payouts; otherwise null. Throws
-   * DatabaseUnavailable.
-   */
+  /** The lease for a rail that answers again, if nobody wakes its payouts. Throws DatabaseUnavailable. */
   async claimWake(rail: string): Promise<Lease | null> {
     const at = await this.due(rail, ({ state, wakeAt }) => (state === 'closed' ? wakeAt : null));
     return at === null ? null : this.moveWake(rail, at, this.leaseEnd());

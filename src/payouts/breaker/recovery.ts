@@ -34,10 +34,7 @@ export class RailRecovery {
     return false;
   }
 
-  /**
-   * Tells the workflows of waiting payouts, oldest first, until all know or the rail is silent again. Throws
-   * DatabaseUnavailable.
-   */
+  /** Tells waiting payouts' workflows, oldest first, while the rail answers. Throws DatabaseUnavailable. */
   async wakeDue(rail: string, signal: AbortSignal): Promise<false> {
     const lease = await this.deps.breakers.claimWake(rail);
     if (lease !== null) await this.wake(lease, signal);
@@ -93,7 +90,6 @@ export class RailRecovery {
     return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
   }
 
-  /** One of the first few. */
   private async first(rail: string, index: string, condition: string): Promise<Payout | undefined> {
     const rows = await this.deps.conversation.deps.database.reader.query(
       `SELECT ${columnList(payouts)} FROM payouts ${index}

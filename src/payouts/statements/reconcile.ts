@@ -194,10 +194,7 @@ async function unmatched(
   return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
 }
 
-/**
- * Those of these payouts that the rail itself reported as failed: statements do not mention those that it voided or
- * never had.
- */
+/** Which the rail itself reported as failed: statements leave out those that it voided or never had. */
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))

@@ -94,7 +94,6 @@ function digestOf(lines: readonly GivenLine[]): Buffer {
   return hash.digest();
 }
 
-/** A line with the day of its statement. */
 export interface DatedLine extends PayoutStatementLine {
   readonly day: Instant;
 }

@@ -115,10 +115,7 @@ function headerOf(head: string): { readonly start: number; readonly end: number 
   return { start: Math.max(0, start), end: end < 0 ? head.length : end };
 }
 
-/**
- * The delimiter that is more frequent in the header line, outside quotation marks. Throws too_many_columns for more
- * than any spreadsheet has.
- */
+/** The more frequent one in the header line, outside quotation marks. Throws too_many_columns beyond any program's. */
 function delimiterOf(head: string): ',' | ';' {
   const { start, end } = headerOf(head);
   const bare = head.slice(start, end).replace(/"[^"]*"?/g, '');
@@ -132,9 +129,7 @@ function notUtf8(): SheetProblem {
   return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
 }
 
-/**
- * A spreadsheet program would compute anything that begins with `=` (even `="0012"`), so the intended value is unclear.
- */
+/** A spreadsheet program would compute what begins with `=` (even `="0012"`), so its value is unclear. */
 function cellOf(text: string): Cell {
   if (text === '') return null;
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };

@@ -15,12 +15,10 @@ interface Asked {
   readonly form: URLSearchParams;
 }
 
-/** An act available on a resource's page. */
 export interface DeskAct<Resource> {
   /** The last part of its path. */
   readonly verb: string;
   readonly name: StaffActName;
-  /** The button's text. */
   readonly label: string;
   /** What it does, for people who have not used it before. */
   readonly explanation: string;

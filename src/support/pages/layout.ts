@@ -10,7 +10,6 @@ import { ICON_PATH, STYLE_PATH } from '../style.js';
 export interface Page {
   readonly title: string;
   readonly content: Html;
-  /** 200 by default. */
   readonly status?: number;
 }
 

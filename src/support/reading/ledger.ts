@@ -15,10 +15,7 @@ import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { eventsOf, gapsOf, sequencesWithin } from '../../events/places.js';
 
-/**
- * Rows that belong to a resource in tables without an index by it: looked up at the instants at which something
- * happened to it.
- */
+/** Rows without an index by their resource: looked up at the instants at which something happened to it. */
 
 /** For a resource with a long history, only the newest instants are searched. */
 const MAX_INSTANTS = 24;
@@ -38,7 +35,6 @@ function distinct(instants: readonly Instant[]): readonly Instant[] {
   return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
-/** Its ledger entries in these accounts, in order. */
 export async function entriesOf(reader: Reader, { id, accountIds, instants }: Place): Promise<readonly Entry[]> {
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>

@@ -7,7 +7,6 @@ export interface RailStanding {
   readonly rail: string;
   /** Null if it has always answered, or was never asked. */
   readonly breaker: RailBreaker | null;
-  /** Payouts not yet handed to it. */
   readonly approved: number;
   /** Payouts whose outcome is not yet known. */
   readonly inProgress: number;

@@ -39,10 +39,7 @@ const RESOLVE_TIMEOUT_MS = 2_500;
 /** Names that mean the local machine or network wherever they are resolved. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
-/**
- * Keeps deliveries away from everything that is not on the public internet, whatever a tenant writes in a URL or in its
- * DNS. (docs/contract.md, Webhook addresses)
- */
+/** Nothing but the public internet, whatever stands in URL or DNS. (docs/contract.md, Webhook addresses) */
 export class AddressGuard {
   private readonly publicNames: Resolve;
 

@@ -21,10 +21,7 @@ export interface PinnedOptions extends https.RequestOptions, AddressChoice {
 
 /** Shorter than what servers commonly allow an idle connection. */
 const IDLE_MS = 4_000;
-/**
- * For each receiver, which many endpoints may share. Each of these was in use within the last seconds, and saves its
- * next user a handshake.
- */
+/** For each receiver. Each was in use within the last seconds, and saves its next user a handshake. */
 const MAX_IDLE = 64;
 
 const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } as const;

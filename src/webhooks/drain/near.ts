@@ -24,7 +24,6 @@ export function isNear({ endpoint, head, removedThrough }: EndpointState, span =
   return recoverAfter === null && removedThrough <= cursorSequence && head - cursorSequence <= span;
 }
 
-/** What an endpoint wants from the log ahead. */
 export interface Wanted {
   readonly state: EndpointState;
   /** How far in the log these deliveries reach. */

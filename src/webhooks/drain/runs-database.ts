@@ -19,9 +19,7 @@ const MAX_GROUP = 100;
 const MAX_OUTCOMES = 500;
 /** The deliveries of one event end within milliseconds of each other: stored together, they cost one transaction. */
 const FLIGHT_LINGER_MS = 10;
-/**
- * Hundreds of runs with hanging receivers each look every two seconds: together they cost one statement per interval.
- */
+/** Hundreds of runs with hanging receivers look every two seconds: together a statement per interval. */
 const LOOK_LINGER_MS = 20;
 
 type Recorder = Together<Landed, StoredRun | 'locked' | null>;
@@ -58,7 +56,6 @@ export class RunsDatabase {
     this.turns = new FairQueue(places);
   }
 
-  /** Does this in one of the tenant's turns. */
   async inTurn<T>(tenantId: Uuid, work: (database: Database) => Promise<T>): Promise<T> {
     const leave = await this.turns.enter(tenantId);
     try {

@@ -21,7 +21,6 @@ import { newDelivery, type OpenDelivery } from './open-deliveries.js';
 const MAX_EVENTS = 1_000n;
 
 export interface Step {
-  /** The state after the step. */
   readonly state: EndpointState;
   /** The new deliveries, in log order. */
   readonly added: readonly OpenDelivery[];

@@ -14,10 +14,7 @@ export interface Claimed {
   readonly earliest: Instant | null;
 }
 
-/**
- * Begins a run for each of these endpoints that is free, in the caller's transaction. Those that another sender holds
- * or has moved meanwhile are skipped without waiting.
- */
+/** Begins a run for each that is free; those that another sender holds or has moved are skipped without waiting. */
 export async function claim(
   transaction: Transaction,
   candidates: readonly Candidate[],

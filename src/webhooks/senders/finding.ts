@@ -52,7 +52,6 @@ export interface Candidate {
   readonly cursor: bigint | null;
   /** Its last attempt failed. */
   readonly isFailing: boolean;
-  /** Somebody is sending to it. */
   readonly isBusy: boolean;
   /** Nothing is sent to it before its next probe. */
   readonly isProbed: boolean;

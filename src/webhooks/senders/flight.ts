@@ -12,7 +12,6 @@ import { isSuccess, PROMPT_MS, WINDOW } from '../rules.js';
  * attempt has failed: what takes longer, and what fails, gets its own run.
  */
 export class Flight {
-  /** Aborts all of them. */
   readonly sends = new AbortController();
   private readonly line: OpenDelivery[];
   private readonly flying = new Map<Uuid, Flying>();

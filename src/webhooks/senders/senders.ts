@@ -16,16 +16,11 @@ import { lightWork } from './light.js';
 import { News } from './news.js';
 import { type Slot, Slots } from './slots.js';
 
-/**
- * From the end of a round to the start of the next: after one that found something, one that did not, and one that
- * failed.
- */
+/** From the end of a round to the next: after one that found something, one that did not, and one that failed. */
 const BUSY_MS = 25;
 const IDLE_MS = 100;
 const FAILED_MS = 1_000;
-/**
- * The share of the time that looking may take, unless it is slow because others are busy. Sending may take all of it.
- */
+/** The share of time for looking, unless it is slow because others are busy. Sending may take all of it. */
 const LOOK_SHARE = 1 / 4;
 const MAX_PAUSE_MS = 100;
 
@@ -37,9 +32,7 @@ const CLAIMED_AT_ONCE = 64;
 /** Shared by all flights: creating a reason for each would cost more than ending it. */
 const FLIGHT_OVER = new Error('the flight is over');
 
-/**
- * Options of a separate run: it continues while there is something to send, then leaves the endpoint to the next round.
- */
+/** A separate run continues while there is something to send, then leaves the endpoint to the next round. */
 const RUN = { maxMs: 30_000, lookOnMs: 500, leavesRest: true, heartbeat: () => undefined, isWorkflow: false } as const;
 
 /**

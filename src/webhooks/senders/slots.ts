@@ -42,7 +42,6 @@ export class Slots {
   }
 }
 
-/** One endpoint's place. */
 export interface Slot {
   takesLong(): void;
   leave(): void;
