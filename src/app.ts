@@ -10,7 +10,6 @@ import { TokenUses } from './access/token-uses.js';
 import { RecipientBudget } from './accounts/recipient-budget.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
-import { ApprovalPolicies } from './approvals/policies.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
 import { batchFileRoutes } from './batches/routes-files.js';
 import { batchRoutes } from './batches/routes.js';
@@ -261,7 +260,7 @@ export function buildApi(config: Config, core: Core, { notifier }: Bridge, webho
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
   payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), cursors);
   payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, notifier));
-  approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
+  approvalPolicyRoutes(api, core);
   bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget), cursors);
   const batches = new Batches({ database, desk, clock, notifier, timeoutMs: config.COMMAND_TIMEOUT_MS });
   batchRoutes(api, batches, cursors, config.BASE_URL);

@@ -1,3 +1,4 @@
+import { type Actor, memberActor } from '../access/audit-log.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Caller, type Operation, type Role, ROLES, roleAllows } from '../core/permissions.js';
@@ -53,14 +54,19 @@ export async function assertAccountAllowed(
   assertAllowed(operation, row);
 }
 
-/**
- * The caller's account, locked, for a change that only its admins and owners may make. Throws not_found,
- * authority_insufficient, invalid_state (closed).
- */
-export async function lockManagedAccount(transaction: Transaction, caller: Caller, accountId: Uuid): Promise<Account> {
+/** Who changes an account: a member of its tenant, who needs the right, or an operator. */
+export type Changer = Caller | Actor;
+
+/** Throws not_found, invalid_state (closed), and authority_insufficient for a member who is no admin or owner of it. */
+export async function lockForChange(
+  transaction: Transaction,
+  by: Changer,
+  accountId: Uuid,
+): Promise<{ readonly account: Account; readonly actor: Actor }> {
+  if (!('memberId' in by)) return { account: await lockOpenAccount(transaction, accountId), actor: by };
   // Before the lock: nobody ever waits for a foreign account's row, so timing reveals nothing about it.
-  await assertAccountAllowed(transaction, 'manageAccount', caller, accountId);
-  return assertOpen(await lockOwnAccount(transaction, caller, accountId));
+  await assertAccountAllowed(transaction, 'manageAccount', by, accountId);
+  return { account: assertOpen(await lockOwnAccount(transaction, by, accountId)), actor: memberActor(by) };
 }
 
 /** The caller's account, locked. Throws not_found. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { releaseAliasOf, setAliasFor } from '../../accounts/alias.js';
+import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
@@ -53,7 +53,7 @@ export function addAliasChanges(own: Command): void {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null && found.alias !== alias)
         await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
-      output.one(accountFields(await setAliasFor(database, clock, found.id, alias, actor())));
+      output.one(accountFields(await setAlias(database, clock, found.id, alias, actor())));
     },
   });
   addCommand(own, {
@@ -66,7 +66,7 @@ export function addAliasChanges(own: Command): void {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null)
         await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
-      output.one(accountFields(await releaseAliasOf(database, clock, found.id, actor())));
+      output.one(accountFields(await releaseAlias(database, clock, found.id, actor())));
       if (found.alias === null) output.say('Nothing was changed: it has no alias.');
     },
   });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { declareVerificationFor, DOCUMENT_NUMBER } from '../../accounts/verification.js';
+import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
 import { isCountry } from '../../core/countries.js';
 import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
 import { addCommand, type Ops } from '../command.js';
@@ -42,7 +42,7 @@ export function addVerification(own: Command): void {
       const encryptionKeys = ops.encryptionKeys();
       const account = await findAccount(database.reader, { account: named, tenant });
       const documentNumber = await readDocumentNumber(ops, given, documentNumberStdin);
-      const answer = await declareVerificationFor(
+      const answer = await declareVerification(
         { database, clock, encryptionKeys },
         account.id,
         {
