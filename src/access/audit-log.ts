@@ -1,7 +1,7 @@
 import { newId, type Uuid } from '../core/ids.js';
-import type { Clock, Instant } from '../core/instant.js';
+import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
 import type { Account } from '../db/entities/parties.js';
@@ -68,12 +68,7 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
 }
 
 /** An act alone, under its own id: recorded once, however often that is retried. */
-export function recordOnce(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  id: Uuid,
-  actor: Actor,
-  act: Act,
-): Promise<void> {
+export function recordOnce({ database, clock }: DatabaseDeps, id: Uuid, actor: Actor, act: Act): Promise<void> {
   return transact(database, async (transaction) => {
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
     recordRows(transaction, [auditRow(id, actor, clock(), act)]);

@@ -2,7 +2,7 @@ import { type Actor, recordAct } from '../access/audit-log.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
-import type { Database } from '../db/database.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
 import { tenants } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -40,7 +40,7 @@ const EVERY_MS = 1_000;
 const AT_ONCE = 100;
 
 /** Records in the audit log the policies that have taken effect. */
-export function policiesSweep(deps: { readonly database: Database; readonly clock: Clock }): Sweep {
+export function policiesSweep(deps: DatabaseDeps): Sweep {
   return {
     name: 'approval policies',
     everyMs: EVERY_MS,

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/instant.js';
 import type { PoolConnection } from 'mysql2';
 import { Connections, type ConnectionsOptions, type PoolName, type PoolUse, send } from './connections.js';
 import { Deadline } from './deadline.js';
@@ -40,6 +41,12 @@ const IDLE_TRANSACTION_S = 30;
 const LOOKUP_CONNECTIONS = 4;
 
 const UNOBSERVED: PrimaryObserver = { found: () => undefined, lost: () => undefined, refused: () => undefined };
+
+/** What nearly every service needs. */
+export interface DatabaseDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+}
 
 /** A connection, and the connections that it was taken from. */
 interface Lent {

@@ -222,6 +222,16 @@ export function refuses(...codes: readonly ErrorCode[]): Step {
   return { parts: { refusals: codes } };
 }
 
+/** What an operation that takes money out of an account may be refused for, besides its own rules. */
+export const refusesSpending = refuses(
+  'not_found',
+  'capability_cannot_send',
+  'below_minimum',
+  'above_per_operation_limit',
+  'monthly_limit_exceeded',
+  'insufficient_funds',
+);
+
 export function limitedAs(rateClass: RateClass): Step {
   return { parts: { rateClass } };
 }

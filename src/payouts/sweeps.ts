@@ -1,5 +1,5 @@
-import { type Clock, instant } from '../core/instant.js';
-import type { Database } from '../db/database.js';
+import { instant } from '../core/instant.js';
+import type { DatabaseDeps } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import type { RailRecovery } from './breaker/recovery.js';
@@ -59,10 +59,7 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
 }
 
 /** What rails said so many days ago of payouts that had ended by then. */
-export function railEventsSweep(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  keptDays: number,
-): Sweep {
+export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'old rail events',
     everyMs: TIDY_EVERY_MS,

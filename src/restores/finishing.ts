@@ -3,7 +3,7 @@ import { ApiError } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings, restores } from '../db/entities/restores.js';
 import { literals, updateSql } from '../db/statements.js';
@@ -12,7 +12,7 @@ import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/types.js';
 import type { RailConversation } from '../payouts/conversation.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { lastRestore, restoreAct, type RestoreDeps } from './opening.js';
+import { lastRestore, restoreAct } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
@@ -48,7 +48,7 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
 
 /** Does `work` unless it was done before. Returns whether it did it now. */
 export async function stepOf(
-  { database, clock }: RestoreDeps,
+  { database, clock }: DatabaseDeps,
   restore: Restore,
   step: Step,
   work: () => Promise<void>,
@@ -65,7 +65,7 @@ export async function stepOf(
 
 /** If anything was lost, skips the numbers that somebody may have seen. */
 export function moveNumbers(
-  deps: RestoreDeps,
+  deps: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
   onProgress: Progress,
@@ -79,7 +79,7 @@ export function moveNumbers(
 
 /** The step is done if it finds no more contradictions than were accepted. */
 export async function auditRestored(
-  deps: RestoreDeps,
+  deps: DatabaseDeps,
   restore: Restore,
   accepted: number,
   onProgress: Progress,
@@ -92,7 +92,7 @@ export async function auditRestored(
 
 /** The ledger posts again; in the same moment, payouts that rails contradict are kept from ending. */
 export async function openLedger(
-  { database, clock }: RestoreDeps,
+  { database, clock }: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
   found: Readonly<Record<string, string | number>>,
@@ -134,7 +134,7 @@ async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant
 
 /** Raises contradictions to operators, if the payout exists here. May be repeated. Returns how many. */
 export async function raiseContradictions(
-  { database: { reader } }: RestoreDeps,
+  { database: { reader } }: DatabaseDeps,
   restoreId: Uuid,
   conversation: RailConversation,
 ): Promise<number> {

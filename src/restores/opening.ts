@@ -2,9 +2,9 @@ import { type Act, recordAct } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import { newId } from '../core/ids.js';
-import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database, Reader } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Restore, restores } from '../db/entities/restores.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -12,11 +12,6 @@ import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { skipFor } from './rules.js';
 
 /** Begins a restore: from then on nothing is posted until it is finished. (docs/operations.md, Backup and restore) */
-
-export interface RestoreDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 /** What was lost. Null: nothing, the copy is complete. */
 interface Lost {
@@ -53,7 +48,7 @@ export async function lastRestore(reader: Reader): Promise<Restore | undefined> 
  * until, skip), invalid_state (already begun).
  */
 export async function beginRestore(
-  { database, clock }: RestoreDeps,
+  { database, clock }: DatabaseDeps,
   lost: Lost | null,
   givenReason: string,
   by: StaffIdentity,

@@ -2,7 +2,7 @@ import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { uuid } from '../db/columns.js';
-import type { Reader } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
 import { columnList, literal, literals, upsertSql } from '../db/statements.js';
@@ -17,7 +17,6 @@ import {
   RailSilent,
 } from '../payouts/rails/types.js';
 import { UNFINISHED } from '../payouts/rules.js';
-import type { RestoreDeps } from './opening.js';
 import { findingOf, type FindingKind } from './rules.js';
 
 /**
@@ -37,7 +36,7 @@ const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
 
-interface Asking extends RestoreDeps {
+interface Asking extends DatabaseDeps {
   readonly restore: Restore;
   readonly onProgress: (rail: string, asked: number) => void;
 }

@@ -1,3 +1,4 @@
+import type { Uuid } from '../core/ids.js';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SweepLeases, Turn } from './sweep-leases.js';
@@ -35,6 +36,30 @@ const MAX_FAILED_PAUSE_MS = 10_000;
 export function leaseNames(sweep: Sweep | SharedSweep): string[] {
   if ('shards' in sweep) return Array.from({ length: sweep.shards }, (_, shard) => `${sweep.name} ${shard}`);
   return sweep.inEach === true ? [] : [sweep.name];
+}
+
+const TIDY_EVERY_MS = 600_000;
+const TIDY_PAUSE_MS = 50;
+
+/** Works through everything, one piece after another, with pauses. */
+export function tidying(
+  name: string,
+  work: (after: Uuid | null) => Promise<{ readonly at: Uuid; readonly isDone: boolean } | null>,
+): Sweep {
+  return {
+    name,
+    everyMs: TIDY_EVERY_MS,
+    run: async (signal) => {
+      let after: Uuid | null = null;
+      while (!signal.aborted) {
+        const piece: Awaited<ReturnType<typeof work>> = await work(after);
+        if (piece === null) break;
+        if (piece.isDone) after = piece.at;
+        await new Promise((resolve) => setTimeout(resolve, TIDY_PAUSE_MS));
+      }
+      return false;
+    },
+  };
 }
 
 /**

@@ -2,9 +2,9 @@ import { recordAct } from '../access/audit-log.js';
 import type { ActDetails } from '../access/audit-log.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
 import { staff } from '../db/entities/staff.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
@@ -24,13 +24,9 @@ import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
  * its actor and returns whether anything changed; all throw not_found, authority_insufficient. The sweeper tells the
  * endpoint's workflow.
  */
-export interface OperatingDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 export type Operation = (
-  deps: OperatingDeps,
+  deps: DatabaseDeps,
   endpointId: Uuid,
   by: StaffIdentity,
   details?: ActDetails,
@@ -85,7 +81,7 @@ export const retryNow: Operation = async (deps, endpointId, by, details) => {
 
 /** Like the tenant's own `recover`. Also throws invalid_field, invalid_state. */
 export async function recoverFor(
-  deps: OperatingDeps,
+  deps: DatabaseDeps,
   endpointId: Uuid,
   since: Instant,
   by: StaffIdentity,

@@ -1,10 +1,11 @@
+import type { DatabaseDeps } from '../db/database.js';
 import { ApiError, notFound } from '../core/errors.js';
 import { asUuid } from '../core/ids.js';
 import { recordOnce } from '../access/audit-log.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { EndpointAct } from '../temporal/contracts.js';
-import { type OperatingDeps, pause, resume, retryNow } from './operating.js';
+import { pause, resume, retryNow } from './operating.js';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
@@ -14,7 +15,7 @@ const ACTIONS = { pause, resume, retry_now: retryNow } as const;
  * DatabaseUnavailable, TemporalUnavailable.
  */
 export async function actBySignal(
-  deps: OperatingDeps,
+  deps: DatabaseDeps,
   signal: EndpointAct,
   signals: Pick<StaffSignals, 'verify'>,
 ): Promise<string | null> {

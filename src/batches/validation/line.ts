@@ -28,8 +28,8 @@ export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: U
   return row === undefined ? null : uuid.parse(row.id);
 }
 
-/** SQL: whether the queue lets the batch `b` have a workflow. */
-export const HAS_TURN_SQL = `(b.status<>'validating' OR ${WITH_A_WORKFLOW}>(
+/** SQL: whether the queue lets the batch `t` have a workflow. */
+export const HAS_TURN_SQL = `(t.status<>'validating' OR ${WITH_A_WORKFLOW}>(
   SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
-  WHERE ahead.tenant_id=b.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}
-    AND (ahead.created_at<b.created_at OR (ahead.created_at=b.created_at AND ahead.id<b.id))))`;
+  WHERE ahead.tenant_id=t.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}
+    AND (ahead.created_at<t.created_at OR (ahead.created_at=t.created_at AND ahead.id<t.id))))`;
