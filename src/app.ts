@@ -233,10 +233,7 @@ export async function openApiServers(
   };
 }
 
-/**
- * If MySQL is away, it is away for every process. A clock that differs from MySQL's is this process's own fault:
- * nothing can be posted here, but elsewhere it can.
- */
+/** MySQL away is away for all; a clock that differs from its is this process's own fault, and it posts nothing. */
 export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
   if (!database.isPrimaryKnown()) return 'degraded';
   try {

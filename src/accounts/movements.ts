@@ -83,10 +83,7 @@ export async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }
   );
 }
 
-/**
- * Every entry of the ranges, by the primary key; for an asset or kind, by merging one index's ranges for each asset and
- * kind. Naming the index keeps the optimizer from reading and sorting the whole account.
- */
+/** By the primary key, or by merging an index's ranges: unnamed, the optimizer might sort the whole account. */
 function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRange[], count: number): string {
   const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
   const isFiltered = filter.asset !== undefined || filter.kind !== undefined;

@@ -233,10 +233,7 @@ function decided<Row extends Approvable>(
   return done(ended, { ...writes, rows });
 }
 
-/**
- * The act changed nothing, but may have found the resource past its expiry. What the staff tried is recorded and its
- * key bound, so a repetition is not recorded again.
- */
+/** It may have found the resource expired. What the staff tried is recorded, and its key bound to record it once. */
 function refusedAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,

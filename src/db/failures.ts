@@ -91,10 +91,7 @@ function isRefusedWhole(error: unknown): boolean {
   return isAmong(REFUSED_WHOLE, error);
 }
 
-/**
- * True for anything that means "MySQL is not available now": broken or refused connections (a negative errno from the
- * system, no errno from the driver), timeouts, shutdown, too many connections, read-only after a failover.
- */
+/** MySQL is not available now: no connection, a timeout, shutdown, too many connections, read-only after a failover. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown || error instanceof TransactionRetryable)
     return true;

@@ -1,7 +1,4 @@
-/**
- * The rights of the application's user, table by table: a right cannot be revoked from a grant on the whole database.
- * What has been posted or logged is never changed, and nobody with the application's password can change it.
- */
+/** Table by table. What has been posted or logged never changes, whoever has the application's password. */
 const APPEND_ONLY = 'SELECT, INSERT';
 const READ_WRITE = 'SELECT, INSERT, UPDATE';
 

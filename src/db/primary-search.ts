@@ -43,10 +43,7 @@ export class PrimarySearch {
     private readonly onSeveral: (servers: readonly string[]) => void,
   ) {}
 
-  /**
-   * Asks all at once. A group knows its writer, or the order of candidates; of servers without a group, only one may
-   * accept writes.
-   */
+  /** Asks all at once. A group knows its writer, or the order of candidates; else only one may accept writes. */
   async once(): Promise<Found | null> {
     this.tls?.refresh();
     this.rounds += 1;

@@ -3,10 +3,7 @@ import { cut, send } from './connections.js';
 import type { Deadline } from './deadline.js';
 import { errnoOf } from './failures.js';
 
-/**
- * What a server says about itself, and how far it is believed: which one is the writer. (docs/operations.md, A group of
- * servers)
- */
+/** What a server says of itself, and how far it is believed. (docs/operations.md, A group of servers) */
 
 /** What the server belongs to, which determines how to tell that it accepts writes and that its data is current. */
 export type Group = 'none' | 'group_replication' | 'galera';

@@ -8,10 +8,7 @@ import { isExpired, removedThrough } from './retention.js';
 export class EventLog {
   constructor(private readonly reader: Reader) {}
 
-  /**
-   * Throws invalid_field (cursor, expired) if retention has removed what followed the cursor, so that a follower of the
-   * log learns that it missed something.
-   */
+  /** Throws invalid_field (cursor, expired) if what followed is removed, so that a follower learns what it missed. */
   async list(
     caller: Caller,
     filter: EventFilter,

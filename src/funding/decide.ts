@@ -18,10 +18,7 @@ import {
 import type { StaffIdentity } from '../staff/rules.js';
 import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal } from './rules.js';
 
-/**
- * The desk's decisions on pay-ins and adjustments. Pure. A refusal binds no key: the same reference may be tried again
- * once the cause is gone.
- */
+/** Pure. A refusal binds no key: the same reference may be tried again once the cause is gone. */
 
 interface StaffCommand extends Command {
   readonly by: StaffIdentity;

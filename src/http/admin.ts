@@ -6,10 +6,7 @@ import { newId } from '../core/ids.js';
 import { inTime } from '../core/in-time.js';
 import type { ErrorWriter } from './errors.js';
 
-/**
- * What a process can do now. `degraded`: a server shared by all processes is away, and this process reports that as
- * well as any other would, so it stays in service. `unfit`: the fault is its own.
- */
+/** `degraded`: what all processes share is away, so this one stays in service. `unfit`: the fault is its own. */
 export type Fitness = 'ready' | 'degraded' | 'unfit';
 
 /** The answer of /readyz: 200 if the process should get requests. (docs/operations.md, Health) */

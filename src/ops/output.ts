@@ -19,10 +19,7 @@ interface OutputOptions {
   readonly yes: boolean;
 }
 
-/**
- * Results go to standard output, everything else to standard error. In text from tenants and strangers, control and
- * invisible characters are escaped, for terminals and pipes alike.
- */
+/** Results to standard output, all else to standard error, with control and invisible characters escaped. */
 export class Output {
   /** Checks again after a yes, however long that took, whether they still may. */
   stillMay: () => Promise<void> = () => Promise.resolve();

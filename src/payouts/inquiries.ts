@@ -10,10 +10,7 @@ import { nextAsk } from './rules.js';
 /** How long a worker has to ask about a payout that it claimed; an unanswered one is asked about again after this. */
 const LEASE_MS = 600_000;
 
-/**
- * Questions about payouts that have ended, and so have no workflow: a completed one may be returned, and a rail that
- * contradicted itself may settle on an answer. (docs/contract.md, Payouts)
- */
+/** About payouts that have ended, and so have no workflow: they may be returned, or contradicted before. */
 export class LateInquiries {
   /** `windowMs`: how long after its completion a payout over the rail may be returned. */
   constructor(

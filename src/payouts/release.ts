@@ -23,10 +23,7 @@ export interface ReleaseDeps {
 /** The default for a rail. */
 export const USUAL_QUIET_MS = 86_400_000;
 
-/**
- * A second person approves the open proposal. Throws like `applyResolution`, and invalid_state if the rail does not
- * answer, or reports an outcome instead: that is then applied, and the proposal stays open.
- */
+/** Throws like `applyResolution`, and invalid_state if the rail is silent, or reports an outcome, which is applied. */
 export async function approveResolution(
   { conversation, quietMs }: ReleaseDeps,
   payout: Payout,

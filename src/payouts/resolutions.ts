@@ -38,10 +38,7 @@ import {
 } from './resolution-rules.js';
 import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
 
-/**
- * The outcome of a payout as operators established it at the bank: proposed by one person, applied by another. It has
- * the same effect on the money as the rail's own word. (docs/contract.md, Rails)
- */
+/** As established at the bank by one person, applied by another: it counts like the rail's own word. */
 
 interface ResolutionCommand extends PayoutCommand {
   readonly by: StaffIdentity;

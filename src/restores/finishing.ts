@@ -17,10 +17,7 @@ import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
-/**
- * Puts a restored database right, step by step. Each completed step is recorded, so repeating the command continues
- * where it stopped. (docs/operations.md, Backup and restore)
- */
+/** Each completed step is recorded, so repeating continues. (docs/operations.md, Backup and restore) */
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 

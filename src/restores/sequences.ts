@@ -20,10 +20,7 @@ export function isLossy(restore: Restore): restore is LossyRestore {
   return restore.restoredTo !== null && restore.skip !== null;
 }
 
-/**
- * Makes the gap in every tenant's event log and audit chain, one tenant per transaction; repeating it continues where
- * it stopped. Returns how many tenants it moved now. Throws DatabaseUnavailable.
- */
+/** One tenant per transaction; repeating continues. Returns how many it moved now. Throws DatabaseUnavailable. */
 export async function moveSequences(
   deps: DatabaseDeps,
   restore: LossyRestore,

@@ -11,10 +11,7 @@ import { endSessions, sealedColumns, staffAct } from './people.js';
 import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity, UNLOCKED } from './rules.js';
 import type { StaffDeps } from './verification.js';
 
-/**
- * A new authenticator for somebody who lost theirs: one member of staff proposes it, another makes it, neither for
- * themselves. (docs/contract.md, Staff)
- */
+/** One of the staff proposes it, another makes it, neither for themselves. (docs/contract.md, Staff) */
 
 /** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is already proposed). */
 export async function proposeFactorReset(

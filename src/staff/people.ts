@@ -98,10 +98,7 @@ function mayManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
-/**
- * From the commit on nothing they sign has any effect, and their sessions are over. False if they were not active.
- * Throws ApiError invalid_state: the last manager.
- */
+/** Whatever they sign has no effect, sessions are over. False if inactive. Throws invalid_state: the last manager. */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,

@@ -79,10 +79,7 @@ export async function openSession(
   return { token, session, identity };
 }
 
-/**
- * The owner of this token's session: null if there is none, if it is over, revoked or unused for longer than `idleMs`,
- * or if the owner is no longer active. Records the use.
- */
+/** Null: none, over, revoked, unused for `idleMs`, or its owner is not active. Records the use. */
 export async function findSession(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   token: string,

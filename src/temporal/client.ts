@@ -42,10 +42,7 @@ const NOT_FOUND_CODE = 5;
 /** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED, which a closed connection causes. */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
 
-/**
- * The service's calls to Temporal. Connects on first use; every call has a deadline. Every method may throw
- * TemporalUnavailable; any other error is Temporal's refusal of this call.
- */
+/** Connects on first use; every call has a deadline. TemporalUnavailable, or Temporal's refusal of this call. */
 export class TemporalClient {
   private connection: Connection;
   private client: Client;
@@ -173,10 +170,7 @@ export class TemporalClient {
     return missing;
   }
 
-  /**
-   * Schedules the workflow to start repeatedly, but never while it runs; 0 ends the schedule. `id` is the schedule's,
-   * and the prefix of the workflows' ids.
-   */
+  /** Never while it runs; 0 ends the schedule. `id` is the schedule's, and the prefix of the workflows' ids. */
   async keepSchedule(id: string, type: WorkflowType, taskQueue: TaskQueue, everyMs: number): Promise<void> {
     const { schedule } = this.client;
     const spec = { intervals: [{ every: everyMs }] };

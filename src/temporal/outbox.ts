@@ -45,10 +45,7 @@ interface FailedEntry {
   readonly attempts: number;
   /** One line for operators. */
   readonly error: string;
-  /**
-   * Whether the entry itself is at fault, so that it eventually becomes a dead letter. A failure that would hit every entry is not its fault,
-   * nor is a resource that only a newer release can read.
-   */
+  /** What would hit every entry is not its fault, nor is a resource that only a newer release can read. */
   readonly isItsOwn: boolean;
 }
 

@@ -48,10 +48,7 @@ const SDK_METRICS_MS = 2_000;
 /** The SDK's warning about a queue with only activities, which is intended for rails. */
 const ACTIVITIES_ALONE = 'No workflows registered';
 
-/**
- * The SDK's own settings, once for each process: it leaves signals to us, writes into our log, and serves its metrics on a
- * loopback port (0: none).
- */
+/** Once a process: signals are ours, its lines go to our log, its metrics to a loopback port (0: none). */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
   const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
     if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ACTIVITIES_ALONE))

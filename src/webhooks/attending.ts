@@ -16,10 +16,7 @@ import { nextDue } from './rules.js';
 /** Which endpoints always have a workflow: all of them, or those that are failing, paused or disabled. */
 export type WorkflowsKept = 'all' | 'failing';
 
-/**
- * What an endpoint's workflow does when it looks: it sends what is due, unless a sender is at it, and says what it
- * waits for next. New events are left to the senders. Throws DatabaseUnavailable and the like.
- */
+/** Sends what is due unless a sender is at it, and says what it waits for. Throws DatabaseUnavailable and the like. */
 export async function attend(
   deps: WebhookDeps,
   endpointId: Uuid,

@@ -156,10 +156,7 @@ export async function rotateSecret(
   });
 }
 
-/**
- * Nothing more is sent to it, and its workflow ends. Repeating it is not an error, since the answer may have been lost.
- * The row remains as what its key created. Throws not_found, authority_insufficient.
- */
+/** Its workflow ends; the row stays for its key. Repeating is no error. Throws not_found, authority_insufficient. */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transact(deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });

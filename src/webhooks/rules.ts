@@ -74,10 +74,7 @@ interface DeliveryProgress {
   readonly finishedAt: Instant | null;
 }
 
-/**
- * The delivery after an attempt that was not cut off. `isWanted` is false if its type is no longer subscribed to;
- * `random` is from 0 to 1 and spreads the wait by ±10 %.
- */
+/** `isWanted`: its type is still subscribed to. `random`, from 0 to 1, spreads the wait by ±10 %. */
 export function afterAttempt(
   delivery: { readonly steps: number },
   result: AttemptResult,
@@ -123,10 +120,7 @@ export interface Health {
 
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
-/**
- * The endpoint after an attempt that was not cut off. `isProbe`: it was the one attempt let through; only a probe
- * extends the wait for the next, so that the attempts in flight when the failures began count once.
- */
+/** `isProbe`: the one attempt let through; only a probe extends the wait for the next. */
 export function healthAfter(health: Health, result: AttemptResult, isProbe: boolean, now: Instant): Health {
   if (isSuccess(result)) return { ...health, ...HEALTHY, lastSuccessAt: now };
   const failuresInRow = health.failuresInRow + 1;

@@ -61,10 +61,7 @@ export const staffSessions = defineTable('staff_sessions', {
 });
 export type StaffSession = RowOf<typeof staffSessions>;
 
-/**
- * The result of each code given. A step of the authenticator's clock counts once per person; repeating the same act
- * finds its own check, whatever the result.
- */
+/** The result of each code: a step of the authenticator counts once a person, the same act finds its own check. */
 export const staffChecks = defineTable(
   'staff_checks',
   {

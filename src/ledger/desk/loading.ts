@@ -99,10 +99,7 @@ function needsOf(
   }
 }
 
-/**
- * One SELECT for all keys of a table that name the same properties. Where they differ in one alone, that one is a list;
- * where they differ in several, lists would match their product.
- */
+/** One SELECT for all keys of these properties: a list where one differs, pairs where several do. */
 function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): string {
   const own = table as Table<Record<string, unknown>>;
   const [first = {}] = keys;

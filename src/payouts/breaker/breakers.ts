@@ -27,10 +27,7 @@ export interface Lease {
   readonly until: Instant;
 }
 
-/**
- * One circuit breaker for each rail, shared by all workers through MySQL, so that not every worker has to find out by
- * hanging calls. (docs/decisions/0038-rails-apart.md)
- */
+/** Shared by all workers through MySQL: not each has to find out by hanging. (docs/decisions/0038-rails-apart.md) */
 export class RailBreakers {
   private known: { readonly rows: Promise<ReadonlyMap<string, RailBreaker>>; readonly readAt: number } | null = null;
 

@@ -27,10 +27,7 @@ interface Silence {
 
 const MAX_REASON = 200;
 
-/**
- * After an unanswered call. A single payout that the rail never answers about says nothing about the others, however
- * often it is asked: only a failure for a different payout counts.
- */
+/** Only a failure for a different payout counts: one that is never answered says nothing of the others. */
 export function afterSilence(
   before: RailBreaker,
   { payoutId, reason }: Silence,

@@ -18,10 +18,7 @@ export interface Rail {
   submit(order: RailOrder): Promise<RailStatement>;
   /** The outcome; null if the rail says that it never heard of the key. */
   status(key: Uuid): Promise<RailStatement | null>;
-  /**
-   * Asks the rail never to pay the key, whether it has heard of it or not. `voided` is forever, even for submissions
-   * still on their way; any other statement is the outcome instead. Null if the rail says that it cannot void.
-   */
+  /** Never to be paid, heard of or not. `voided` is forever; other statements are the outcome. Null: it cannot. */
   void(key: Uuid): Promise<RailStatement | null>;
 }
 

@@ -20,10 +20,7 @@ import { feed, withPlainBreaks } from './feeding.js';
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
-/**
- * The rows of CSV in UTF-8, separated by `,` or `;` as in the header; quoted cells may contain line breaks. A cell is
- * text, or a formula if it begins with `=`. Throws SheetProblem, and what the source throws.
- */
+/** UTF-8, `,` or `;` as in the header. A cell that begins with `=` is a formula. Throws SheetProblem, the source's. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new Turns();
   const text = withPlainBreaks(decoded(source));

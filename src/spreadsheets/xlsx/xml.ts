@@ -22,10 +22,7 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 const DEEPEST = 64;
 /** A longer text, tag or comment is an attempt to fill our memory. */
 const MAX_TOKEN = 1024 * 1024;
-/**
- * Parsed without a break; others get a turn between two pieces. The bytes are cut, not the text: V8 reads a slice of a
- * string several times slower than a separate string.
- */
+/** Others get a turn between two. Bytes are cut, not text: V8 reads a slice several times slower than a string. */
 const PIECE_BYTES = 32 * 1024;
 
 const NO_XML = 'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';

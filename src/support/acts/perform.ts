@@ -20,10 +20,7 @@ type Performed =
 /** Acts under way, so that the second of a double click gets the first one's result. */
 const underWay = new Map<string, Promise<Performed>>();
 
-/**
- * Performs a form's act once: checks the code if the table requires one, lets the service decide, and records a refusal
- * in the audit log. Throws DeskError for a form that is not ours.
- */
+/** Performs a form's act once: its code, the service's decision, the record of a refusal. Throws DeskError. */
 export function perform<Resource>(
   deps: DeskDeps,
   act: DeskAct<Resource>,
@@ -117,10 +114,7 @@ function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }
   return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
 }
 
-/**
- * Whether the resource's last act is the same one, by the same person, since this form was shown: by this form or
- * another open copy. A proposal has its own content, so its service tells.
- */
+/** The last act was this one, by this person, since the form was shown. A proposal's service tells by content. */
 async function wasDone(
   { database }: DeskDeps,
   action: StaffActName,

@@ -24,10 +24,7 @@ export type CheckedUrl =
 
 export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
-  /**
-   * True if deliveries go through a proxy: only the proxy resolves names, so only it can refuse their addresses.
-   * Addresses forbidden as written still are.
-   */
+  /** Through a proxy, which alone resolves names and refuses their addresses. Forbidden ones as written still are. */
   readonly namesAreLeftToProxy: boolean;
   /** Replaces the name servers, for names that are not on the operators' list. */
   readonly resolve?: Resolve;

@@ -48,10 +48,7 @@ export interface StepWanted {
   readonly room: number;
 }
 
-/**
- * One step of each of these cursors, in the caller's transaction. Returns a result for each, in order: "far" if more
- * lies ahead than this handles or somebody is just changing the endpoint, null if another run has it.
- */
+/** In order: "far" if more lies ahead or somebody is changing the endpoint, null if another run has it. */
 export async function stepTogether(
   transaction: Transaction,
   wanted: readonly StepWanted[],

@@ -31,10 +31,7 @@ interface RunsDatabaseDeps {
   readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
-/**
- * The database as shared by one process's runs, hundreds of which may be waiting for hanging receivers: their common
- * queries are batched, and for the rest tenants take turns, so that everything else in the process finds connections.
- */
+/** Runs may hang by the hundred: their common queries are batched, and for the rest tenants take turns. */
 export class RunsDatabase {
   private readonly turns: FairQueue;
   private readonly looks = new Together(

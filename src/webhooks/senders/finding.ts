@@ -105,10 +105,7 @@ function common(row: StoredRow): Omit<Candidate, 'cursor'> {
   };
 }
 
-/**
- * Something new waits for these endpoints: makes them due now, or at their next probe, however late the next retry is.
- * Never makes one due later than it was.
- */
+/** Due now, or at their next probe, however late the next retry is; never later than it was. */
 export async function makeDue(transaction: Transaction, endpointIds: readonly Uuid[], now: Instant): Promise<void> {
   const at = `CAST(${column.time.literal(now)} AS DATETIME(3))`;
   const soonest = `GREATEST(COALESCE(probe_at, ${at}), ${at})`;
