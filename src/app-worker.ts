@@ -46,7 +46,6 @@ import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps
 
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
-/** What runs in a worker process besides its admin port. */
 export interface WorkerDeps {
   readonly admin: RunningServer;
   readonly sweeper: Sweeper;

@@ -109,7 +109,6 @@ const SERVICE_VARIABLES = {
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, as name:N'),
 } as const;
 
-/** Further variables of the API. */
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...TRACING_VARIABLES,
@@ -251,7 +250,6 @@ export function readWorkerConfig(environment: Environment = process.env): Worker
   return config;
 }
 
-/** The same for the support desk. */
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
   const config = withWholeRails(read(supportSchema, environment));
   refuseFor(signInFaults(config));

@@ -103,7 +103,6 @@ interface ActFilter {
   readonly action?: string | undefined;
 }
 
-/** The newest acts first, at most `limit`. */
 export async function listActs(reader: Reader, filter: ActFilter, limit: number): Promise<AuditRow[]> {
   const conditions = ['TRUE'];
   if (filter.tenantId !== undefined) conditions.push(`tenant_id=${literal(auditLog, 'tenantId', filter.tenantId)}`);

@@ -75,7 +75,6 @@ function checkedRanges(cidrs: readonly string[]): string {
   return stored;
 }
 
-/** The tenant's tokens, oldest first, including revoked ones. */
 export function listTokens(reader: Reader, tenantId: Uuid): Promise<Token[]> {
   return reader.select(tokens, { tenantId }, { orderBy: ['createdAt', 'keyId'] });
 }

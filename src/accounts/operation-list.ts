@@ -40,7 +40,6 @@ export interface OperationFilter {
   readonly most?: bigint | undefined;
 }
 
-/** By columns of the operation's table. */
 type Destination = Readonly<
   Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
 >;

@@ -76,7 +76,6 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   );
 }
 
-/** The owners of these accounts, whoever named them. */
 export async function readOwners(reader: Reader, accountIds: readonly Uuid[]): Promise<OwnerFinder> {
   if (accountIds.length === 0) return () => undefined;
   const ids = literals(accounts, 'id', new Set(accountIds));

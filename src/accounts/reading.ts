@@ -88,7 +88,6 @@ export interface LimitState {
   readonly limits: Limits;
   /** True if an operator has set any of them for this account. */
   readonly isOwn: boolean;
-  /** What the month has used of its limit. */
   readonly used: bigint;
   readonly resetsAt: Instant;
 }

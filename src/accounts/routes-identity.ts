@@ -12,7 +12,6 @@ interface IdentityDeps extends DeclarationDeps {
   readonly budget: RecipientBudget;
 }
 
-/** Who holds an account, and what it is called. */
 export function identityRoutes(api: Api, deps: IdentityDeps): void {
   lookup(api, deps);
   alias(api, deps);

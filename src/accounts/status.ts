@@ -19,7 +19,6 @@ export interface Changed {
   readonly changed: boolean;
 }
 
-/** Who decides it and, for the audit log, why. */
 export interface Decided {
   readonly actor: Actor;
   /** 1 to 140 characters. */

@@ -13,7 +13,6 @@ import {
 } from './decide.js';
 
 export interface ApprovalCommands<Row extends Approvable> {
-  /** Approve, reject and cancel, by anybody. */
   readonly act: CommandKind<ActOnWaiting<Row>, Row>;
   readonly expire: CommandKind<ExpireWaiting<Row>, Row>;
 }

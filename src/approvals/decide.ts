@@ -67,7 +67,6 @@ interface ExpiringRows {
   readonly lasting?: string;
 }
 
-/** Everything in which features differ. */
 export interface ApprovalFeature<Row extends Approvable> {
   readonly resourceType: ApprovableType;
   readonly table: Table<Row>;
@@ -81,7 +80,6 @@ export interface ApprovalFeature<Row extends Approvable> {
   /** The last approval has been given: `approved` already counts it. */
   granted(approved: Row, state: LockedState): Ending<Row>;
   ended(row: Row, action: 'reject' | 'cancel', reason: string | null, state: LockedState): Ending<Row>;
-  /** Nobody approved it in time. */
   expired(row: Row, state: LockedState): Ending<Row>;
 }
 
@@ -105,7 +103,6 @@ export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
 /** The status after an approval that finds that the resource no longer qualifies. */
 const REJECTED = 'rejected';
 
-/** Approve, reject, cancel. */
 export function decideAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,

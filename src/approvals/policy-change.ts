@@ -120,7 +120,6 @@ function nextColumns(
   };
 }
 
-/** Drops whatever else the object has. */
 function settingsOf({ threshold, approvals, expiresInS }: Policy): Policy {
   return { threshold, approvals, expiresInS };
 }

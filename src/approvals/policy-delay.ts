@@ -39,7 +39,6 @@ export async function setPolicyDelay(
 const EVERY_MS = 1_000;
 const AT_ONCE = 100;
 
-/** Records in the audit log the policies that have taken effect. */
 export function policiesSweep(deps: DatabaseDeps): Sweep {
   return {
     name: 'approval policies',

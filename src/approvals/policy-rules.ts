@@ -61,9 +61,7 @@ function nextOf({ nextThreshold, nextApprovals, nextExpiresInS, effectiveAt }: A
 export interface PolicyPlan {
   /** From now on: whatever the change makes stricter applies at once. */
   readonly inForce: Policy | null;
-  /** Later: the change as a whole. */
   readonly coming: ComingPolicy | null;
-  /** The pending change that is withdrawn. */
   readonly withdrawn: ComingPolicy | null;
   /** Whether `coming` is new rather than requested again. */
   readonly isRequest: boolean;

@@ -6,7 +6,6 @@ import type { z } from '../http/zod.js';
 import type { Approvable } from './decide.js';
 import type { Approvals } from './service.js';
 
-/** How features whose resources wait for approval differ. */
 interface ApprovalRoutes<Row extends Approvable> {
   readonly noun: 'transfer' | 'payout';
   readonly approve: Operation;

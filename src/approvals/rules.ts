@@ -17,7 +17,6 @@ export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 export type Acting =
   { readonly by: 'member'; readonly memberId: Uuid } | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
-/** The parts of the waiting resource that the rules look at. */
 export interface Waiting {
   readonly status: string;
   readonly createdBy: Uuid;
@@ -42,7 +41,6 @@ export function waitingOf(row: ApprovalColumns): Waiting | null {
   return { status, createdBy, required: approvalsRequired, received: approvalsReceived, expiresAt: approvalExpiresAt };
 }
 
-/** What approvals a new resource waits for. */
 export interface WantedApprovals {
   readonly required: number;
   readonly expiresAt: Instant;
@@ -106,7 +104,6 @@ export function authorityRefusal(
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
 }
 
-/** The staff must give a reason. */
 export function malformedRefusal(acting: Acting, reason: string | null): Refusal | null {
   if (acting.by === 'member' || reason !== null) return null;
   return { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' };
@@ -125,7 +122,6 @@ const SUPPORT_COUNTS_ONCE: Refusal = {
   details: { current: PENDING_APPROVAL, allowed: [] },
 };
 
-/** The statuses in which the action is possible. */
 export function allowedFor(action: ApprovalAction, { alsoCanceledIn = [] }: ApprovalOperations): readonly string[] {
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
 }

@@ -26,7 +26,6 @@ interface StandingAuditDeps {
 /** The result of a step. `idle`: the last pass ended a short while ago. `superseded`: another step has begun in the meantime. */
 export interface StandingStep {
   readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
-  /** Rows that the step looked at. */
   readonly rows: number;
   /** Contradictions that it found, including known ones. */
   readonly findings: number;
@@ -150,13 +149,11 @@ function cut(text: string, most: number): string {
 }
 
 interface AuditStanding {
-  /** Findings that nobody has acknowledged. */
   readonly open: number;
   /** When the last pass ended, or the first began, or there was first something to audit; null before that. */
   readonly since: Instant | null;
 }
 
-/** The state of the audit, for monitoring. */
 export async function auditStanding(reader: Reader): Promise<AuditStanding> {
   const [row] = await reader.query(
     `SELECT (SELECT COUNT(*) FROM audit_findings WHERE acknowledged_at IS NULL) AS open,

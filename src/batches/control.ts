@@ -31,7 +31,6 @@ export function pauseBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, 
   return setPaused(deps, batchId, actor, reason, deps.clock());
 }
 
-/** Resumes payment and tells the workflow. */
 export function resumeBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
   return setPaused(deps, batchId, actor, reason, null);
 }

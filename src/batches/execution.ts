@@ -19,9 +19,7 @@ import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
 interface PaidGroup {
-  /** The pending rows that were tried. */
   readonly tried: number;
-  /** Those that are now paid or refused. */
   readonly settled: number;
   /** Those whose result is unknown: they are still pending, or will be found settled. */
   readonly unknown: number;

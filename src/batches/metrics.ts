@@ -3,7 +3,6 @@ import { metersOf } from '../core/meters.js';
 
 export type RowStep = 'validated' | 'settled';
 
-/** Counts rows; the rate shows how fast batches progress. */
 export function rowMetrics(registry: Registry): (step: RowStep, rows: number) => void {
   const rows = metersOf(registry).counter(
     'batch_rows_total',

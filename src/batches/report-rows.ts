@@ -4,7 +4,6 @@ import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
 
 /** A batch's errors and result files. (docs/contract.md, Batch files) */
 
-/** One problem of the uploaded file. */
 export interface ErrorRow {
   /** As a spreadsheet numbers it; null for the file as a whole. */
   readonly row: number | null;

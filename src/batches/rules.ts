@@ -86,7 +86,6 @@ export function totalDebit({ totalRaw, feesRaw }: Pick<BonusBatch, 'totalRaw' | 
   return totalRaw + feesRaw;
 }
 
-/** What is not yet paid or refused, fees included. */
 export function unsettledDebit(batch: BonusBatch): bigint {
   return totalDebit(batch) - batch.settledRaw;
 }

@@ -17,7 +17,6 @@ import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 export interface LapseBatch extends BatchCommand {
   /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
-  /** How long it may wait for its execution. */
   readonly readyForMs: number;
 }
 

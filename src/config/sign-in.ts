@@ -45,7 +45,6 @@ type SignInConfig = Readonly<z.infer<typeof schema>>;
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** The settings that do not fit together. */
 export function signInFaults(config: SignInConfig): string[] {
   const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId } = config;
   if (issuer === undefined) {

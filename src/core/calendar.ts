@@ -3,7 +3,6 @@ import { type Instant, instant } from './instant.js';
 
 /** A calendar month in a time zone: `startsAt <= t < endsAt`. */
 export interface Month {
-  /** `2026-11` */
   readonly name: string;
   readonly startsAt: Instant;
   /** The first instant of the next month, when a monthly allowance renews (`resets_at`). */

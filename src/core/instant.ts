@@ -2,7 +2,6 @@ import { DateTime } from 'luxon';
 
 declare const instantBrand: unique symbol;
 
-/** A moment as whole milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number & { readonly [instantBrand]: true };
 
 /** The wall clock. Passed down from app.ts so that tests can choose the time. */

@@ -34,7 +34,6 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs: number;
 }
 
-/** How long the rollback of a failed transaction may take. */
 const ROLLBACK_MS = 2_000;
 /** A process that freezes in the middle of a transaction must not hold its locks for hours. */
 const IDLE_TRANSACTION_S = 30;
@@ -109,7 +108,6 @@ export class Database {
    */
   readonly current: Reader = readerOver((sql) => this.read('current', sql));
 
-  /** Whether a server to ask is currently known. */
   isPrimaryKnown(): boolean {
     return this.primary.connections !== null;
   }

@@ -77,7 +77,6 @@ export class AnotherServer extends Error {
   override name = 'AnotherServer';
 }
 
-/** Nothing listens at the address. */
 export function isConnectionRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }

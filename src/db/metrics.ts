@@ -7,7 +7,6 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** What a statement does. `lock`: a read that locks what it reads, so it mostly waits. */
 export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
-/** How the database reports its performance. */
 export interface StatementObserver {
   /** A connection from the pool was obtained after this long. */
   lent(pool: PoolName, seconds: number): void;
@@ -28,7 +27,6 @@ export const UNTIMED: StatementObserver = {
 /** Lock wait timeout, deadlock, disk full, table full. */
 const TOLD_ERRORS = ['1205', '1213', '1021', '1114'] as const;
 
-/** Metrics of MySQL as a process sees it. */
 export function statementMetrics(registry: Registry): StatementObserver {
   const { counter, histogram } = metersOf(registry);
   const waits = histogram('mysql_connection_wait_seconds', 'Time spent waiting for a connection, by pool', SECONDS, [

@@ -26,13 +26,10 @@ export const SEARCH_EVERY_MS = 200;
 
 /** Asks all named servers which of them accepts writes. */
 export class PrimarySearch {
-  /** Why the last server that did not answer failed. */
   failure: unknown;
-  /** How many rounds were begun. */
   rounds = 0;
   /** The last round in which nobody answered, so that none is likely to be primary soon. */
   unanswered = 0;
-  /** The last round in which a server answered. */
   private answered = 0;
   private several = '';
 

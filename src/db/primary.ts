@@ -26,7 +26,6 @@ const AWAITED_MS = 2_000;
 
 interface Held extends Found {
   readonly connections: Connections;
-  /** When it was asked for its last confirmation. */
   provenAt: number;
 }
 

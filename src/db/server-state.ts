@@ -90,7 +90,6 @@ export class ServerWatch {
     return { identity: identityOf(row), group: this.group, isPrimary: before !== null, before: before ?? 0 };
   }
 
-  /** Makes a pending question fail. */
   close(): void {
     cut(this.connection, new Error('the server is watched no more'));
   }

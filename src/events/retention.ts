@@ -35,7 +35,6 @@ export async function setRetention(database: Database, clock: Clock, days: numbe
   });
 }
 
-/** The most events that one call removes. */
 const CHUNK = 500;
 
 /**

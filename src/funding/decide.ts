@@ -147,7 +147,6 @@ export function decideRejection(command: DecideAdjustment, state: LockedState): 
   return done(command, 'reject', rejected, state);
 }
 
-/** The adjustment after the act, stored and recorded. */
 function done(
   command: ProposeAdjustment | DecideAdjustment,
   action: 'propose' | 'approve' | 'reject',

@@ -39,7 +39,6 @@ interface WantedRefund extends FeeKey {
   readonly reason: string;
 }
 
-/** An operation that cost too much. */
 interface Overcharge {
   readonly operationId: Uuid;
   readonly payerId: Uuid;

@@ -34,7 +34,6 @@ export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
 
-/** Everything under a name, including what was rejected. */
 export async function standingRefund(reader: Reader, tenantId: Uuid, name: string): Promise<StandingRefund> {
   // The only wildcard of LIKE that a name can contain is the underscore, which also matches itself.
   const rows = await reader.query(

@@ -16,7 +16,6 @@ export class Readiness {
 
   constructor(private readonly fitness: () => Promise<Fitness>) {}
 
-  /** From now on it accepts nothing new. */
   stop(): void {
     this.isStopping = true;
   }

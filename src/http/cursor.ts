@@ -22,7 +22,6 @@ const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const ID_ENDS = ':'.charCodeAt(0);
 /** A position's first byte. Too large for the length of an id, it marks a cursor without key and encryption. */
 const POSITION_BEGINS = '['.charCodeAt(0);
-/** The shortest position in JSON. */
 const MIN_POSITION = '[]'.length;
 
 /**
@@ -117,7 +116,6 @@ function writePosition(cursors: Cursors, binding: CursorBinding, next: TimePosit
   return next === null ? null : cursors.encode(binding, [String(next.createdAt), next.id]);
 }
 
-/** A request for a page of a list ordered by creation. */
 interface PageRequest extends BoundRequest {
   readonly query: { readonly cursor?: string | undefined; readonly limit: number };
 }

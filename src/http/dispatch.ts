@@ -5,7 +5,6 @@ import { methodNotAllowed } from './errors.js';
 import type { Exchange } from './exchange.js';
 import type { Route } from './route.js';
 
-/** What Koa carries with a request. */
 export interface RequestState {
   exchange: Exchange;
 }

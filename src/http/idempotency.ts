@@ -21,7 +21,6 @@ export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlyS
   return key;
 }
 
-/** What makes two requests the same request. */
 interface FingerprintContent {
   readonly method: string;
   readonly path: string;

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 
-/** The content of JSON text, and its canonical form. */
 export interface JsonContent {
   readonly value: unknown;
   /** The value with the keys of every object sorted. */

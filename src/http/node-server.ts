@@ -26,7 +26,6 @@ export type Listener = (request: IncomingMessage, response: ServerResponse) => P
 /** A listening server that can stop without breaking a promise. */
 export interface RunningServer {
   readonly port: number;
-  /** Requests that are being answered. */
   inFlight(): number;
   /** Answers what was accepted, each as its connection's last, and closes the rest after `graceMs` at the latest. */
   stop(graceMs: number): Promise<void>;
@@ -94,7 +93,6 @@ interface Pending {
   readonly response: ServerResponse;
 }
 
-/** The open connections, and the requests being answered on each. */
 class Connections {
   inFlight = 0;
   private readonly open = new Map<Duplex, Set<Pending>>();

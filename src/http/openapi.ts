@@ -209,7 +209,6 @@ function exampleFor({ examples }: Route, status: string, schema: z.ZodType): unk
   return examples[Number(status)] ?? exampleOf(schema);
 }
 
-/** For text the example is shown; other files are bytes. */
 function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   const schema = { type: 'string' as const, format: 'binary' };
   return Object.fromEntries(

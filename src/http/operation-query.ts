@@ -13,7 +13,6 @@ export const KEYED_QUERY = {
 
 export const OPERATION_QUERY = { ...KEYED_QUERY, ...AMOUNT_QUERY, request_id: uuidField.optional() };
 
-/** As parsed by the schemas above. */
 type Wanted = Readonly<{
   source_account?: Uuid | undefined;
   'created_at[gte]'?: Instant | undefined;

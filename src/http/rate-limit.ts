@@ -71,7 +71,6 @@ export interface RateLimits {
 /** The state of a bucket after a request, in milliseconds. */
 export interface Taken {
   readonly allowed: boolean;
-  /** Until the bucket is full again. */
   readonly missingMs: number;
   /** How much too early the request came; meaningless if it was allowed. */
   readonly overMs: number;

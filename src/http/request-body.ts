@@ -12,7 +12,6 @@ const TOO_LARGE: Refusal = {
 };
 const NOTHING = Buffer.alloc(0);
 
-/** How long a body may take to arrive. */
 export interface BodyTimeouts {
   readonly jsonMs: number;
   /** 10 MiB at 700 kbit/s. Not counted against the ledger's time. */
@@ -49,7 +48,6 @@ export function assertPlain(request: IncomingMessage): void {
     throw new ApiError({ code: 'unsupported_media_type', message: 'the body must not be compressed' });
 }
 
-/** The body did not arrive completely in time. */
 export function notInTime(): ApiError {
   return new ApiError(invalidField('', 'not_received_in_time'));
 }

@@ -76,14 +76,12 @@ interface Idempotency {
 interface WithCaller {
   readonly caller: Caller;
 }
-/** The body as parsed by its schema. */
 interface WithBody<S extends z.ZodType> {
   readonly body: z.output<S>;
 }
 interface WithFile {
   readonly file: UploadedFile;
 }
-/** The query as parsed by its schema. */
 interface WithQuery<S extends z.ZodType> {
   readonly query: z.output<S>;
 }
@@ -113,7 +111,6 @@ export interface AnyRequest extends BaseRequest<string> {
 
 export type Admission = (caller: Caller, key: Uuid) => Promise<void>;
 
-/** The parts of a route. Each step provides some. */
 export interface RouteParts {
   /** The operation's name in the document and in clients made from it: `createTransfer`. */
   readonly operationId: string;

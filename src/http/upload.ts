@@ -26,7 +26,6 @@ const TOO_LARGE: Refusal = {
   message: `the file has more than ${MAX_FILE_BYTES} bytes, the most that this operation accepts`,
 };
 
-/** The file of an upload, whatever its part was called. */
 export interface UploadedFile {
   readonly size: number;
   readonly sha256: Buffer;

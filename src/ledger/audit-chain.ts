@@ -22,7 +22,6 @@ export function lockChains(acts: readonly AuditRow[]): string[] {
   ];
 }
 
-/** The statements that append them, given the heads. */
 export function chained(heads: readonly StoredRow[], acts: readonly AuditRow[]): string[] {
   const chains = new Map<Uuid, AuditChain>(
     heads.map((row) => parseRow(auditChains, row)).map((head) => [head.chainId, head]),

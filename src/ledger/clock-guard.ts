@@ -28,7 +28,6 @@ const COMPARE_EVERY_MS = 10_000;
 export interface ClockObserver {
   /** How far this process's clock is certainly ahead of the database's; negative: behind. */
   compared(differenceMs: number): void;
-  /** The difference is beyond a bound. */
   strayed(differenceMs: number, isRefused: boolean): void;
 }
 

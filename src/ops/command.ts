@@ -38,11 +38,9 @@ export interface Ops extends OpsDeps {
   readonly railStatementDelayMs: ReadonlyMap<string, number>;
 }
 
-/** The same for a command that changes something. */
 export interface ActingOps extends Ops {
   /** The actor: signed in, with the right that the command names, and with a code if it takes two people. */
   readonly by: () => StaffIdentity;
-  /** The same, for the audit log. */
   readonly actor: () => Actor;
   /** True if the database's administrator acts, because nobody may manage the staff yet. */
   readonly isFirst: boolean;
@@ -210,7 +208,6 @@ function nameOf(command: Command): string {
   return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
-/** What help says about who may run it. */
 function asked(needs: DeclaredNeeds): string | undefined {
   if (needs === 'nothing' || needs === 'own proof') return undefined;
   const rights = [...new Set(needs.map(rightOf))].join(' or ');

@@ -29,7 +29,6 @@ export function optionsOf({ shape }: z.ZodObject): readonly (readonly [flags: st
   });
 }
 
-/** `dryRun`: dry-run. */
 export function dashed(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -15,7 +15,6 @@ export type Fields = Readonly<Record<string, Value>>;
 
 interface OutputOptions {
   readonly json: boolean;
-  /** Skip the question before an act that cannot be undone. */
   readonly yes: boolean;
 }
 
@@ -112,7 +111,6 @@ export class Output {
     process.stdout.write(text);
   }
 
-  /** Whether there is a person at the keyboard. */
   get canAsk(): boolean {
     return process.stdin.isTTY;
   }

@@ -69,7 +69,6 @@ function canceled(payout: Payout): Ending<Payout> {
   return { ended, writes: { ...givenBack(ended), events: [payoutEvent('payout.canceled', ended)] } };
 }
 
-/** Releases everything held. */
 export function released({ id, raw, feeRaw }: Payout): HoldChange {
   return { change: 'release', resourceId: id, raw: raw + feeRaw };
 }

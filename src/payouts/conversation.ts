@@ -17,10 +17,8 @@ import { type Rail, type Rails, RailSilent } from './rails/types.js';
 import { effectOf, type RailStatement, repeats } from './rules.js';
 import { isResolvedReport } from './resolved-reports.js';
 
-/** What we ask of a rail. */
 export type RailCall = 'submission' | 'inquiry' | 'void';
 
-/** What the worker reports for monitoring. */
 export interface RailObserver {
   called(rail: string, kind: RailCall, result: string): void;
   /** The rail did not answer; `message` is a line for operators, without personal data. */

@@ -25,7 +25,6 @@ export class LateInquiries {
     return due.length;
   }
 
-  /** Claims due payouts for as long as an answer may take. */
   private claim(rail: string, limit: number): Promise<readonly Payout[]> {
     const { database, clock } = this.conversation.deps;
     return transact(database, async (transaction) => {

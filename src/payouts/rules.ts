@@ -22,7 +22,6 @@ export interface CreatePayout extends Command {
   readonly payoutId: Uuid;
   readonly memberId: Uuid;
   readonly sourceAccountId: Uuid;
-  /** The tenant's pay-out account. */
   readonly systemAccountId: Uuid;
   readonly amount: Amount;
   readonly description: string | null;

@@ -29,7 +29,6 @@ interface PayoutDeps {
   /** Told of new payouts, so that their workflow starts at once. */
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly encryptionKeys: Keyring;
-  /** The operators' choice of rails. */
   readonly routes: readonly RailRoute[];
 }
 

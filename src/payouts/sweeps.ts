@@ -11,7 +11,6 @@ const AT_ONCE = 100;
 const STUCK_EVERY_MS = 5_000;
 const INQUIRIES_EVERY_MS = 5_000;
 const RECOVERY_EVERY_MS = 1_000;
-/** How many questions a rail gets at a time. */
 const ASKED_AT_ONCE = 20;
 const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;

@@ -17,7 +17,6 @@ import { skipFor } from './rules.js';
 interface Lost {
   /** Whatever was committed later is missing. */
   readonly restoredTo: Instant;
-  /** When the lost part ended. */
   readonly until: Instant;
   /** How many sequences to skip; null: more than any tenant can have used in that time. */
   readonly skip: bigint | null;
@@ -36,7 +35,6 @@ function leading(open: readonly Restore[]): Restore | undefined {
   return open.find(({ beganById }) => beganById !== null) ?? open[0];
 }
 
-/** The open one, or else the newest. */
 export async function lastRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await openRestore(reader);
   return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);

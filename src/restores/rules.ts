@@ -39,7 +39,6 @@ export function findingOf(
   return isUnsent && TAKEN.includes(said.status) ? 'approval_lost' : null;
 }
 
-/** Whether a person has to look at it. */
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {
   return kind !== 'goes_on';
 }

@@ -13,7 +13,6 @@ import { throughFor } from './rules.js';
 
 /** Numbers that outsiders may have seen in the lost part are never used again. (docs/contract.md, Events) */
 
-/** A restore that lost something. */
 type LossyRestore = Restore & { readonly restoredTo: Instant; readonly skip: bigint };
 
 export function isLossy(restore: Restore): restore is LossyRestore {

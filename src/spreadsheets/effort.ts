@@ -24,7 +24,6 @@ export const WHOLE_FILE: EffortLimits = {
   texts: 2_000_000,
 };
 
-/** What was spent on a file, against its limits. */
 export class Effort extends Turns {
   private inflatedBytes = 0;
   private marks = 0;

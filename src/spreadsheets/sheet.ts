@@ -28,7 +28,6 @@ export interface SheetRow {
   readonly cells: readonly Cell[];
 }
 
-/** What is wrong with a file as a whole. */
 export type SheetProblemCode =
   'unreadable_file' | 'bad_encoding' | 'too_large_inflated' | 'too_many_columns' | 'too_many_rows';
 

@@ -55,7 +55,6 @@ export async function storeInPieces(
 /** However many download at a time, nobody else's read waits behind more pieces of files than these. */
 const PIECES_AT_A_TIME = 4;
 
-/** Finished files, as they are downloaded. */
 export class StoredFiles {
   private readonly turns = new FairQueue(PIECES_AT_A_TIME);
 

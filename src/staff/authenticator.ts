@@ -20,7 +20,6 @@ export interface NewFactor {
   readonly sealed: Sealed;
   /** `otpauth://totp/…`: shown once, read by the app as a QR code. */
   readonly url: string;
-  /** The same secret for typing, in base 32. */
   readonly secret: string;
 }
 
@@ -55,7 +54,6 @@ export const AUTHENTICATORS = new SealedSecrets({
   },
 });
 
-/** The context of a person's sealed secret. */
 function context(id: Uuid): string {
   return `staff/${id}/factor`;
 }

@@ -29,7 +29,6 @@ interface SetStaff {
   readonly factor: NewFactor | null;
 }
 
-/** On one of the staff, for the audit log. */
 export function staffAct({ id, name }: Pick<Staff, 'id' | 'name'>, action: string, details: ActDetails = {}): Act {
   return { tenantId: null, action, subjectType: 'staff', subjectId: id, details: { name, ...details } };
 }

@@ -74,7 +74,6 @@ export function rightRefusal(
   return right === 'read' || rights.includes(right) ? null : denied(`${name} lacks the right to ${right}`);
 }
 
-/** The same for an act in the table. */
 export function actRefusal(act: StaffActName, by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>): Refusal | null {
   const rule: StaffActRule = STAFF_ACTS[act];
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
@@ -138,12 +137,10 @@ export function lockAt(door: StaffDoor, person: Staff): Lock {
     : { failedCodes, lockedUntil: until };
 }
 
-/** The same, as columns of the row. */
 export function lockColumns(door: StaffDoor, { failedCodes, lockedUntil: until }: Lock): Partial<Staff> {
   return door === 'ops' ? { opsFailedCodes: failedCodes, opsLockedUntil: until } : { failedCodes, lockedUntil: until };
 }
 
-/** A row's columns after no wrong codes. */
 export const UNLOCKED = { failedCodes: 0, lockedUntil: null, opsFailedCodes: 0, opsLockedUntil: null } as const;
 
 export function isLocked({ lockedUntil: until }: Pick<Lock, 'lockedUntil'>, at: Instant): boolean {

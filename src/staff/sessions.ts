@@ -123,7 +123,6 @@ export function revokeSessions(
   });
 }
 
-/** Open sessions with their owners, newest first. */
 export async function listOpenSessions(
   reader: Reader,
   now: Instant,

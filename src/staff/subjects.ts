@@ -32,7 +32,6 @@ type SubjectFound =
   | { readonly found: 'unbound'; readonly person: Staff }
   | { readonly found: 'nobody'; readonly refusal: Refusal };
 
-/** Finds the person. A refusal is recorded once. */
 export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Promise<SubjectFound> {
   const { reader } = deps.database;
   const bound = await reader.find(staff, { subjectHash: subjectHash(proven) });

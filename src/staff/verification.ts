@@ -32,7 +32,6 @@ export interface Claim {
   readonly name: string | null;
   readonly code: string | null;
   readonly door: StaffDoor;
-  /** The right that the act requires. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
   /** When the claim reached us, at most 10 minutes ago, for which the code is checked. Null: refused. */

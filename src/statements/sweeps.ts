@@ -14,7 +14,6 @@ const REMOVE_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
-/** Makes the files of statements that wait for them. */
 export function statementsSweep(deps: DatabaseDeps, length: Length): SharedSweep {
   const maker = new StatementMaker(deps, length);
   return {

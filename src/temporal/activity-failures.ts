@@ -24,7 +24,6 @@ export function activityFailure(fault: unknown): Error {
   return ApplicationFailure.create({ message: errno === null ? name : `${name} (${errno})`, type: name });
 }
 
-/** Applies to every activity of a worker. */
 export const safeFailures: ActivityInterceptorsFactory = () => {
   const inbound: ActivityInboundCallsInterceptor = {
     execute: async (input, next) => {

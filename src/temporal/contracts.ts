@@ -144,7 +144,6 @@ export interface ActResult {
   readonly refused: string | null;
 }
 
-/** The answer of the `state` query. */
 export interface WaitingState extends ApprovalState {
   readonly waitingFor: string;
   /** The last signal that changed nothing, and why. */
@@ -158,7 +157,6 @@ export interface WebhookWorkflowInput extends HandedOn {
   readonly endpointId: string;
 }
 
-/** Like StaffAct, for a webhook endpoint. */
 export interface EndpointAct extends SignedAct {
   readonly endpointId: string;
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
@@ -176,7 +174,6 @@ export interface DrainState {
   readonly isOver?: boolean;
 }
 
-/** The result of a step of the audit. */
 export interface AuditSummary {
   readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
   readonly rows: number;

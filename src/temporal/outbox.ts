@@ -39,7 +39,6 @@ export interface OutboxFilter {
 /** An entry for operators; its type may be one that only another release knows. */
 export type ListedEntry = Omit<OutboxRow, 'resourceType'> & { readonly resourceType: string };
 
-/** An entry that could not be relayed. */
 interface FailedEntry {
   readonly id: Uuid;
   readonly attempts: number;
@@ -49,7 +48,6 @@ interface FailedEntry {
   readonly isItsOwn: boolean;
 }
 
-/** The outbox as the relay, the sweeper and operators see it. */
 export class Outbox {
   constructor(
     private readonly database: Database,

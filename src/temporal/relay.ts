@@ -10,12 +10,10 @@ import { isOfEveryCall, messageOf, type TemporalClient, TemporalUnavailable } fr
 import { isLast, type Outbox } from './outbox.js';
 import type { WaitingSource, WantedWorkflow } from './waiting.js';
 
-/** What the relay reports for monitoring. */
 export interface RelayObserver {
   relayed(resourceType: WaitingType, entries: number): void;
   /** One entry could not be relayed: it is tried again later. */
   refused(resourceType: WaitingType, message: string): void;
-  /** One failed too often and is now a dead letter. */
   died(resourceType: WaitingType, message: string): void;
   unavailable(message: string): void;
 }

@@ -29,11 +29,9 @@ export interface LeaseObserver {
   failed(name: string, fault: unknown): void;
   /** Another process has it, or may: MySQL was not reached in time, or this process froze. */
   lost(name: string): void;
-  /** How many this process has now. */
   holds(count: number): void;
 }
 
-/** Some leases, for one round of work. */
 export interface Turn {
   readonly names: readonly string[];
   /** Aborted when one of them is lost or the process stops: begin nothing more. */

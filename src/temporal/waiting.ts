@@ -49,7 +49,6 @@ interface WaitingRow {
 
 interface SourceSpec<Row> extends Pick<WaitingSource, 'resourceType' | 'workflowType' | 'taskQueue' | 'workflowIdOf'> {
   readonly table: Table<Row>;
-  /** The states in which one waits. */
   readonly states: readonly (Row & WaitingRow)['status'][];
   /** SQL over `t`, with its WHERE, by an index: all that wait, but the table itself may have many millions of rows. */
   readonly from: string;

@@ -114,7 +114,6 @@ export class TemporalWorkers {
     this.running = this.run();
   }
 
-  /** True while every queue is polled. */
   get isPolling(): boolean {
     return this.workers.length > 0 && this.workers.every((worker) => worker.getState() === 'RUNNING');
   }

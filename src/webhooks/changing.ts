@@ -83,7 +83,6 @@ function recordChange(
   return recordAct(transaction, actor, now, act);
 }
 
-/** Returns whether anything changed. */
 async function replaceTypes(
   transaction: Transaction,
   endpoint: WebhookEndpoint,

@@ -13,7 +13,6 @@ export interface EndpointFacts {
   readonly pending: number;
   readonly retrying: number;
   readonly nextAttemptAt: Instant | null;
-  /** How many events of the tenant's log it has not handled. */
   readonly behind: bigint;
   readonly now: Instant;
 }

@@ -39,7 +39,6 @@ export const pause = operation('webhook.pause', async (transaction, { id, paused
   return true;
 });
 
-/** Sending continues where it stopped. */
 export const resume = operation('webhook.resume', async (transaction, { id, pausedAt }, now) => {
   if (pausedAt === null) return false;
   await transaction.execute(updateSql(webhookEndpoints, { pausedAt: null, pausedBy: null, nextDueAt: now }, { id }));

@@ -14,7 +14,6 @@ import { RECOVER_MS } from './rules.js';
 
 /** A run of its own walks that part of the log a step at a time: however much it is, asking costs one row. */
 
-/** The part of the log that will be walked again. */
 export interface Recovery {
   readonly since: Instant;
   /** The first and the last sequence; null if nothing has happened since. */

@@ -36,7 +36,6 @@ const FAILURES_BEFORE_PROBING = 5;
 const FIRST_PROBE_MS = 5 * SECOND;
 const SLOWEST_PROBE_MS = 5 * MINUTE;
 
-/** How far back `recover` can go. */
 export const RECOVER_MS = 30 * DAY_MS;
 export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
 /** How long the previous secret also signs after a rotation. */
@@ -53,7 +52,6 @@ export const MAX_FLIGHT = 24;
 /** How long that may take; what takes longer gets its own run. */
 export const PROMPT_MS = 500;
 
-/** How many attempts for an endpoint may be in flight. */
 export function windowOf({ isSilent }: Pick<Load, 'isSilent'>): number {
   return isSilent ? SILENT_WINDOW : WINDOW;
 }
@@ -106,7 +104,6 @@ function retryAfterMs(result: AttemptResult): number {
   return Math.min(result.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }
 
-/** An endpoint's record of failures. */
 export interface Health {
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly disabledReason: DisabledReason | null;
@@ -148,7 +145,6 @@ function disabled(health: Health, disabledReason: DisabledReason, disabledAt: In
   return { ...health, status: 'disabled', disabledReason, disabledAt };
 }
 
-/** What one endpoint has waiting and in flight. */
 export interface Load {
   readonly pending: number;
   readonly retries: number;
@@ -178,7 +174,6 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
 /** How long a sender leaves due work to the workflow before it does that itself, whatever has happened to Temporal. */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
-/** The state in which a run leaves an endpoint. */
 interface LeftBehind {
   /** When a sender looks at it again; null: when it has new events. */
   readonly nextDueAt: Instant | null;

@@ -72,7 +72,6 @@ export class Sender {
     }
   }
 
-  /** Cancels what is still running and closes every connection. */
   async close(): Promise<void> {
     this.isClosed = true;
     const attempts = [...this.running];

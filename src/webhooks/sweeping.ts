@@ -15,7 +15,6 @@ import { noticeOf } from './telling.js';
 
 /** Goes through all endpoints now and then, and tidies up, each time a bounded piece of work. */
 
-/** Endpoints per call. */
 const SLICE = 200;
 /** Younger endpoints have their own notice. */
 const YOUNG_MS = 60_000;
@@ -58,9 +57,7 @@ export async function lookOver(
 
 interface Seen {
   readonly endpoint: WebhookEndpoint;
-  /** The last event of its tenant's log. */
   readonly head: bigint;
-  /** Something wanted is ahead of its cursor. */
   readonly isBehind: boolean;
   /** A sender will look at it as soon as something may be sent. */
   readonly isInTime: boolean;
@@ -108,7 +105,6 @@ const CLOCKS_APART_MS = 60_000;
 /** The most rows of each kind that one call of `removeOldAttempts` deletes. */
 const MAX_REMOVED = 1_000;
 
-/** Endpoints per look for something old. */
 const LOOKED_AT = 1_000;
 
 /**

@@ -14,7 +14,6 @@ export function endpointsSweep({ database, clock }: DatabaseDeps, kept: Workflow
   });
 }
 
-/** Removes attempts from more than 30 days ago. */
 export function attemptsSweep({ database, clock }: DatabaseDeps): Sweep {
   return tidying('old attempts', async (after) => {
     const done = await removeOldAttempts(database, clock(), after);

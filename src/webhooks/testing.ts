@@ -59,12 +59,10 @@ export class TestDeliveries {
     return test;
   }
 
-  /** Resolves when no test is in flight. */
   async settled(): Promise<void> {
     await Promise.all(this.underWay.keys());
   }
 
-  /** Cuts off those in flight. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.settled();

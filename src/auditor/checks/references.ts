@@ -29,7 +29,6 @@ export const keyChecks: Check = {
     }),
 };
 
-/** Those that exist, by id. */
 function ownersOf(
   reader: Reader,
   type: KeyResourceType,

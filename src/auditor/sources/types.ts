@@ -11,7 +11,6 @@ import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
 import { byId, walkTable } from '../walk.js';
 
-/** An entry that an operation must have posted. */
 export interface ExpectedEntry {
   /** An account, or the tenant's own system account with a role. */
   readonly account: Uuid | SystemRole;
@@ -50,7 +49,6 @@ export interface Expectation {
   readonly accounts: readonly Uuid[];
   /** Its ledger transactions, each as its entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
-  /** The events of the transitions that it went through. */
   readonly events: readonly EventType[];
   /** What is set aside for it; null when nothing is. */
   readonly hold: ExpectedHold | null;
@@ -70,7 +68,6 @@ interface ExpectedApproval {
   readonly received: number;
   readonly required: number;
   readonly isApproved: boolean;
-  /** True while it waits for more approvals. */
   readonly isWaiting: boolean;
   /** The creator, who may not approve it. */
   readonly createdBy: Uuid;

@@ -12,7 +12,6 @@ import { readPart, writtenPage } from './written.js';
 interface SiteDeps {
   readonly routes: readonly Route[];
   readonly openApi: object;
-  /** Where tenants reach the API. */
   readonly baseUrl: string;
   readonly places: Places;
 }
@@ -25,7 +24,6 @@ export interface SiteFile {
 interface AssembledSite {
   readonly pages: ReadonlyMap<string, SiteFile>;
   readonly assets: ReadonlyMap<string, SiteFile>;
-  /** Shown in place of a missing page. */
   readonly missing: SiteFile;
 }
 

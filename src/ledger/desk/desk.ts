@@ -251,7 +251,6 @@ export class PostingDesk {
     }
   }
 
-  /** Answers the commands whose key is already bound. */
   private async answerKnown(group: readonly Waiting[]): Promise<void> {
     this.settle(await answerFromKeys(this.deps.database.lookup, group));
   }

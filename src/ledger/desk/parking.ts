@@ -36,7 +36,6 @@ export class Parking<T extends Parkable> {
     return group.filter((pending) => this.busy.includesAny(named.ids.get(pending) ?? []));
   }
 
-  /** Sets these aside. */
   park(group: readonly T[], named: NamedAccounts): void {
     for (const pending of group) {
       pending.parked = true;

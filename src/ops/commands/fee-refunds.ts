@@ -29,7 +29,6 @@ const input = z.object({
 });
 type Input = z.infer<typeof input>;
 
-/** Refunds what a wrong fee schedule overcharged. */
 export function addFeeRefund(own: Command): void {
   addCommand(own, {
     usage: 'refund',

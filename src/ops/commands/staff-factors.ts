@@ -8,7 +8,6 @@ import { flag, optional, text } from '../inputs.js';
 import { resetFields, showWithFactor } from '../support/staff.js';
 import { PROGRAM } from '../program-name.js';
 
-/** A new authenticator for somebody who lost theirs. */
 export function addFactorReset(own: Command): void {
   addCommand(own, {
     usage: 'reset-factor <name>',

@@ -10,7 +10,6 @@ import { totalsAt } from '../../accounts/past-balances.js';
 export const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** The totals of a tenant's accounts, by asset and group. */
 export class LedgerTotals {
   private readonly sums = new Map<string, bigint>();
 

@@ -63,7 +63,6 @@ export class SessionFile {
     return this.list().findLast((one) => name === undefined || foldedName(one.name) === foldedName(name));
   }
 
-  /** Makes it the current session, and removes expired ones. */
   keep(kept: StoredSession, now: Instant): void {
     this.change((sessions) => [...without(sessions, kept.name).filter((one) => one.expires_at > toRfc3339(now)), kept]);
   }

@@ -8,7 +8,6 @@ import { literal, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { afterAnswer, afterSilence, type BreakerOptions, newBreaker, USUAL_BREAKER } from './rules.js';
 
-/** What the breakers report for monitoring. */
 interface BreakerObserver {
   opened(rail: string, reason: string): void;
   closed(rail: string): void;

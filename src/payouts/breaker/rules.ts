@@ -13,7 +13,6 @@ export interface BreakerOptions {
 
 export const USUAL_BREAKER: BreakerOptions = { opensAfter: 5, probeAfterMs: 10_000 };
 
-/** For a rail without a row. */
 export function newBreaker(rail: string, now: Instant): RailBreaker {
   const unheard = { lastPayoutId: null, lastFailure: null, lastFailureAt: null } as const;
   return { rail, state: 'closed', since: now, failures: 0, ...unheard, probes: 0, probeAt: null, wakeAt: null };

@@ -36,7 +36,6 @@ export function isOwnRail(rail: string): rail is OwnRail {
   return OWN_RAILS.some((own) => own === rail);
 }
 
-/** The rail that the configuration calls so. */
 export function railNamed(name: string): string {
   return isOwnRail(name) ? name : httpRail(name);
 }

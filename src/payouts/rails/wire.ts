@@ -14,7 +14,6 @@ export const key = z.string().transform((text, context): Uuid => {
   return z.NEVER;
 });
 
-/** How a rail may name a payment. */
 export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
 const statement = z

@@ -47,7 +47,6 @@ interface ReconcileDeps {
 export interface Reconciled extends TakenStatement {
   /** In the order of the statement, then what is missing from it. */
   readonly differences: readonly Difference[];
-  /** How many of its lines were new and raised their payout. */
   readonly raised: number;
 }
 

@@ -139,7 +139,6 @@ export async function toldDays(reader: Reader, rail: string): Promise<ReadonlyMa
   );
 }
 
-/** `2026-11-21` */
 export function shownDay(day: Instant): string {
   return new Date(day).toISOString().slice(0, 10);
 }

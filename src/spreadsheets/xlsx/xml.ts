@@ -3,7 +3,6 @@ import { SaxesParser } from 'saxes';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
-/** Receives the events of a workbook's part. */
 export interface PartReader {
   /** Names have no prefix; elements of other namespaces are named ''. `depth` of the root is 1. */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;

@@ -5,7 +5,6 @@ import { isMarkOf, markOf } from '../forms.js';
 import { html, type Html } from '../html.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 
-/** One act on a resource, requested by a form. */
 interface Asked {
   readonly by: StaffIdentity;
   /** 1 to 140 characters. */
@@ -16,7 +15,6 @@ interface Asked {
 }
 
 export interface DeskAct<Resource> {
-  /** The last part of its path. */
   readonly verb: string;
   readonly name: StaffActName;
   readonly label: string;
@@ -24,7 +22,6 @@ export interface DeskAct<Resource> {
   readonly explanation: string;
   /** It ends or abandons something. */
   readonly isStop?: true;
-  /** What the form asks for besides the reason. */
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;
   /** Whether it makes sense now, and so has a button. The service decides. */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;

@@ -119,7 +119,6 @@ export function section(id: string, heading: string, content: Content): Html {
   </section>`;
 }
 
-/** A kind of resource with pages of its own. */
 export type Shelf = 'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
 
 export function pathOf(shelf: Shelf, id: string): string {

@@ -63,7 +63,6 @@ async function entriesAt(reader: Reader, accountId: Uuid, at: Instant, relatedId
   return found.flat().map((row) => parseRow(entries, row));
 }
 
-/** Its events, in the order of the log. */
 export async function eventsAbout(
   reader: Reader,
   { id, tenantId, instants }: Omit<Place, 'accountIds'>,
@@ -85,7 +84,6 @@ export async function eventsAbout(
   return [...all.values()].sort((one, other) => (one.sequence < other.sequence ? -1 : 1));
 }
 
-/** A delivery of an event to an endpoint, with its attempts. */
 export interface ToldDelivery {
   readonly url: string;
   readonly delivery: WebhookDelivery;

@@ -30,7 +30,6 @@ export function eventLine(event: PayoutRailEvent): string {
   return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
 
-/** The same without its time. */
 export function railEventText({ kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
   const what = said === null ? effect : `${said} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;

@@ -13,7 +13,6 @@ export interface Shelf<Resource> {
   show(site: Site, resource: Resource): Promise<Shown>;
 }
 
-/** Its address in the Temporal UI. */
 export function workflowLink({ settings }: Site, workflowId: string | null): string | null {
   return workflowId === null ? null : (settings.workflowUrl?.(workflowId) ?? null);
 }

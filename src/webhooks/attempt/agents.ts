@@ -28,13 +28,11 @@ const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } a
 /** No resumed sessions: every connection verifies the certificate. */
 const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 
-/** Connections straight to the receivers. */
 export function directAgents(reuse: boolean): Agents {
   const options = reuse ? pooled : {};
   return { http: new DirectHttpAgent(options), https: new DirectHttpsAgent({ ...options, ...verified }) };
 }
 
-/** Connections through an HTTP proxy by CONNECT. */
 export function proxiedAgents(reuse: boolean, proxyUrl: URL, timeoutMs: number): Agents {
   const options = reuse ? pooled : {};
   const tunnel: Tunnel = (to) => openTunnel(proxyUrl, to, timeoutMs);

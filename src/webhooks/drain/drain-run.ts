@@ -229,7 +229,6 @@ export class DrainRun {
     this.see(state);
   }
 
-  /** Starts every send that may start now. */
   private pump(): void {
     while (!this.isEnding && !this.options.signal.aborted && this.outcomes.length < MAX_UNSTORED) {
       if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint)) return;

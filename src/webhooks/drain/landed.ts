@@ -18,7 +18,6 @@ import { hasMore } from './stepping.js';
 import { attemptRows, deliveryAfter, healthAfterAll, healthColumns, type Outcome } from './outcomes.js';
 import type { Random } from './types.js';
 
-/** A run, by its endpoint and its number. */
 export interface RunOf {
   readonly id: Uuid;
   readonly tenantId: Uuid;

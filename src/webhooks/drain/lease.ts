@@ -102,12 +102,10 @@ export function isWanted(types: EndpointState['types'], type: string): type is S
   return (types as ReadonlyMap<string, bigint>).has(type);
 }
 
-/** Nothing may be sent to it now. */
 export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
   return status !== 'enabled' || pausedAt !== null;
 }
 
-/** Nobody sends to it now. */
 export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
   return leaseUntil === null || leaseUntil <= now;
 }

@@ -109,7 +109,6 @@ interface Range {
   readonly until: bigint;
 }
 
-/** The events in these parts of the tenants' logs, in order. */
 async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Promise<readonly LoggedEvent[]> {
   if (ranges.size === 0) return [];
   const types = literals(events, 'type', SUBSCRIBABLE_TYPES);

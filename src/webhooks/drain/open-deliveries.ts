@@ -15,7 +15,6 @@ export interface OpenDelivery {
   readonly traceparent: Traceparent | null;
 }
 
-/** A delivery that has not been tried yet. */
 export function newDelivery(
   endpointId: Uuid,
   event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },

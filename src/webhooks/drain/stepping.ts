@@ -22,13 +22,11 @@ const MAX_EVENTS = 1_000n;
 
 export interface Step {
   readonly state: EndpointState;
-  /** The new deliveries, in log order. */
   readonly added: readonly OpenDelivery[];
   /** Whether it made deliveries due that were waiting for a retry. */
   readonly madeDue: boolean;
 }
 
-/** Whether part of the log has yet to be handled. */
 export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
   return endpoint.recoverAfter !== null || (wantedHead > endpoint.cursorSequence && head > endpoint.cursorSequence);
 }
@@ -118,7 +116,6 @@ async function recoverSome(
   return { added, set, madeDue: waitingIds.length > 0 };
 }
 
-/** Whether it came after its type was subscribed to. */
 export function isSubscribed(
   { types }: Pick<EndpointState, 'types'>,
   { type, sequence }: Pick<LoggedEvent, 'type' | 'sequence'>,
@@ -169,7 +166,6 @@ async function emptyThrough(
   return through < until ? through : until;
 }
 
-/** The endpoint's existing deliveries of these events. */
 async function readKnown(
   transaction: Transaction,
   endpointId: Uuid,

@@ -18,7 +18,6 @@ export interface DrainOptions {
 export interface DrainResult {
   /** time: `maxMs` is over; held: disabled, paused or deleted; taken_over: another run sends to it. */
   readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
-  /** How many attempts it has stored. */
   readonly attempts: number;
   /** RFC 3339. Null: only a new event, a request or an operator makes it due again. */
   readonly nextDueAt: string | null;

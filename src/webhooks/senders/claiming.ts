@@ -7,7 +7,6 @@ import { type EndpointState, leased, parseStates, stateSql } from '../drain/leas
 import { earliestSql, parseEarliest } from '../drain/open-deliveries.js';
 import { type Candidate, freeSql, KNOWN, OPEN } from './finding.js';
 
-/** An endpoint taken by a run, in its state at that moment. */
 export interface Claimed {
   readonly state: EndpointState;
   /** When the first delivery with a row is due; null: there are none. */

@@ -50,7 +50,6 @@ export interface Candidate {
   readonly tenantId: Uuid;
   /** Its cursor when found: if it has moved since, somebody else is at it. Null: it is due whatever the cursor says. */
   readonly cursor: bigint | null;
-  /** Its last attempt failed. */
   readonly isFailing: boolean;
   readonly isBusy: boolean;
   /** Nothing is sent to it before its next probe. */

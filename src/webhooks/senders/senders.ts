@@ -44,7 +44,6 @@ export class Senders {
   private readonly stopping = new AbortController();
   private readonly news = new News();
   private readonly slots: Slots;
-  /** Endpoints that this process is sending to. */
   private readonly own = new Set<Uuid>();
   private readonly running = new Set<Promise<void>>();
   private isDueFirst = false;
