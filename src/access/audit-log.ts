@@ -5,8 +5,7 @@ import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
 import type { Account } from '../db/entities/parties.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { appendActs } from '../ledger/audit-chain.js';
 
@@ -108,10 +107,7 @@ export async function listActs(reader: Reader, filter: ActFilter, limit: number)
   if (filter.tenantId !== undefined) conditions.push(`tenant_id=${literal(auditLog, 'tenantId', filter.tenantId)}`);
   if (filter.subjectId !== undefined) conditions.push(`subject_id=${literal(auditLog, 'subjectId', filter.subjectId)}`);
   if (filter.action !== undefined) conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
-  const rows = await reader.query(
-    `SELECT ${columnList(auditLog)} FROM audit_log WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`,
-  );
-  return rows.map((row) => parseRow(auditLog, row));
+  return reader.list(auditLog, `WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`);
 }
 
 /** The last act of each chain, to be kept elsewhere. `tenant` is null for the chain of acts that belong to none. */

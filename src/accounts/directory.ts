@@ -4,17 +4,16 @@ import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Balance, balances } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 
 /** The operators' view of accounts: any tenant's, regardless of roles, without system accounts. */
 
 export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number): Promise<readonly Account[]> {
-  const rows = await reader.query(
-    `SELECT ${columnList(accounts)} FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
+  return reader.list(
+    accounts,
+    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
      AND type<>'system' ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
   );
-  return rows.map((row) => parseRow(accounts, row));
 }
 
 export interface AccountDetails {

@@ -6,8 +6,7 @@ import type { Reader } from '../db/database.js';
 import { type BonusBatch, bonusBatches, type BonusBatchRow, bonusBatchRows } from '../db/entities/bonuses.js';
 import { accounts } from '../db/entities/parties.js';
 import { isUnavailable } from '../db/failures.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 import { readLimitState } from '../accounts/reading.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
@@ -164,12 +163,12 @@ export class BatchExecution {
 
   private async pendingRows(batchId: Uuid, after: number, most: number): Promise<BonusBatchRow[]> {
     // Settled rows leave dead index entries behind, so reading starts where the last group ended.
-    const rows = await this.reader.query(
-      `SELECT ${columnList(bonusBatchRows)} FROM bonus_batch_rows FORCE INDEX (status)
+    return this.reader.list(
+      bonusBatchRows,
+      `FORCE INDEX (status)
        WHERE batch_id=${literal(bonusBatchRows, 'batchId', batchId)} AND status='pending' AND number>${Math.trunc(after)}
        ORDER BY number LIMIT ${Math.trunc(most)}`,
     );
-    return rows.map((row) => parseRow(bonusBatchRows, row));
   }
 }
 

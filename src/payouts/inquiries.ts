@@ -1,8 +1,7 @@
 import { instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
-import { columnList, literal, updateSql } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { RailConversation } from './conversation.js';
 import { nextAsk } from './rules.js';
@@ -29,14 +28,15 @@ export class LateInquiries {
     const { database, clock } = this.conversation.deps;
     return transact(database, async (transaction) => {
       const now = clock();
-      const rows = await transaction.query(
-        `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (asking)
+      const rows = await transaction.list(
+        payouts,
+        `FORCE INDEX (asking)
          WHERE rail=${literal(payouts, 'rail', rail)} AND ask_at<=${time.literal(now)}
          ORDER BY ask_at LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
       );
       if (rows.length === 0) return [];
       const askAt = instant(now + LEASE_MS);
-      const due = rows.map((row) => ({ ...parseRow(payouts, row), askAt }));
+      const due = rows.map((row) => ({ ...row, askAt }));
       await transaction.execute(updateSql(payouts, { askAt }, { id: due.map(({ id }) => id) }));
       return due;
     });

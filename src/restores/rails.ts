@@ -5,8 +5,7 @@ import { uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
-import { columnList, literal, literals, upsertSql } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal, literals, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import {
   canList,
@@ -119,12 +118,12 @@ async function* unfinished(reader: Reader, rail: string): AsyncGenerator<readonl
   let after: Uuid | null = null;
   do {
     const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
-    const rows = await reader.query(
-      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (expiring)
+    const found = await reader.list(
+      payouts,
+      `FORCE INDEX (expiring)
        WHERE status IN (${literals(payouts, 'status', UNFINISHED)}) AND rail=${literal(payouts, 'rail', rail)}${behind}
        ORDER BY id LIMIT ${SLICE}`,
     );
-    const found = rows.map((row) => parseRow(payouts, row));
     if (found.length > 0) yield found;
     after = found.length < SLICE ? null : (found.at(-1)?.id ?? null);
   } while (after !== null);

@@ -61,12 +61,12 @@ export class Outbox {
   async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
-      const found = await transaction.query(
-        `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due_of_shard)
+      const rows = await transaction.list(
+        outbox,
+        `FORCE INDEX (due_of_shard)
          WHERE shard IN (${literals(outbox, 'shard', shards)}) AND due_at<=${time.literal(now)} AND ${KNOWN}
          ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
       );
-      const rows = found.map((row) => parseRow(outbox, row));
       if (rows.length > 0)
         await transaction.execute(
           `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE id IN (${idsOf(rows)})`,

@@ -15,8 +15,7 @@ import {
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { columnList, literal, literals } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal, literals } from '../db/statements.js';
 import { readVisible } from '../db/visible-list.js';
 import { assertManager, findManaged } from './access.js';
 
@@ -93,28 +92,24 @@ export async function readDeliveries(
 ): Promise<Page<ShownDelivery>> {
   const own = `endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}`;
   const behind = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
-  const rows = await reader.query(
-    `SELECT ${columnList(webhookDeliveries)} FROM webhook_deliveries FORCE INDEX (PRIMARY)
+  const rows = await reader.list(
+    webhookDeliveries,
+    `FORCE INDEX (PRIMARY)
      WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
   );
-  const page = pageOf(
-    rows.map((row) => parseRow(webhookDeliveries, row)),
-    limit,
-  );
+  const page = pageOf(rows, limit);
   if (page.items.length === 0) return { items: [], next: null };
   const ids = literals(
     webhookAttempts,
     'deliveryId',
     page.items.map(({ id }) => id),
   );
-  const tried = await reader.query(
-    `SELECT ${columnList(webhookAttempts)} FROM webhook_attempts FORCE INDEX (PRIMARY)
+  const tried = await reader.list(
+    webhookAttempts,
+    `FORCE INDEX (PRIMARY)
      WHERE ${own} AND delivery_id IN (${ids}) ORDER BY delivery_id, id`,
   );
-  const attempts = groupBy(
-    tried.map((row) => parseRow(webhookAttempts, row)),
-    (attempt) => attempt.deliveryId,
-  );
+  const attempts = groupBy(tried, (attempt) => attempt.deliveryId);
   const items = page.items.map((delivery) => ({
     delivery,
     attempts: attempts.get(delivery.id) ?? [],

@@ -5,8 +5,7 @@ import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
-import { columnList, updateSql } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
@@ -26,10 +25,8 @@ export function addFindingCommands(program: Command): void {
     input: z.object({ all: flag('include acknowledged ones'), limit }),
     run: async ({ database, output }, { all, limit: most }) => {
       const where = all ? '' : ' WHERE acknowledged_at IS NULL';
-      const rows = await database.reader.query(
-        `SELECT ${columnList(auditFindings)} FROM audit_findings${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
-      );
-      const found = rows.map((row) => findingFields(parseRow(auditFindings, row)));
+      const rows = await database.reader.list(auditFindings, `${where} ORDER BY last_found_at DESC, id LIMIT ${most}`);
+      const found = rows.map(findingFields);
       output.newest(found, most, 'Nothing was found.');
     },
   });

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../core/ids.js';
 import { uuid } from '../../db/columns.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
-import { columnList, literal } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { literal } from '../../db/statements.js';
 import type { Outbox } from '../../temporal/outbox.js';
 import type { RailConversation } from '../conversation.js';
 import type { Submissions } from '../submission.js';
@@ -91,12 +90,12 @@ export class RailRecovery {
   }
 
   private async first(rail: string, index: string, condition: string): Promise<Payout | undefined> {
-    const rows = await this.deps.conversation.deps.database.reader.query(
-      `SELECT ${columnList(payouts)} FROM payouts ${index}
+    const rows = await this.deps.conversation.deps.database.reader.list(
+      payouts,
+      `${index}
        WHERE rail=${literal(payouts, 'rail', rail)} AND ${condition} LIMIT ${TRIED_AMONG}`,
     );
-    const row = rows[Math.floor(Math.random() * rows.length)];
-    return row === undefined ? undefined : parseRow(payouts, row);
+    return rows[Math.floor(Math.random() * rows.length)];
   }
 }
 

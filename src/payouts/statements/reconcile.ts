@@ -6,8 +6,7 @@ import { time } from '../../db/columns.js';
 import type { Database, Reader } from '../../db/database.js';
 import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import type { PayoutStatement } from '../../db/entities/rail-statements.js';
-import { columnList, literal } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { literal } from '../../db/statements.js';
 import type { PostingDesk } from '../../ledger/desk/desk.js';
 import {
   type Beside,
@@ -170,12 +169,11 @@ async function endedAround(reader: Reader, rail: string, day: Instant, delayMs: 
   const [from, to] = [instant(day - delayMs), instant(day + DAY_MS)];
   const within = (column: string): string => `${column}>=${time.literal(from)} AND ${column}<${time.literal(to)}`;
   const named = `rail=${literal(payouts, 'rail', rail)}`;
-  const select = `SELECT ${columnList(payouts)} FROM payouts`;
-  const rows = [
-    ...(await reader.query(`${select} FORCE INDEX (ended) WHERE ${named} AND ${within('ended_at')}`)),
-    ...(await reader.query(`${select} FORCE INDEX (returned) WHERE ${named} AND ${within('returned_at')}`)),
+  const found = [
+    ...(await reader.list(payouts, `FORCE INDEX (ended) WHERE ${named} AND ${within('ended_at')}`)),
+    ...(await reader.list(payouts, `FORCE INDEX (returned) WHERE ${named} AND ${within('returned_at')}`)),
   ];
-  return [...new Map(rows.map((row) => parseRow(payouts, row)).map((payout) => [payout.id, payout])).values()];
+  return [...new Map(found.map((payout) => [payout.id, payout])).values()];
 }
 
 /** Those that are in no statement although one should have them. */

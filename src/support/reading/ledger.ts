@@ -105,11 +105,11 @@ export async function deliveriesOf(
   );
   const found = await Promise.all(
     endpoints.map(async ({ id: endpointId, url }) => {
-      const rows = await reader.query(
-        `SELECT ${columnList(webhookDeliveries)} FROM webhook_deliveries FORCE INDEX (event)
-         WHERE endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)} AND event_id IN (${ids}) ORDER BY id LIMIT 50`,
+      const deliveries = await reader.list(
+        webhookDeliveries,
+        `FORCE INDEX (event) WHERE endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}
+         AND event_id IN (${ids}) ORDER BY id LIMIT 50`,
       );
-      const deliveries = rows.map((row) => parseRow(webhookDeliveries, row));
       if (deliveries.length === 0) return [];
       const deliveryId = deliveries.map(({ id }) => id);
       const tried = await reader.select(webhookAttempts, { endpointId, deliveryId }, { orderBy: ['deliveryId', 'id'] });

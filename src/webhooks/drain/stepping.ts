@@ -11,7 +11,6 @@ import {
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
 import { insertSql, literals, updateSql } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
 import { hasStepLeft } from '../rules.js';
 import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
 import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-events.js';
@@ -177,14 +176,11 @@ async function readKnown(
     'eventId',
     wanted.map(({ id }) => id),
   );
-  const rows = await transaction.query(
-    `SELECT * FROM webhook_deliveries FORCE INDEX (event)
-     WHERE endpoint_id=${column.uuid.literal(endpointId)} AND event_id IN (${ids})`,
+  const rows = await transaction.list(
+    webhookDeliveries,
+    `FORCE INDEX (event) WHERE endpoint_id=${column.uuid.literal(endpointId)} AND event_id IN (${ids})`,
   );
-  return groupBy(
-    rows.map((row) => parseRow(webhookDeliveries, row)),
-    ({ eventId }) => eventId,
-  );
+  return groupBy(rows, ({ eventId }) => eventId);
 }
 
 async function makeDue(transaction: Transaction, endpointId: Uuid, ids: readonly Uuid[], now: Instant): Promise<void> {
