@@ -32,11 +32,7 @@ export interface MovementPage {
   readonly nextBefore: bigint | null;
 }
 
-/**
- * A page of an account's entries, newest first, beginning before `before` (null: at the newest). A page costs the same
- * at any depth: a time bound becomes a bound on `seq`, since `created_at` never runs backwards within an account except
- * where an operator reset its clock. (docs/contract.md, Movements)
- */
+/** Newest first, before `before`. A page costs the same at any depth: time bounds become bounds on `seq`. */
 export async function readMovements(
   reader: Reader,
   accountId: Uuid,

@@ -79,11 +79,7 @@ export async function readPastBalances(
   };
 }
 
-/**
- * The totals of accounts from entries dated at or before a moment so long ago that nothing can still be posted there.
- * It reads one entry for each step of a binary search through the account's entries, and one for each asset and kind,
- * however many entries there are.
- */
+/** At a moment so long ago that nothing can be posted there: by binary search, however many entries there are. */
 export async function totalsAt(
   reader: Reader,
   accountIds: readonly Uuid[],

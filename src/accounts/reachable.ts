@@ -24,11 +24,7 @@ interface Reach {
 const knownOwnersOf = perReader(() => new Map<Uuid, Uuid>());
 const MAX_KNOWN_OWNERS = 20_000;
 
-/**
- * Read before the lock, so that a command names no account outside its tenant's reach. Accounts that a tenant cannot
- * reach are not read for it. A tenant's own accounts are cached, for that tenant alone, so a foreign account takes as
- * long as a missing one.
- */
+/** Before the lock, so that nothing out of reach is named. A foreign account takes as long as a missing one. */
 export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
   const own = new Set<string>();
   const inReach = new Set<string>();

@@ -35,11 +35,7 @@ export function parseRecipient(text: string): RecipientName | null {
   return phone === null ? null : { by: 'phone', value: phone };
 }
 
-/**
- * Finds at most MAX_NAMES recipients of a tenant: aliases in the tenant, ids and phones in it and its network; if
- * several accounts share a phone, the tenant's own. Closed and system accounts are not found. (docs/contract.md,
- * Networks)
- */
+/** At most MAX_NAMES: aliases in the tenant, ids and phones also in its network. (docs/contract.md, Networks) */
 export async function resolveRecipients(
   reader: Reader,
   tenantId: Uuid,

@@ -11,11 +11,7 @@ import { recordEffective } from './policy-change.js';
 
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
-/**
- * How long a change that weakens one of the tenant's approval policies waits; null: not at all. A change that is
- * already waiting keeps its time. For operators. Throws ApiError not_found, invalid_field (seconds). (docs/contract.md,
- * Approval policies)
- */
+/** Null: not at all. What waits already keeps its time. Throws ApiError not_found, invalid_field (seconds). */
 export async function setPolicyDelay(
   database: Database,
   clock: Clock,

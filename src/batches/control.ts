@@ -68,11 +68,7 @@ async function setPaused(
   });
 }
 
-/**
- * Ends the batch. A ready one is withdrawn. For an executing one no further row is paid and held funds are released at
- * once; the remaining rows are marked as failed by the payment, which must be called afterwards. Repeating it changes
- * nothing. Also throws ledger_unavailable.
- */
+/** A ready one is withdrawn; of an executing one the payment, called after, marks the rest as failed. */
 export async function cancelBatch(
   { database, desk }: BatchControlDeps,
   batchId: Uuid,

@@ -62,11 +62,7 @@ export class BatchExecution {
     this.others = deps.others ?? new OthersPosting(this.reader, deps.clock);
   }
 
-  /**
-   * Pays the batch until its end, a pause, `until`, or until only rows with unknown results are left. `until` lets the
-   * groups under way finish; only the signal abandons the result file, which comes last. Throws DatabaseUnavailable if
-   * nothing can be read.
-   */
+  /** `until` lets the groups under way finish; only the signal abandons the result file. Throws DatabaseUnavailable. */
   async pay(batchId: Uuid, { signal, heartbeat }: Watch, until = signal): Promise<PaymentEnd> {
     let [settled, unknown, after] = [0, 0, 0];
     let underWay = Promise.resolve(NOTHING);

@@ -37,11 +37,7 @@ export async function setRetention(database: Database, clock: Clock, days: numbe
 
 const CHUNK = 500;
 
-/**
- * Removes the oldest events of one tenant, the next after `after`: a bounded piece of work that locks only what nobody
- * writes. Returns that tenant, or null after the last one or if nothing is to be removed; `isDone` is false if it has
- * more.
- */
+/** Of the next tenant after `after`, which is returned; null: no more. `isDone` is false if that one has more. */
 export async function removeOldEvents(
   database: Database,
   now: Instant,

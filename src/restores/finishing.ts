@@ -23,11 +23,7 @@ type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 
 type Progress = (what: string, done: number, total: number) => void;
 
-/**
- * The restore that this person may finish; if none is open, the last finished one, whose findings may not have been
- * raised yet. Throws ApiError authority_insufficient (the person who began it), invalid_state (none, or nobody has
- * begun it).
- */
+/** Also the last finished one. Throws ApiError authority_insufficient (who began it), invalid_state. */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);
@@ -107,11 +103,7 @@ export async function openLedger(
   });
 }
 
-/**
- * Payouts that a rail has although this database has not handed them over. Those that wait for approval are raised, so
- * that neither time nor a person gives back money that was paid; approved ones become in progress, so they cannot be
- * canceled before their workflow has asked for the outcome.
- */
+/** Those waiting for approval are raised, so that none is given back; approved ones are in progress from now. */
 async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant): Promise<void> {
   const found = await transaction.select(restoreFindings, { restoreId });
   const contrary = found.filter(contradicts).map(({ payoutId }) => payoutId);

@@ -19,11 +19,7 @@ interface Signed {
   readonly reason: string;
 }
 
-/**
- * Verifies the sender of a signal, for transfers, payouts, batches and endpoints alike. The code is checked for the
- * moment at which Temporal received the signal, so a worker's absence of less than ten minutes does no harm.
- * (docs/contract.md, Staff)
- */
+/** By the moment at which Temporal received the signal, so a worker may be away. (docs/contract.md, Staff) */
 export class StaffSignals {
   /** `receivedAt` returns when the server received the signal of this name and number in the activity's run. */
   constructor(

@@ -76,11 +76,7 @@ async function storePieces(transaction: Transaction, id: Uuid, run: number, piec
   await transaction.execute(insertSql(statementFiles, rows));
 }
 
-/**
- * A few at a time: a group of servers accepts no transaction of 150 MB. Before each batch it checks, under the row's
- * lock, whether they may still be removed, so a process that froze meanwhile removes nothing that another has made.
- * Returns whether all are gone.
- */
+/** A few at a time, each after a check under the row's lock. Whether all are gone. */
 export async function removePieces(
   database: Database,
   id: Uuid,

@@ -46,11 +46,7 @@ interface Told {
 /** The workflow that each resource should have according to its row, or why the row could not be read. */
 type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
 
-/**
- * Passes the outbox on to Temporal. What an entry means is read from the resource as it is now: if it waits,
- * its workflow is started, or told about the change; if it has ended, it needs none. So entries may come twice, late and in
- * any order. A failure affects only its own entry.
- */
+/** An entry means what its resource is now, so it may come twice, late and in any order, and fails alone. */
 export class Relay {
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
 

@@ -62,11 +62,7 @@ export function tidying(
   };
 }
 
-/**
- * The worker's loops: each finds in MySQL what was left undone, for whatever reason, and does it. They run whether
- * Temporal is available or not, in any number of worker processes; one process at a time does each sweep, except those
- * that every process does for itself.
- */
+/** Whether Temporal is there or not, in any number of processes: each sweep in one, or in every one. */
 export class Sweeper {
   private readonly stopping = new AbortController();
   private loops: Promise<unknown> = Promise.resolve();

@@ -9,11 +9,7 @@ import { pause, resume, retryNow } from './operating.js';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
-/**
- * Performs a signal's act on an endpoint, if it has a reason and comes from active staff with the right to pause.
- * Anything else changes nothing and is recorded. Returns why it was refused, or null. Throws not_found,
- * DatabaseUnavailable, TemporalUnavailable.
- */
+/** Returns why it was refused and recorded, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable. */
 export async function actBySignal(
   deps: DatabaseDeps,
   signal: EndpointAct,

@@ -30,11 +30,7 @@ interface SentTest {
   readonly createdAt: Instant;
 }
 
-/**
- * The process that gets the request sends a test at once, even to a disabled endpoint, once and without retries. Its
- * result is among the deliveries as soon as it is over, under the id in the answer. A test interrupted by a stop leaves
- * nothing behind.
- */
+/** At once, even to a disabled endpoint, once and without retries. One cut off by a stop leaves nothing behind. */
 export class TestDeliveries {
   private readonly stopping = new AbortController();
   private readonly underWay = new Map<Promise<void>, Uuid>();

@@ -40,11 +40,7 @@ export class RailRecovery {
     return false;
   }
 
-  /**
-   * Preferably asks about a payout that the rail has answered for before: silence about another may be that payout's
-   * fault. If there is none, hands over a waiting one; failing that, asks about one that the rail may never have
-   * received.
-   */
+  /** By a payout that it answered for before, else a waiting one, else one that it may never have received. */
   private async probe(rail: string): Promise<void> {
     const { conversation, submissions } = this.deps;
     const known =

@@ -49,11 +49,7 @@ export interface Reconciled extends TakenStatement {
   readonly raised: number;
 }
 
-/**
- * Imports the statement, compares it with the payouts and with all other imported ones, and raises what it contradicts.
- * Repeating it changes nothing and returns the current differences. Throws like takeStatement, and ApiError
- * ledger_unavailable.
- */
+/** Repeating it changes nothing. Throws like takeStatement, and ApiError ledger_unavailable. */
 export async function reconcile(
   deps: ReconcileDeps,
   given: GivenStatement,

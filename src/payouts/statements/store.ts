@@ -36,11 +36,7 @@ export interface TakenStatement {
   readonly again: boolean;
 }
 
-/**
- * Imports a statement: the first of its day, the same again, or a corrected one, which becomes a new version that
- * applies from now on. Throws TransactionRetryable if somebody else is importing the same day for too long,
- * DatabaseUnavailable, CommitUnknown.
- */
+/** A corrected one is a new version. Throws TransactionRetryable, DatabaseUnavailable, CommitUnknown. */
 export async function takeStatement(
   database: Database,
   given: GivenStatement,

@@ -30,11 +30,7 @@ const MAX_UNSTORED = 64;
 
 type Ended = DrainResult['ended'];
 
-/**
- * One run: a loop does all the work with the database (it stores outcomes, moves the cursor, reads what has become
- * due), while sends begin and end independently. Sends that end while a group of outcomes is being stored form the next
- * group.
- */
+/** A loop does all the work with the database; sends that end while outcomes are stored are the next group. */
 export class DrainRun {
   private readonly grip: Grip;
   private readonly window = new Window();

@@ -58,11 +58,7 @@ export interface Candidate {
 
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
-/**
- * All endpoints of these tenants with something wanted ahead of their cursors, except those that wait for their probes.
- * Limited only by the number of tenants: endpoints that nobody may take now, however many, would fill a limit and hide
- * the others.
- */
+/** Wanted ahead of their cursors, but for waiting probes. No limit: endpoints that nobody may take would fill it. */
 export async function endpointsWithNews(
   reader: Reader,
   tenantIds: readonly Uuid[],
