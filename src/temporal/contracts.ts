@@ -185,7 +185,7 @@ export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
-  /** When the workflow was requested. Absent in runs of an earlier release, and in those that continue another. */
+  /** As of the workflow's request. Absent in runs of an earlier release, and in those that continue another. */
   readonly status?: string;
 }
 
