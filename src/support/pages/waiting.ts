@@ -94,7 +94,7 @@ async function readCards<K extends WaitingKind>(
   const { items, hasMore } = await readWaiting(reader, kind, place);
   const names = await namesOf(reader, items);
   const card: CardOf<K> = CARDS[kind];
-  return { items: await Promise.all(items.map((item) => card(item, names, reader))), hasMore };
+  return { items: await Promise.all(items.map(async (item) => card(item, names, reader))), hasMore };
 }
 
 type CardOf<K extends WaitingKind> = (row: WaitingRows[K], names: Names, reader: Reader) => Html | Promise<Html>;
