@@ -233,7 +233,7 @@ export async function openApiServers(
   };
 }
 
-/** MySQL away is away for all; a clock that differs from its is this process's own fault, and it posts nothing. */
+/** MySQL being away affects every process alike; a clock that differs from MySQL's makes this process alone unfit. */
 export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
   if (!database.isPrimaryKnown()) return 'degraded';
   try {

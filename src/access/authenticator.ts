@@ -44,7 +44,7 @@ export class Authenticator {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** Null for any token that does not hold here. Synchronous if cached. Rejects with DatabaseUnavailable if unknown. */
+  /** Null for a token that does not hold here. Synchronous if cached. Rejects with DatabaseUnavailable if unknown. */
   authenticate(token: string, address: string): Caller | null | Promise<Caller | null> {
     const keyId = keyIdOf(token);
     if (keyId === null) return null;

@@ -32,7 +32,7 @@ export interface MovementPage {
   readonly nextBefore: bigint | null;
 }
 
-/** Newest first, before `before`. A page costs the same at any depth: time bounds become bounds on `seq`. */
+/** A page of entries, newest first. It costs the same at any depth: time bounds become bounds on `seq`. */
 export async function readMovements(
   reader: Reader,
   accountId: Uuid,

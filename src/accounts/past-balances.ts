@@ -79,7 +79,7 @@ export async function readPastBalances(
   };
 }
 
-/** At a moment so long ago that nothing can be posted there: by binary search, however many entries there are. */
+/** The totals at a moment so long ago that nothing can be posted there, by binary search through the entries. */
 export async function totalsAt(
   reader: Reader,
   accountIds: readonly Uuid[],

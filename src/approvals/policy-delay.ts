@@ -11,7 +11,7 @@ import { recordEffective } from './policy-change.js';
 
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
-/** Null: not at all. What waits already keeps its time. Throws ApiError not_found, invalid_field (seconds). */
+/** A change that waits already keeps its time. `seconds` null: no delay. Throws ApiError not_found, invalid_field. */
 export async function setPolicyDelay(
   database: Database,
   clock: Clock,

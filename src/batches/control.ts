@@ -68,7 +68,7 @@ async function setPaused(
   });
 }
 
-/** A ready one is withdrawn; of an executing one the payment, called after, marks the rest as failed. */
+/** Ends the batch: a ready one is withdrawn; of an executing one the payment must mark the remaining rows as failed. */
 export async function cancelBatch(
   { database, desk }: BatchControlDeps,
   batchId: Uuid,

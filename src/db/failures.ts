@@ -90,7 +90,7 @@ function isRefusedWhole(error: unknown): boolean {
   return isAmong(REFUSED_WHOLE, error);
 }
 
-/** MySQL is not available now: no connection, a timeout, shutdown, too many connections, read-only after a failover. */
+/** True if MySQL is not available now: no connection, a timeout, shutdown, too many connections, read-only. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown || error instanceof TransactionRetryable)
     return true;

@@ -1,4 +1,4 @@
-/** Table by table. What has been posted or logged never changes, whoever has the application's password. */
+/** The application's rights by table: what has been posted or logged never changes, whoever has its password. */
 const APPEND_ONLY = 'SELECT, INSERT';
 const READ_WRITE = 'SELECT, INSERT, UPDATE';
 

@@ -37,7 +37,7 @@ export async function setRetention(database: Database, clock: Clock, days: numbe
 
 const CHUNK = 500;
 
-/** Of the next tenant after `after`, which is returned; null: no more. `isDone` is false if that one has more. */
+/** Removes some of the oldest events of the next tenant after `after`, and returns it. `isDone`: it has no more. */
 export async function removeOldEvents(
   database: Database,
   now: Instant,

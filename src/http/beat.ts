@@ -2,7 +2,7 @@ const BEAT_MS = 5;
 
 let waiting: (() => void)[] = [];
 
-/** At multiples of 5 ms, so that a 404's time tells nothing. (docs/decisions/0043-missing-on-a-beat.md) */
+/** Resolves at the next multiple of 5 ms: a 404's time tells nothing. (docs/decisions/0043-missing-on-a-beat.md) */
 export function nextBeat(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setTimeout(beat, untilBeat(performance.now()));

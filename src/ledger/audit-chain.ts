@@ -6,7 +6,7 @@ import { type AuditChain, auditChains, type AuditRow, type ChainedAct, chainedAc
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
-/** Each act is chained to the one before, under the lock on the chain's head. (docs/architecture.md, Locks) */
+/** Appends acts, each chained to the one before, under the lock on its chain's head. (docs/architecture.md, Locks) */
 export async function appendActs(transaction: Transaction, acts: readonly AuditRow[]): Promise<void> {
   const answers = await transaction.all(lockChains(acts));
   await transaction.all(chained(answers.at(-1) ?? [], acts));

@@ -38,7 +38,7 @@ import {
 } from './resolution-rules.js';
 import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
 
-/** As established at the bank by one person, applied by another: it counts like the rail's own word. */
+/** What operators establish at the bank: proposed by one person, applied by another, it counts like the rail's word. */
 
 interface ResolutionCommand extends PayoutCommand {
   readonly by: StaffIdentity;

@@ -17,13 +17,13 @@ import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
-/** Each completed step is recorded, so repeating continues. (docs/operations.md, Backup and restore) */
+/** Puts a restored database right by steps; repeating continues. (docs/operations.md, Backup and restore) */
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 
 type Progress = (what: string, done: number, total: number) => void;
 
-/** Also the last finished one. Throws ApiError authority_insufficient (who began it), invalid_state. */
+/** The open restore, else the last finished. Throws ApiError authority_insufficient (who began it), invalid_state. */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);
@@ -103,7 +103,7 @@ export async function openLedger(
   });
 }
 
-/** Those waiting for approval are raised, so that none is given back; approved ones are in progress from now. */
+/** What rails have of payouts here: those waiting for approval are raised, approved ones become in progress. */
 async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant): Promise<void> {
   const found = await transaction.select(restoreFindings, { restoreId });
   const contrary = found.filter(contradicts).map(({ payoutId }) => payoutId);

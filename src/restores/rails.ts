@@ -18,7 +18,7 @@ import {
 import { UNFINISHED } from '../payouts/rules.js';
 import { findingOf, type FindingKind } from './rules.js';
 
-/** What rails know of payouts lost or in an earlier state here. (docs/operations.md, Backup and restore) */
+/** What rails know of payouts that are lost here, or in an earlier state. (docs/operations.md, Backup and restore) */
 
 interface AskedRails {
   /** Rails that answer only about keys that we name: only their statements show the rest. */

@@ -19,7 +19,7 @@ export function isLossy(restore: Restore): restore is LossyRestore {
   return restore.restoredTo !== null && restore.skip !== null;
 }
 
-/** One tenant per transaction; repeating continues. Returns how many it moved now. Throws DatabaseUnavailable. */
+/** Makes the gap in each log, a tenant per transaction. Returns how many it moved now. Throws DatabaseUnavailable. */
 export async function moveSequences(
   deps: DatabaseDeps,
   restore: LossyRestore,

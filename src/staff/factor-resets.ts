@@ -63,7 +63,7 @@ export async function approveFactorReset(
   });
 }
 
-/** Anybody with `manage` may, the proposer too. False if there is none. Throws authority_insufficient. */
+/** Withdraws a proposal; anybody with `manage` may. False if there is none. Throws authority_insufficient. */
 export async function withdrawFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,

@@ -97,7 +97,7 @@ function mayManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
-/** Whatever they sign has no effect, sessions are over. False if inactive. Throws invalid_state: the last manager. */
+/** Their acts count no more and their sessions end. False if not active. Throws invalid_state: the last manager. */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,

@@ -79,7 +79,7 @@ export async function openSession(
   return { token, session, identity };
 }
 
-/** Null: none, over, revoked, unused for `idleMs`, or its owner is not active. Records the use. */
+/** The session's owner; null: none, over, revoked, unused for `idleMs`, or not active. Records the use. */
 export async function findSession(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   token: string,

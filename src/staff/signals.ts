@@ -19,7 +19,7 @@ interface Signed {
   readonly reason: string;
 }
 
-/** By the moment at which Temporal received the signal, so a worker may be away. (docs/contract.md, Staff) */
+/** Verifies who sent a signal, by the code of the moment at which Temporal received it. (docs/contract.md, Staff) */
 export class StaffSignals {
   /** `receivedAt` returns when the server received the signal of this name and number in the activity's run. */
   constructor(

@@ -84,7 +84,7 @@ async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubj
   }
 }
 
-/** Their code can then link a new account; ends their sessions. False if none was linked. */
+/** Unlinks the person, whose code can then link a new account; ends their sessions. False if none was linked. */
 export async function unbindSubject(
   deps: Pick<StaffDeps, 'database' | 'clock'>,
   { id }: Pick<Staff, 'id'>,

@@ -76,7 +76,7 @@ async function storePieces(transaction: Transaction, id: Uuid, run: number, piec
   await transaction.execute(insertSql(statementFiles, rows));
 }
 
-/** A few at a time, each after a check under the row's lock. Whether all are gone. */
+/** Removes pieces, a few at a time, each time after a check under the row's lock. Returns whether all are gone. */
 export async function removePieces(
   database: Database,
   id: Uuid,

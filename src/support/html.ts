@@ -1,6 +1,6 @@
 import { withEscapes } from '../core/text.js';
 
-/** Values are escaped unless they are such HTML; invisible characters are shown, as most texts are others'. */
+/** HTML that is safe by construction: values are escaped unless they are such HTML, and invisible characters shown. */
 
 class Markup {
   constructor(readonly text: string) {}

@@ -42,7 +42,7 @@ const NOT_FOUND_CODE = 5;
 /** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED, which a closed connection causes. */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
 
-/** Connects on first use; every call has a deadline. TemporalUnavailable, or Temporal's refusal of this call. */
+/** The service's calls to Temporal, each with a deadline. Throws TemporalUnavailable, or Temporal's refusal. */
 export class TemporalClient {
   private connection: Connection;
   private client: Client;

@@ -6,7 +6,7 @@ import { insertRow, type RowWrite } from '../ledger/desk/types.js';
 /** The process that writes an entry relays it at once; the sweeper gets only what that failed to do. */
 const HEAD_START_MS = 2_000;
 
-/** Parts in which sweepers share the outbox. More than workers would be useless; fewer leave some without. */
+/** Sweepers share the outbox in so many parts: more than there are workers would be useless, fewer leave some idle. */
 export const OUTBOX_SHARDS = 8;
 
 /** Everything about one resource is in one part: an id's last byte is random. */

@@ -46,7 +46,7 @@ interface Told {
 /** The workflow that each resource should have according to its row, or why the row could not be read. */
 type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
 
-/** An entry means what its resource is now, so it may come twice, late and in any order, and fails alone. */
+/** Passes the outbox on to Temporal. An entry means its resource as it is now, so it may come twice and late. */
 export class Relay {
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
 

@@ -5,7 +5,7 @@ type Signals = Awaited<ReturnType<TemporalClient['signalsOf']>>;
 
 const RUNS_KEPT = 100;
 
-/** By the run's history: a workflow's own clock is late if a worker was away. Cached, as it never changes. */
+/** When signals arrived, by the run's history: a workflow's own clock is late if a worker was away. Cached. */
 export class SignalTimes {
   private readonly known = new Map<string, Promise<Signals>>();
 

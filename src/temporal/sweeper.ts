@@ -62,7 +62,7 @@ export function tidying(
   };
 }
 
-/** Whether Temporal is there or not, in any number of processes: each sweep in one, or in every one. */
+/** The worker's loops, with Temporal or without, in any number of processes: each sweep in one, or in every one. */
 export class Sweeper {
   private readonly stopping = new AbortController();
   private loops: Promise<unknown> = Promise.resolve();

@@ -9,7 +9,7 @@ import type { Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WaitingSource } from './waiting.js';
 
-/** In case Temporal lost something. (docs/decisions/0039-each-due-thing-is-looked-for-once.md) */
+/** Tells waiting workflows again. (docs/decisions/0039-each-due-thing-is-looked-for-once.md) */
 
 const NAME = 'told again';
 /** A share of the time after which a workflow looks by itself, so that the timers of announced workflows never fire. */

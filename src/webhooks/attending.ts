@@ -48,7 +48,7 @@ export async function attend(
 /** Says nothing about what is in flight: the workflow looks if that fails. */
 const WELL = 'well: what happens is sent at once';
 
-/** Returns until when it waits: whatever sends later tells it if this changes. */
+/** Records the look, and returns until when it waits: whatever sends later tells the workflow if this changes. */
 function noteLook({ database, clock }: WebhookDeps, id: Uuid): Promise<Instant | null> {
   return transact(database, async (transaction) => {
     const endpoint = await lockEndpointRow(transaction, id);

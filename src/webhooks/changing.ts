@@ -110,7 +110,7 @@ async function replaceTypes(
   return added.length + removed.length > 0;
 }
 
-/** Whatever disabled it; what was undelivered since 5 days before that is due. Whether it was disabled. */
+/** Makes due what was undelivered since 5 days before it was disabled. Returns whether it was. */
 export async function enable(transaction: Transaction, endpoint: WebhookEndpoint, now: Instant): Promise<boolean> {
   if (endpoint.status !== 'disabled') return false;
   const { id, disabledAt } = endpoint;
@@ -133,7 +133,7 @@ export async function disable(
   return true;
 }
 
-/** The previous one also signs for 24 h. It is shown here and never again. Throws not_found, authority_insufficient. */
+/** A new secret, shown once; the previous one also signs for 24 h. Throws not_found, authority_insufficient. */
 export async function rotateSecret(
   deps: WebhookDeps,
   caller: Caller,
@@ -155,7 +155,7 @@ export async function rotateSecret(
   });
 }
 
-/** Its workflow ends; the row stays for its key. Repeating is no error. Throws not_found, authority_insufficient. */
+/** Nothing more is sent; the row stays for its key. Repeating is no error. Throws not_found, authority_insufficient. */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transact(deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });

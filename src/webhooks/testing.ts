@@ -30,7 +30,7 @@ interface SentTest {
   readonly createdAt: Instant;
 }
 
-/** At once, even to a disabled endpoint, once and without retries. One cut off by a stop leaves nothing behind. */
+/** Sends a test at once, even to a disabled endpoint, once and without retries. A stop leaves nothing behind. */
 export class TestDeliveries {
   private readonly stopping = new AbortController();
   private readonly underWay = new Map<Promise<void>, Uuid>();

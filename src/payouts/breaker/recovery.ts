@@ -40,7 +40,7 @@ export class RailRecovery {
     return false;
   }
 
-  /** By a payout that it answered for before, else a waiting one, else one that it may never have received. */
+  /** Asks about a payout that the rail answered for before; else hands over a waiting one; else asks about another. */
   private async probe(rail: string): Promise<void> {
     const { conversation, submissions } = this.deps;
     const known =

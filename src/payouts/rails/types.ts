@@ -13,7 +13,7 @@ export interface RailOrder {
   readonly description: string | null;
 }
 
-/** Every operation may be repeated, and throws RailSilent if it does not learn what the rail did. */
+/** A way for money to bank accounts. Operations may be repeated; RailSilent: it is unknown what the rail did. */
 export interface Rail {
   submit(order: RailOrder): Promise<RailStatement>;
   /** The outcome; null if the rail says that it never heard of the key. */

@@ -49,7 +49,7 @@ export interface Reconciled extends TakenStatement {
   readonly raised: number;
 }
 
-/** Repeating it changes nothing. Throws like takeStatement, and ApiError ledger_unavailable. */
+/** Takes the statement and raises what it contradicts. Throws like takeStatement, and ApiError ledger_unavailable. */
 export async function reconcile(
   deps: ReconcileDeps,
   given: GivenStatement,

@@ -36,7 +36,7 @@ const RESOLVE_TIMEOUT_MS = 2_500;
 /** Names that mean the local machine or network wherever they are resolved. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
-/** Nothing but the public internet, whatever stands in URL or DNS. (docs/contract.md, Webhook addresses) */
+/** Keeps deliveries on the public internet, whatever stands in URL or DNS. (docs/contract.md, Webhook addresses) */
 export class AddressGuard {
   private readonly publicNames: Resolve;
 

@@ -30,7 +30,7 @@ const MAX_UNSTORED = 64;
 
 type Ended = DrainResult['ended'];
 
-/** A loop does all the work with the database; sends that end while outcomes are stored are the next group. */
+/** One run. Its loop does all the work with the database; sends that end while it stores form the next group. */
 export class DrainRun {
   private readonly grip: Grip;
   private readonly window = new Window();

@@ -58,7 +58,7 @@ export interface Candidate {
 
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
-/** Wanted ahead of their cursors, but for waiting probes. No limit: endpoints that nobody may take would fill it. */
+/** Endpoints with something wanted ahead of their cursors, but waiting probes. Busy ones would fill a limit. */
 export async function endpointsWithNews(
   reader: Reader,
   tenantIds: readonly Uuid[],
