@@ -46,7 +46,6 @@ import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps
 
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
-/** What runs in a worker process besides its admin port. */
 export interface WorkerDeps {
   readonly admin: RunningServer;
   readonly sweeper: Sweeper;
@@ -55,9 +54,7 @@ export interface WorkerDeps {
   readonly stop: () => Promise<void>;
 }
 
-/**
- * Opens the admin port and starts work: sweeper and senders at once, the Temporal workers once Temporal is reachable.
- */
+/** Opens the admin port and starts work: the Temporal workers once Temporal is reachable, all else at once. */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
@@ -102,11 +99,9 @@ export async function openWorker(
   return { admin: server, sweeper, workers, stop };
 }
 
-/** The services that activities and the sweeper call. */
 interface WorkerServices {
   readonly services: Omit<ActivityServices, 'stopping'>;
   readonly sweeps: readonly (Sweep | SharedSweep)[];
-  /** Rail names. */
   readonly rails: ReadonlySet<string>;
 }
 

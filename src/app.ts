@@ -10,7 +10,6 @@ import { TokenUses } from './access/token-uses.js';
 import { RecipientBudget } from './accounts/recipient-budget.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
-import { ApprovalPolicies } from './approvals/policies.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
 import { batchFileRoutes } from './batches/routes-files.js';
 import { batchRoutes } from './batches/routes.js';
@@ -174,7 +173,6 @@ export function buildCallbacks(
   });
 }
 
-/** The two servers of an API process, and their log of requests. */
 interface ApiServers {
   readonly requests: RequestLog;
   readonly rates: BuiltRates;
@@ -235,10 +233,7 @@ export async function openApiServers(
   };
 }
 
-/**
- * If MySQL is away, it is away for every process. A clock that differs from MySQL's is this process's own fault:
- * nothing can be posted here, but elsewhere it can.
- */
+/** MySQL being away affects every process alike; a clock that differs from MySQL's makes this process alone unfit. */
 export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
   if (!database.isPrimaryKnown()) return 'degraded';
   try {
@@ -252,7 +247,6 @@ export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitnes
   return guard.isWell() ? 'ready' : 'unfit';
 }
 
-/** The routes of every feature. */
 export function buildApi(config: Config, core: Core, { notifier }: Bridge, webhooks: Webhooks): Api {
   const { clock, database, desk, guard, recipientBudget } = core;
   const api = new Api();
@@ -263,7 +257,7 @@ export function buildApi(config: Config, core: Core, { notifier }: Bridge, webho
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
   payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), cursors);
   payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, notifier));
-  approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
+  approvalPolicyRoutes(api, core);
   bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget), cursors);
   const batches = new Batches({ database, desk, clock, notifier, timeoutMs: config.COMMAND_TIMEOUT_MS });
   batchRoutes(api, batches, cursors, config.BASE_URL);

@@ -37,7 +37,6 @@ interface LedgerWatchers {
 
 /** The ledger of any process, including the operators' command line. */
 export interface Ledger {
-  /** The database's clock, as far as it is known. */
   readonly clock: Clock;
   readonly guard: ClockGuard;
   readonly database: Database;

@@ -23,7 +23,6 @@ interface RailSettings extends RailWorkConfig {
   readonly ENCRYPTION_KEYS: Keyring;
 }
 
-/** Everything that a worker needs to reach rails. */
 interface WorkerRails {
   readonly turns: RailTurns;
   /** Of which the worker serves a queue each. */

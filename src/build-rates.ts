@@ -5,7 +5,6 @@ import { eachRateClass, LISTED_RATES, RateLimiter, type RateLimits, type Rates }
 import { sharedRateMetrics } from './http/rate-metrics.js';
 import { SharedRateLimiter } from './http/shared-rate-limit.js';
 
-/** The configured rate limits, and how to close their connection. */
 export interface BuiltRates {
   readonly limits: RateLimits;
   close(): void;

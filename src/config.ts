@@ -109,7 +109,6 @@ const SERVICE_VARIABLES = {
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, as name:N'),
 } as const;
 
-/** Further variables of the API. */
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...TRACING_VARIABLES,
@@ -160,7 +159,6 @@ export const WORKER_VARIABLES = {
     .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
 } as const;
 
-/** Further variables of the support desk. */
 export const SUPPORT_VARIABLES = {
   ...SERVICE_VARIABLES,
   SUPPORT_HOST: z.string().default('127.0.0.1').describe('address that the support desk listens on'),
@@ -188,7 +186,6 @@ export const MIGRATION_VARIABLES = {
   MIGRATION_LOCK_WAIT_S,
 } as const;
 
-/** Variables of the operators' command line. */
 export const OPS_VARIABLES = {
   ...MYSQL_VARIABLES,
   COMMAND_TIMEOUT_MS: VARIABLES.COMMAND_TIMEOUT_MS,
@@ -241,21 +238,18 @@ const migrationSchema = z.object(MIGRATION_VARIABLES);
 export type Config = Readonly<z.infer<typeof configSchema>>;
 export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
 export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
-/** What the processes share. */
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 /** Reads and checks the whole configuration. Throws ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
   return withWholeRails(read(configSchema, environment));
 }
 
-/** The same for the worker. */
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
   const config = withWholeRails(read(workerSchema, environment));
   refuseFor(deploymentFaults(config));
   return config;
 }
 
-/** The same for the support desk. */
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
   const config = withWholeRails(read(supportSchema, environment));
   refuseFor(signInFaults(config));
@@ -281,17 +275,12 @@ export function readMigrationConfig(environment: Environment = process.env): z.i
   return config;
 }
 
-/**
- * Where Temporal is, for replaying open workflows; `given` takes precedence over the environment. Throws ConfigError.
- */
+/** Where Temporal is, for replaying open workflows; `given` goes before the environment. Throws ConfigError. */
 export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
 }
 
-/**
- * Makes sure that every gateway that a payout may use has an address and keys, and that nobody on the way can read the
- * orders.
- */
+/** Every gateway that a payout may use has an address, which nobody on the way can read along, and keys. */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);

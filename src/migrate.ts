@@ -5,10 +5,7 @@ import { ExcessiveRights } from './db/least-rights.js';
 import { migrate } from './db/migrate.js';
 import { MigrationUnderWay } from './db/migration-locks.js';
 
-/**
- * The migration step of a deployment: brings the schema up to date and applies the list of grants. `--until NUMBER`
- * leaves the migrations after that one for later. (docs/operations.md, Upgrade)
- */
+/** A deployment's step: schema, then grants. `--until NUMBER` leaves later ones. (docs/operations.md, Upgrade) */
 try {
   const config = readMigrationConfig();
   const { values } = parseArgs({ options: { until: { type: 'string' } } });

@@ -27,10 +27,7 @@ export function refusalToStart(what: string): (failure: unknown) => never {
   };
 }
 
-/**
- * An uncaught error ends the process, as it must, but is not printed in full: a database error quotes the statement,
- * including names and descriptions.
- */
+/** An uncaught error ends the process, but is not printed in full: a database error quotes the statement. */
 export function endOnUncaught({ logger, close }: Logging): void {
   process.on('uncaughtException', (fault: unknown) => {
     logger.fatal({ fault: describeFault(fault) }, 'uncaught exception');
@@ -57,10 +54,7 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
   process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
 }
 
-/**
- * Reports on /readyz that the process is stopping, and resolves once the load balancer has had time to notice. Requests
- * that arrive until then are served.
- */
+/** Reports on /readyz that the process is stopping, and serves on until the load balancer had time to notice. */
 export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
   readiness.stop();
   await sleep(delayMs);

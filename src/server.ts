@@ -7,10 +7,7 @@ import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart 
 import { openTracing } from './tracing.js';
 import { TestDeliveries } from './webhooks/testing.js';
 
-/**
- * The API process: configuration → parts → listen → on a signal leave the load balancer, finish and answer what was
- * accepted, then exit.
- */
+/** The API process, until a signal: then it leaves the load balancer and finishes what was accepted. */
 
 const config = readOrExit(readConfig);
 const refuseToStart = refusalToStart('the service');

@@ -5,10 +5,7 @@ import { assertLeastRights } from './db/least-rights.js';
 import { createLogging } from './http/logging.js';
 import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart } from './program-life.js';
 
-/**
- * The support desk's process: configuration → parts → listen → on a signal leave the load balancer, finish and answer
- * what was accepted, then exit.
- */
+/** The support desk's process, until a signal: then it leaves the load balancer and finishes what was accepted. */
 
 const config = readOrExit(readSupportConfig);
 const refuseToStart = refusalToStart('the support desk');

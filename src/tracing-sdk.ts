@@ -21,7 +21,6 @@ import { currentTraceparent } from './core/trace.js';
 import { packageVersion } from './http/build-info.js';
 import type { TemporalTracing } from './temporal/tracing.js';
 
-/** Tracing in a process with an endpoint for traces. */
 export interface Tracing {
   readonly temporal: TemporalTracing;
   /** Sends what is left, for at most two seconds. */
@@ -34,7 +33,6 @@ interface TracingOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** From 0 to 1. */
   readonly share: number;
-  /** Which process this is. */
   readonly service: string;
 }
 
@@ -95,7 +93,6 @@ function clientInTraces(): WorkflowClientInterceptor {
   };
 }
 
-/** The same for an activity. */
 function activityInTraces(traced: OpenTelemetryActivityInboundInterceptor): ActivityInboundCallsInterceptor {
   return { execute: (input, next) => (HEADER in input.headers ? traced.execute(input, next) : next(input)) };
 }

@@ -12,7 +12,6 @@ const SOURCES: Readonly<Record<WaitingType, WaitingSource>> = {
   webhook_endpoint: webhookWaiting,
 };
 
-/** Every feature whose resources wait in workflows. */
 export const WAITING_SOURCES: readonly WaitingSource[] = Object.values(SOURCES);
 
 /** Those whose lost workflows nothing else finds: webhooks have their own sweep (src/webhooks/sweeping.ts). */

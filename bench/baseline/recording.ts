@@ -1,22 +1,16 @@
 import type { Connection } from 'mysql2/promise';
 import { Database, type Reader, type StoredRow, type Transaction } from '../../src/db/database.js';
-import { selectSql } from '../../src/db/statements.js';
-import { parseRow } from '../../src/db/table.js';
+import { readerOver } from '../../src/db/reader.js';
 
 /** Round trips in order, each as the text sent over the wire. */
 type Recorded = string[];
 
 /** A reader over one connection that records what it sends. */
 export function recordingReader(connection: Connection, recorded: Recorded): Reader {
-  const query = async (sql: string): Promise<readonly StoredRow[]> => {
+  return readerOver(async (sql) => {
     recorded.push(sql);
-    const [rows] = await connection.query(sql);
-    if (!Array.isArray(rows)) throw new TypeError('the statement answered no rows');
-    return rows as StoredRow[];
-  };
-  const select: Reader['select'] = async (table, where, options) =>
-    (await query(selectSql(table, where, options))).map((row) => parseRow(table, row));
-  return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
+    return (await connection.query(sql))[0];
+  });
 }
 
 /**

@@ -5,7 +5,7 @@ import { EXAMPLE_ASSET } from '../../src/core/amount.js';
 import { systemClock } from '../../src/core/instant.js';
 import { addLocalCommand } from '../../src/ops/command.js';
 import { OpsError } from '../../src/ops/failures.js';
-import { asset, raw, seconds, text, wholeNumber } from '../../src/ops/inputs.js';
+import { asset, option, raw, seconds, text, wholeNumber } from '../../src/ops/inputs.js';
 import type { Fields } from '../../src/ops/output.js';
 import { checkGateway, type RuleResult } from '../gateway-check/check.js';
 
@@ -33,36 +33,49 @@ export function addGatewayCheck(rails: Command): void {
     usage: 'check',
     summary: "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
     explanation: EXPLANATION,
-    options: [
-      ['--url <url>', 'where the test server is'],
-      ['--name <name>', 'its name in PAYOUT_RAIL_KEYS'],
-      ['--callback-port <port>', `the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`],
-      ['--raw <amount>', `of each order, in the smallest unit (default: ${DEFAULTS.raw})`],
-      ['--asset <asset>', `of each order (default: ${DEFAULTS.asset})`],
-      ['--country <country>', `where the accounts are (default: ${DEFAULTS.country})`],
-      ['--bank-code <code>', `their bank (default: ${DEFAULTS.bankCode})`],
-      ['--account-number <number>', `an account that is paid (default: ${DEFAULTS.accountNumber})`],
-      [
-        '--later-account-number <number>',
-        `one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
-      ],
-      ['--wait <time>', `how long to wait for later outcomes (default: ${DEFAULTS.wait})`],
-    ],
     examples: [
       'rails check --url http://127.0.0.1:9999 --name bank-a',
       'rails check --url https://test.gateway.example --name bank-a --callback-port 9998 --yes --json',
     ],
     input: z.object({
-      url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
-      name: text,
-      callbackPort: wholeNumber(1, 65_535).default(Number(DEFAULTS.callbackPort)),
-      raw: raw.default(BigInt(DEFAULTS.raw)),
-      asset: asset.default(DEFAULTS.asset),
-      country: text.default(DEFAULTS.country),
-      bankCode: text.default(DEFAULTS.bankCode),
-      accountNumber: text.default(DEFAULTS.accountNumber),
-      laterAccountNumber: text.default(DEFAULTS.laterAccountNumber),
-      wait: seconds(1, 3_600).default(60),
+      url: option(
+        '<url>',
+        'where the test server is',
+        z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+      ),
+      name: option('<name>', 'its name in PAYOUT_RAIL_KEYS'),
+      callbackPort: option(
+        '<port>',
+        `the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`,
+        wholeNumber(1, 65_535).default(Number(DEFAULTS.callbackPort)),
+      ),
+      raw: option(
+        '<amount>',
+        `of each order, in the smallest unit (default: ${DEFAULTS.raw})`,
+        raw.default(BigInt(DEFAULTS.raw)),
+      ),
+      asset: option('<asset>', `of each order (default: ${DEFAULTS.asset})`, asset.default(DEFAULTS.asset)),
+      country: option(
+        '<country>',
+        `where the accounts are (default: ${DEFAULTS.country})`,
+        text.default(DEFAULTS.country),
+      ),
+      bankCode: option('<code>', `their bank (default: ${DEFAULTS.bankCode})`, text.default(DEFAULTS.bankCode)),
+      accountNumber: option(
+        '<number>',
+        `an account that is paid (default: ${DEFAULTS.accountNumber})`,
+        text.default(DEFAULTS.accountNumber),
+      ),
+      laterAccountNumber: option(
+        '<number>',
+        `one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
+        text.default(DEFAULTS.laterAccountNumber),
+      ),
+      wait: option(
+        '<time>',
+        `how long to wait for later outcomes (default: ${DEFAULTS.wait})`,
+        seconds(1, 3_600).default(60),
+      ),
     }),
     run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...accounts }) => {
       const keys = readGatewayKeys().get(name);

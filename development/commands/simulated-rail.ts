@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { addQuery } from '../../src/ops/command.js';
 import { day } from '../../src/ops/commands/reconcile.js';
 import { OpsError } from '../../src/ops/failures.js';
-import { text, wholeNumber } from '../../src/ops/inputs.js';
+import { option, text, wholeNumber } from '../../src/ops/inputs.js';
 import { SIMULATED } from '../../src/payouts/rails/rules.js';
 import { serveGateway } from '../simulated-rail/gateway.js';
 import { SimulatedRail } from '../simulated-rail/rail.js';
@@ -17,16 +17,15 @@ export function addSimulatedRailCommands(rails: Command): void {
     explanation: `
 It speaks the protocol of docs/payout-rail.md, with the keys that PAYOUT_RAIL_KEYS has for the name, and keeps its payments
 in the database. What it does follows from the account number's ending (docs/payouts.md). Ctrl-C ends it.`,
-    options: [
-      ['--name <name>', 'its name in PAYOUT_RAILS, without http:'],
-      ['--port <port>', 'the loopback port that it listens on'],
-      ['--service <url>', 'where the service is, for its callbacks (default: http://127.0.0.1:8080)'],
-    ],
     examples: ['rails simulate --name bank-a --port 9999'],
     input: z.object({
-      name: text,
-      port: wholeNumber(0, 65_535),
-      service: z.url({ error: 'must be an address' }).default('http://127.0.0.1:8080'),
+      name: option('<name>', 'its name in PAYOUT_RAILS, without http:'),
+      port: option('<port>', 'the loopback port that it listens on', wholeNumber(0, 65_535)),
+      service: option(
+        '<url>',
+        'where the service is, for its callbacks (default: http://127.0.0.1:8080)',
+        z.url({ error: 'must be an address' }).default('http://127.0.0.1:8080'),
+      ),
     }),
     run: async ({ database, clock, output, gateways }, { name, port, service }) => {
       const keys = gateways.keys.get(name);
@@ -42,12 +41,11 @@ in the database. What it does follows from the account number's ending (docs/pay
   addQuery(rails, {
     usage: 'statement',
     summary: "the simulated rail's own statement of a day, as CSV: what payouts reconcile reads",
-    options: [
-      ['--date <day>', 'the day, UTC: 2026-11-21'],
-      ['--name <name>', 'of a rail served by rails simulate (default: the built-in one)'],
-    ],
     examples: ['rails statement --date 2026-11-21', 'rails statement --date 2026-11-21 --name bank-a'],
-    input: z.object({ date: day, name: text.optional() }),
+    input: z.object({
+      date: option('<day>', 'the day, UTC: 2026-11-21', day),
+      name: option('<name>', 'of a rail served by rails simulate (default: the built-in one)', text.optional()),
+    }),
     run: async ({ database, clock, output }, { date, name }) => {
       const rail = name === undefined ? SIMULATED : `gateway:${name}`;
       for await (const piece of simulatedStatement(database.reader, rail, date, clock())) output.verbatim(piece);

@@ -24,7 +24,7 @@ import { issueToken, revokeToken } from '../../src/access/tokens.js';
 import { displayName } from '../../src/accounts/display-name.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { openAccount } from '../../src/accounts/opening.js';
-import { declareVerificationFor } from '../../src/accounts/verification.js';
+import { declareVerification } from '../../src/accounts/verification.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
@@ -124,7 +124,7 @@ async function accountOf(deps: DemoDeps, tenant: Tenant, plan: AccountPlan, key:
   }
   if (plan.declared !== null && account.verifiedAt === null && account.status !== 'closed') {
     const declared = { ...plan.declared, type, legalName: name, country: 'CO', declaredAt: null };
-    await declareVerificationFor(deps, account.id, declared, ACTOR);
+    await declareVerification(deps, account.id, declared, ACTOR);
   }
   for (const asset of ASSETS) await payIn(deps, account, asset, plan.funds[asset], key);
   return account;

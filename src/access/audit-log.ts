@@ -1,12 +1,12 @@
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
 import type { Account } from '../db/entities/parties.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
+import { transact } from '../db/transact.js';
 import { appendActs } from '../ledger/audit-chain.js';
 
 /** Who acts, and by which means. */
@@ -48,17 +48,13 @@ export function recordActs(transaction: Transaction, actor: Actor, at: Instant, 
   return Promise.resolve();
 }
 
-/** The same for one act. */
 export function recordAct(transaction: Transaction, actor: Actor, at: Instant, act: Act): Promise<void> {
   return recordActs(transaction, actor, at, [act]);
 }
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
 
-/**
- * The same for acts that already have ids. A transaction appends all its acts together: chains are locked once, and
- * last.
- */
+/** The same for acts with ids. A transaction appends its acts together: chains are locked once, and last. */
 export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
   const known = pending.get(transaction);
   if (known !== undefined) {
@@ -68,6 +64,14 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
   const acts = [...rows];
   pending.set(transaction, acts);
   transaction.atEnd(() => appendActs(transaction, acts));
+}
+
+/** An act alone, under its own id: recorded once, however often that is retried. */
+export function recordOnce({ database, clock }: DatabaseDeps, id: Uuid, actor: Actor, act: Act): Promise<void> {
+  return transact(database, async (transaction) => {
+    if ((await transaction.find(auditLog, { id })) !== undefined) return;
+    recordRows(transaction, [auditRow(id, actor, clock(), act)]);
+  });
 }
 
 /** The act as a row, for the posting desk, which writes it itself. */
@@ -98,21 +102,15 @@ interface ActFilter {
   readonly action?: string | undefined;
 }
 
-/** The newest acts first, at most `limit`. */
 export async function listActs(reader: Reader, filter: ActFilter, limit: number): Promise<AuditRow[]> {
   const conditions = ['TRUE'];
   if (filter.tenantId !== undefined) conditions.push(`tenant_id=${literal(auditLog, 'tenantId', filter.tenantId)}`);
   if (filter.subjectId !== undefined) conditions.push(`subject_id=${literal(auditLog, 'subjectId', filter.subjectId)}`);
   if (filter.action !== undefined) conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
-  const rows = await reader.query(
-    `SELECT ${columnList(auditLog)} FROM audit_log WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`,
-  );
-  return rows.map((row) => parseRow(auditLog, row));
+  return reader.list(auditLog, `WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`);
 }
 
-/**
- * The last act of each chain, for keeping a copy elsewhere. `tenant` is null for the chain of acts that belong to none.
- */
+/** The last act of each chain, to be kept elsewhere. `tenant` is null for the chain of acts that belong to none. */
 export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,

@@ -44,10 +44,7 @@ export class Authenticator {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /**
-   * The caller, or null for a token that is malformed, unknown, wrong, revoked, expired, or not allowed from this
-   * address. Synchronous for a cached token. Rejects with DatabaseUnavailable when the caller cannot be determined.
-   */
+  /** Null for a token that does not hold here. Synchronous if cached. Rejects with DatabaseUnavailable if unknown. */
   authenticate(token: string, address: string): Caller | null | Promise<Caller | null> {
     const keyId = keyIdOf(token);
     if (keyId === null) return null;

@@ -13,10 +13,7 @@ import { type Act, type ActDetails, type Actor, recordAct } from './audit-log.js
 
 const MAX_NAME = 80;
 
-/**
- * Adds a person or program that acts for the tenant, with no role yet. Throws ApiError invalid_field (also for taken
- * names).
- */
+/** Adds a person or program without a role. Throws ApiError invalid_field (also for taken names). */
 export async function addMember(
   database: Database,
   clock: Clock,
@@ -114,7 +111,6 @@ interface MemberWithRoles {
   readonly roles: ReadonlyMap<string, number>;
 }
 
-/** The tenant's members, oldest first. */
 export async function listMembers(reader: Reader, tenantId: Uuid): Promise<readonly MemberWithRoles[]> {
   const own = await reader.select(members, { tenantId }, { orderBy: ['createdAt', 'id'] });
   if (own.length === 0) return [];

@@ -16,10 +16,7 @@ export type Quotas = Readonly<
   Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
 >;
 
-/**
- * A hundred files of 10 MiB, four of 100,000 rows with five problems each, a hundred with no row paid, and four of the
- * longest statements.
- */
+/** A hundred files of 10 MiB, four of 100,000 bad rows, a hundred unpaid, and four of the longest statements. */
 export const DEFAULT_QUOTAS: Quotas = {
   openBatches: 100n,
   problemRows: 2_000_000n,

@@ -1,8 +1,7 @@
 import { ApiError } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
-import type { Clock } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { updateSql, type Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { transact } from '../db/transact.js';
@@ -22,9 +21,7 @@ interface SealedColumns<Row> {
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
-interface RotationDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+interface RotationDeps extends DatabaseDeps {
   readonly encryptionKeys: Keyring;
   readonly onProgress: (done: number, total: number) => void;
 }
@@ -41,7 +38,6 @@ export class SealedSecrets<Row> {
     this.counted = sealed.counted;
   }
 
-  /** How many secrets each key seals. */
   async countByKey(reader: Reader): Promise<ReadonlyMap<string, number>> {
     const { table, keyIds } = this.sealed;
     const named = keyIds.map((property) => `SELECT ${table.column(property).name} AS key_id FROM ${table.name}`);

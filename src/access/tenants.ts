@@ -15,7 +15,6 @@ import { type Actor, recordAct } from './audit-log.js';
 interface NewTenant {
   /** 1 to 80 characters, unique. */
   readonly name: string;
-  /** Tenants of one network can pay one another. */
   readonly network: string | null;
   /** IANA name; decides when a monthly allowance renews. */
   readonly timeZone: string;

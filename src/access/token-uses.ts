@@ -9,10 +9,7 @@ const EVERY_MS = 5 * 60_000;
 const GATHER_MS = 10_000;
 const MAX_NOTED = 20_000;
 
-/**
- * When tokens were last used: coarse, minutes behind, and never in the path of a request. What a process has not
- * written when it ends is lost, until the token's next use.
- */
+/** When tokens were last used, minutes behind and never in a request's path. A process that ends forgets the last. */
 export class TokenUses {
   private readonly noted = new Map<string, Instant>();
   private waiting = new Set<string>();

@@ -75,15 +75,11 @@ function checkedRanges(cidrs: readonly string[]): string {
   return stored;
 }
 
-/** The tenant's tokens, oldest first, including revoked ones. */
 export function listTokens(reader: Reader, tenantId: Uuid): Promise<Token[]> {
   return reader.select(tokens, { tenantId }, { orderBy: ['createdAt', 'keyId'] });
 }
 
-/**
- * Ends a token forever: no request that arrives a second after this is accepted. Revoking it again changes nothing.
- * Throws ApiError not_found.
- */
+/** Ends a token forever, within a second. Repeating it changes nothing. Throws ApiError not_found. */
 export async function revokeToken(database: Database, clock: Clock, keyId: string, actor: Actor): Promise<Token> {
   return transact(database, async (transaction) => {
     const token = await lockToken(transaction, keyId);
@@ -95,10 +91,7 @@ export async function revokeToken(database: Database, clock: Clock, keyId: strin
   });
 }
 
-/**
- * The same for every live token of a member at once, when one has leaked and nobody knows which. Returns those that it
- * ended.
- */
+/** The same for every live token of a member, when one has leaked and nobody knows which. Returns those ended. */
 export async function revokeTokensOf(
   database: Database,
   clock: Clock,

@@ -1,3 +1,4 @@
+import { type Actor, memberActor } from '../access/audit-log.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Caller, type Operation, type Role, ROLES, roleAllows } from '../core/permissions.js';
@@ -7,10 +8,7 @@ import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
-/**
- * SQL for an account that the caller's tenant owns (`a`), with the caller's role in it (`r`), to join in
- * single-statement reads.
- */
+/** SQL for an account (`a`) of the caller's tenant with the caller's role in it (`r`), to join in reads. */
 export function ownAccountSql(caller: Caller, accountId: Uuid): { from: string; where: string; role: string } {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return {
@@ -32,10 +30,7 @@ function assertRole(operation: Operation, has: Role | undefined): void {
   if (!roleAllows(operation, has)) throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/**
- * Throws authority_insufficient unless the member may do this in an account of the tenant.
- * (docs/contract.md, Roles and scopes)
- */
+/** Throws authority_insufficient unless the member may do this in some account of the tenant. */
 export async function assertAllowedSomewhere(reader: Reader, operation: Operation, caller: Caller): Promise<void> {
   const member = equalsSql(memberRoles, { memberId: caller.memberId });
   const rows = await reader.query(
@@ -59,17 +54,22 @@ export async function assertAccountAllowed(
   assertAllowed(operation, row);
 }
 
-/**
- * The caller's account, locked, for a change that only its admins and owners may make. Throws not_found,
- * authority_insufficient, invalid_state (closed).
- */
-export async function lockManagedAccount(transaction: Transaction, caller: Caller, accountId: Uuid): Promise<Account> {
+/** Who changes an account: a member of its tenant, who needs the right, or an operator. */
+export type Changer = Caller | Actor;
+
+/** Throws not_found, invalid_state (closed), and authority_insufficient for a member who is no admin or owner of it. */
+export async function lockForChange(
+  transaction: Transaction,
+  by: Changer,
+  accountId: Uuid,
+): Promise<{ readonly account: Account; readonly actor: Actor }> {
+  if (!('memberId' in by)) return { account: await lockOpenAccount(transaction, accountId), actor: by };
   // Before the lock: nobody ever waits for a foreign account's row, so timing reveals nothing about it.
-  await assertAccountAllowed(transaction, 'manageAccount', caller, accountId);
-  return assertOpen(await lockOwnAccount(transaction, caller, accountId));
+  await assertAccountAllowed(transaction, 'manageAccount', by, accountId);
+  return { account: assertOpen(await lockOwnAccount(transaction, by, accountId)), actor: memberActor(by) };
 }
 
-/** The caller's account, locked. Throws not_found. */
+/** Throws not_found, authority_insufficient, invalid_state (closed). */
 export function lockOwnAccount(transaction: Transaction, { tenantId }: Caller, id: Uuid): Promise<Account> {
   return lock(transaction, { id, tenantId });
 }

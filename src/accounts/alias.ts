@@ -1,15 +1,14 @@
-import { accountAct, type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant, toRfc3339 } from '../core/instant.js';
-import type { Caller } from '../core/permissions.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { lockManagedAccount, lockOpenAccount } from './access.js';
+import { type Changer, lockForChange } from './access.js';
 import { parseAlias } from './identifiers.js';
 
 /** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
@@ -29,50 +28,27 @@ export function readAlias(text: string): string {
 }
 
 /**
- * Gives the caller's account this alias and releases the one it had. Throws ApiError: invalid_field, not_found,
+ * Gives an account this alias and releases the one it had. Throws ApiError: invalid_field, not_found,
  * authority_insufficient, invalid_state (closed), alias_reserved, alias_taken, alias_in_quarantine.
  */
 export function setAlias(
   database: Database,
   clock: Clock,
-  caller: Caller,
   accountId: Uuid,
   text: string,
+  by: Changer,
 ): Promise<Account> {
   const alias = readAlias(text);
   return transact(database, async (transaction) => {
-    const account = await lockManagedAccount(transaction, caller, accountId);
-    return changeAlias(transaction, account, alias, memberActor(caller), clock());
-  });
-}
-
-/** The same by an operator, for any account. */
-export function setAliasFor(
-  database: Database,
-  clock: Clock,
-  accountId: Uuid,
-  text: string,
-  actor: Actor,
-): Promise<Account> {
-  const alias = readAlias(text);
-  return transact(database, async (transaction) => {
-    const account = await lockOpenAccount(transaction, accountId);
+    const { account, actor } = await lockForChange(transaction, by, accountId);
     return changeAlias(transaction, account, alias, actor, clock());
   });
 }
 
-/** Releases the alias of the caller's account, if it has one. Throws ApiError not_found, authority_insufficient, invalid_state. */
-export async function releaseAlias(database: Database, clock: Clock, caller: Caller, accountId: Uuid): Promise<void> {
-  await transact(database, async (transaction) => {
-    const account = await lockManagedAccount(transaction, caller, accountId);
-    await dropAlias(transaction, account, memberActor(caller), clock());
-  });
-}
-
-/** The same by an operator, for any account. Throws ApiError not_found, invalid_state. */
-export function releaseAliasOf(database: Database, clock: Clock, accountId: Uuid, actor: Actor): Promise<Account> {
+/** Releasing none is not an error. Throws ApiError not_found, authority_insufficient, invalid_state (closed). */
+export function releaseAlias(database: Database, clock: Clock, accountId: Uuid, by: Changer): Promise<Account> {
   return transact(database, async (transaction) => {
-    const account = await lockOpenAccount(transaction, accountId);
+    const { account, actor } = await lockForChange(transaction, by, accountId);
     await dropAlias(transaction, account, actor, clock());
     return { ...account, alias: null };
   });
@@ -96,7 +72,6 @@ async function changeAlias(
   return { ...account, alias };
 }
 
-/** Releases the alias of a locked account. */
 export async function dropAlias(transaction: Transaction, account: Account, actor: Actor, now: Instant): Promise<void> {
   if (account.alias === null) return;
   await transaction.execute(updateSql(accounts, { alias: null }, { id: account.id }));

@@ -19,7 +19,6 @@ interface AskedBalances {
   readonly accountId: Uuid;
 }
 
-/** Balances of accounts, for members of their tenants. */
 export class Balances {
   private readonly reads: Together<AskedBalances, readonly StoredRow[]>;
 
@@ -47,10 +46,7 @@ export class Balances {
   }
 }
 
-/**
- * For each query, the rows of the tenant's own account with the caller's role in it. Other tenants' accounts are not
- * read.
- */
+/** For each query, the rows of the tenant's own account with the caller's role; others are not read. */
 async function readTogether(
   reader: Reader,
   asked: readonly AskedBalances[],

@@ -1,8 +1,8 @@
 import { accountAct, recordAct } from '../access/audit-log.js';
 import { ledgerUnavailable, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, toRfc3339 } from '../core/instant.js';
-import type { Database } from '../db/database.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { DatabaseDeps } from '../db/database.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -10,9 +10,7 @@ import { CLOCK_RESET } from '../ledger/clock-resets.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 
-interface ClockResetDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+interface ClockResetDeps extends DatabaseDeps {
   readonly guard: ClockGuard;
 }
 

@@ -4,18 +4,16 @@ import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Balance, balances } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 
 /** The operators' view of accounts: any tenant's, regardless of roles, without system accounts. */
 
-/** The newest `limit` accounts of the tenant. */
 export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number): Promise<readonly Account[]> {
-  const rows = await reader.query(
-    `SELECT ${columnList(accounts)} FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
+  return reader.list(
+    accounts,
+    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
      AND type<>'system' ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
   );
-  return rows.map((row) => parseRow(accounts, row));
 }
 
 export interface AccountDetails {
@@ -24,7 +22,6 @@ export interface AccountDetails {
   readonly members: readonly { readonly name: string; readonly role: string }[];
 }
 
-/** The account's balances, and who may act in it. */
 export async function readAccountDetails(reader: Reader, accountId: Uuid): Promise<AccountDetails> {
   const [own, roles] = await Promise.all([
     reader.select(balances, { accountId, asset: ASSETS }, { orderBy: ['asset'] }),

@@ -1,9 +1,6 @@
 const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
 
-/**
- * What others see of an account: a person's first name and initials ("Ana M. P."), a business's trade name. Derived
- * from the name given at opening. (docs/contract.md, Lookup)
- */
+/** "Ana M. P." of a person, the trade name of a business, from the name at opening. (docs/contract.md, Lookup) */
 export function displayName(type: 'person' | 'business', name: string): string {
   if (type === 'business') return name;
   const [first = '', ...others] = name.split(/\s+/u).filter((word) => word !== '');

@@ -46,10 +46,7 @@ export async function setFeeAccount(
   });
 }
 
-/**
- * Sets the schedule of an operation and asset. The tenant needs a fee account. Throws ApiError invalid_field,
- * not_found, invalid_state.
- */
+/** The tenant needs a fee account. Throws ApiError invalid_field, not_found, invalid_state. */
 export async function setFeeSchedule(
   database: Database,
   clock: Clock,
@@ -92,7 +89,6 @@ function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleR
     throw new ApiError(invalidField('cap', 'below_the_floor'));
 }
 
-/** False when there was none. */
 export async function removeFeeSchedule(database: Database, clock: Clock, key: FeeKey, actor: Actor): Promise<boolean> {
   const { tenantId, ...details } = feeKeyOf(key);
   return transact(database, async (transaction) => {

@@ -17,7 +17,6 @@ type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
 
 const MAX_REMEMBERED = 20_000;
 const MAX_AGE_MS = 1_000;
-/** By operation and tenant. */
 const rememberedOf = perReader(() => new Recent<FeeAccountsOfTenant>(MAX_REMEMBERED, MAX_AGE_MS));
 
 /**
@@ -67,10 +66,7 @@ export function feeNeeds(key: FeeKey): Need[] {
   return [need(tenants, { id: key.tenantId }), need(feeSchedules, key)];
 }
 
-/**
- * What the operation costs, and which account receives it. The fee account itself pays no fee. (docs/contract.md,
- * Limits and fees)
- */
+/** What the operation costs, and who receives it; the fee account pays none. (docs/contract.md, Limits and fees) */
 export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
   const schedule = state.row(feeSchedules, key);
   const accountId = state.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;

@@ -1,21 +1,16 @@
 import type { Actor } from '../access/audit-log.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
-import type { Database, Reader } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
 
-/**
- * The result for one account of an import. `known`: it was already open, so repeating an import opens nothing twice.
- */
+/** The result for one account. `known`: it was open already, so repeating an import opens nothing twice. */
 type Imported =
   | { readonly result: 'opened' | 'known'; readonly account: Account }
   | { readonly result: 'refused'; readonly refusal: Refusal };
 
-export interface ImportDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface ImportDeps extends DatabaseDeps {
   readonly actor: Actor;
   /** Reports the results without writing anything. */
   readonly dryRun: boolean;

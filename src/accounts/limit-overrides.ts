@@ -10,9 +10,7 @@ import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { limitsOf } from './limits.js';
 
-/**
- * Limits of single accounts, set by operators. The account's row is the lock, so no posting decides by the old ones.
- */
+/** Limits of single accounts, set by operators under the account's row, so no posting decides by the old ones. */
 
 export interface LimitChange {
   readonly accountId: Uuid;

@@ -34,10 +34,7 @@ export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
 
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
-/**
- * The totals of every month that an instant may fall in: which one depends on a time zone that is read at the same
- * time.
- */
+/** Every month that an instant may fall in: which one depends on a time zone that is read at the same time. */
 function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map((offset) => monthOf(instant(at + offset), 'UTC').name);
   return [...new Set(names)].map((month) => need(monthTotals, { accountId, asset, month }));

@@ -56,11 +56,7 @@ async function findAliases(
   return ({ tenantId, alias }) => found.get(`${tenantId}|${alias}`);
 }
 
-/**
- * The account with this phone: the tenant's own, otherwise the only one in its network. Null if there is none, or if
- * several accounts of the network have it. Own, foreign and missing phones take the same statement, so timing reveals
- * nothing.
- */
+/** The tenant's own, else its network's only one. Own, foreign and missing phones take the same statement. */
 export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string): Promise<LookupResult | null> {
   const own = literal(tenants, 'id', tenantId);
   const rows = await reader.query(

@@ -32,11 +32,7 @@ export interface MovementPage {
   readonly nextBefore: bigint | null;
 }
 
-/**
- * A page of an account's entries, newest first, beginning before `before` (null: at the newest). A page costs the same
- * at any depth: a time bound becomes a bound on `seq`, since `created_at` never runs backwards within an account except
- * where an operator reset its clock. (docs/contract.md, Movements)
- */
+/** A page of entries, newest first. It costs the same at any depth: time bounds become bounds on `seq`. */
 export async function readMovements(
   reader: Reader,
   accountId: Uuid,
@@ -83,10 +79,7 @@ export async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }
   );
 }
 
-/**
- * Every entry of the ranges, by the primary key; for an asset or kind, by merging one index's ranges for each asset and
- * kind. Naming the index keeps the optimizer from reading and sorting the whole account.
- */
+/** By the primary key, or by merging an index's ranges: unnamed, the optimizer might sort the whole account. */
 function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRange[], count: number): string {
   const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
   const isFiltered = filter.asset !== undefined || filter.kind !== undefined;
@@ -146,9 +139,7 @@ function filteredBy({ asset, kind }: MovementFilter): string[] {
 
 type Holders = ReadonlyMap<Uuid, string>;
 
-/**
- * The holders of the bank accounts of the page's payouts, by payout. Most pages have none, and then this costs nothing.
- */
+/** The holders of the bank accounts of the page's payouts, by payout; it costs nothing where there are none. */
 async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
   const ids = rows.flatMap((row) => (row.related_type === 'payout' ? column.uuid.parse(row.related_id) : []));
   if (ids.length === 0) return new Map();

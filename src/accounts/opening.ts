@@ -60,7 +60,6 @@ export async function openAccount(
   return opened.account;
 }
 
-/** The account in stored form, or every problem with the input. */
 export function draftAccount({ tenantId, type, name, grants, ...wanted }: NewAccount, createdAt: Instant): Drafted {
   const problems: FieldProblem[] = [];
   const wrong = (field: string, reason: string): void => {

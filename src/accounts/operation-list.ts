@@ -40,12 +40,10 @@ export interface OperationFilter {
   readonly most?: bigint | undefined;
 }
 
-/** By columns of the operation's table. */
 type Destination = Readonly<
   Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
 >;
 
-/** How members read one kind of operation. */
 export interface OperationList<Row extends Operation> {
   /** With the indexes `source` and `status` (or `tenant`, without statuses), each ending in created_at and id. */
   readonly table: Table<Row>;

@@ -50,7 +50,6 @@ export async function awaitPostings(
 /** A command is given up within a minute, and the server ends a transaction whose process has frozen even sooner. */
 const COMMITTED_AFTER_MS = 60_000;
 
-/** What the API reads accounts with. */
 export interface ReadingDeps {
   readonly database: Database;
   readonly clock: Clock;
@@ -58,10 +57,7 @@ export interface ReadingDeps {
   readonly guard: Pick<ClockGuard, 'isWell'>;
 }
 
-/**
- * The totals of an account at a past moment. Throws not_found, authority_insufficient, invalid_field, ledger_unavailable.
- * (docs/contract.md, Balances)
- */
+/** Throws not_found, authority_insufficient, invalid_field, ledger_unavailable. (docs/contract.md, Balances) */
 export async function readPastBalances(
   { database, clock, guard }: ReadingDeps,
   caller: Caller,
@@ -83,11 +79,7 @@ export async function readPastBalances(
   };
 }
 
-/**
- * The totals of accounts from entries dated at or before a moment so long ago that nothing can still be posted there.
- * It reads one entry for each step of a binary search through the account's entries, and one for each asset and kind,
- * however many entries there are.
- */
+/** The totals at a moment so long ago that nothing can be posted there, by binary search through the entries. */
 export async function totalsAt(
   reader: Reader,
   accountIds: readonly Uuid[],

@@ -6,13 +6,11 @@ import { literals } from '../db/statements.js';
 import type { OwnerFinder } from '../ledger/desk/types.js';
 import { perReader } from './per-reader.js';
 
-/** An account, and the tenant that named it. */
 interface NamedAccount {
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
 }
 
-/** How the tenants relate to the accounts that they named. */
 interface Reach {
   /** True for the tenant's own account. */
   owns(tenantId: Uuid, accountId: Uuid): boolean;
@@ -26,11 +24,7 @@ interface Reach {
 const knownOwnersOf = perReader(() => new Map<Uuid, Uuid>());
 const MAX_KNOWN_OWNERS = 20_000;
 
-/**
- * Read before the lock, so that a command names no account outside its tenant's reach. Accounts that a tenant cannot
- * reach are not read for it. A tenant's own accounts are cached, for that tenant alone, so a foreign account takes as
- * long as a missing one.
- */
+/** Before the lock, so that nothing out of reach is named. A foreign account takes as long as a missing one. */
 export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
   const own = new Set<string>();
   const inReach = new Set<string>();
@@ -78,7 +72,6 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   );
 }
 
-/** The owners of these accounts, whoever named them. */
 export async function readOwners(reader: Reader, accountIds: readonly Uuid[]): Promise<OwnerFinder> {
   if (accountIds.length === 0) return () => undefined;
   const ids = literals(accounts, 'id', new Set(accountIds));

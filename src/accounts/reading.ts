@@ -59,10 +59,7 @@ export async function listAccounts(
   );
 }
 
-/**
- * What one operation, and the rest of this month, may take. Throws not_found, authority_insufficient.
- * (docs/contract.md, Limits and fees)
- */
+/** What one operation, and the rest of this month, may take. Throws not_found, authority_insufficient. */
 export async function readLimits(
   reader: Reader,
   caller: Caller,
@@ -86,13 +83,11 @@ export async function readLimits(
   };
 }
 
-/** An account's limits in one asset, and what the month has used of them. */
 export interface LimitState {
   readonly asset: Asset;
   readonly limits: Limits;
   /** True if an operator has set any of them for this account. */
   readonly isOwn: boolean;
-  /** What the month has used of its limit. */
   readonly used: bigint;
   readonly resetsAt: Instant;
 }

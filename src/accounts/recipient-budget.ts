@@ -15,17 +15,13 @@ interface Asking {
   readonly tokenKeyId: string | null;
 }
 
-/**
- * A file whose names are paid for up to a row: reading it again does not pay a second time for names that belong to
- * nobody.
- */
+/** A file whose names are paid for up to a row: reading it again does not pay again for names of nobody. */
 interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
 }
 
 interface BudgetSize {
-  /** Names for one token, and for all of a tenant's tokens together. */
   readonly ofToken: number;
   readonly ofTenant: number;
   /** How long an empty budget takes to refill. */
@@ -92,9 +88,7 @@ export class RecipientBudget {
     }
   }
 
-  /**
-   * One at a time for each tenant: a tenant that floods us waits for itself, and holds no connection that others need.
-   */
+  /** One at a time for each tenant: one that floods us waits for itself, and holds no connection. */
   private inTurn(tenantId: Uuid, work: () => Promise<void>): Promise<void> {
     const turn = (this.turns.get(tenantId) ?? Promise.resolve()).then(work);
     const end = turn
@@ -205,10 +199,7 @@ function exhausted(waitMs: number): ApiError {
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
 }
 
-/**
- * The accounts that were new to the tenant, and the total cost: one for each of them, and one for each name that is
- * nobody's.
- */
+/** The accounts new to the tenant, and the cost: one for each, and one for each name that is nobody's. */
 async function newOnes(
   reader: Reader,
   tenantId: Uuid,

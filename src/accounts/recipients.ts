@@ -35,11 +35,7 @@ export function parseRecipient(text: string): RecipientName | null {
   return phone === null ? null : { by: 'phone', value: phone };
 }
 
-/**
- * Finds at most MAX_NAMES recipients of a tenant: aliases in the tenant, ids and phones in it and its network; if
- * several accounts share a phone, the tenant's own. Closed and system accounts are not found. (docs/contract.md,
- * Networks)
- */
+/** At most MAX_NAMES: aliases in the tenant, ids and phones also in its network. (docs/contract.md, Networks) */
 export async function resolveRecipients(
   reader: Reader,
   tenantId: Uuid,
@@ -89,7 +85,6 @@ async function findReachable(
   );
 }
 
-/** The tenant's own account with the phone, otherwise the only one in its network. */
 function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, Recipient> {
   const owners = new Map<string, Recipient>();
   const own = new Set<string>();

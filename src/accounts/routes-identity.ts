@@ -12,7 +12,6 @@ interface IdentityDeps extends DeclarationDeps {
   readonly budget: RecipientBudget;
 }
 
-/** Who holds an account, and what it is called. */
 export function identityRoutes(api: Api, deps: IdentityDeps): void {
   lookup(api, deps);
   alias(api, deps);
@@ -59,7 +58,7 @@ function alias(api: Api, { database, clock }: IdentityDeps): void {
     summary('Set the alias of an account', 'Releases the previous one, which nobody can take for 90 days.'),
     async (request) => {
       const wanted = readAlias(request.body.alias);
-      const account = await setAlias(database, clock, request.caller, pathId(request, 'account_id'), wanted);
+      const account = await setAlias(database, clock, pathId(request, 'account_id'), wanted, request.caller);
       return { status: 200, body: { account_id: account.id, alias: account.alias } };
     },
   );
@@ -72,7 +71,7 @@ function alias(api: Api, { database, clock }: IdentityDeps): void {
     refuses('invalid_state'),
     summary('Release the alias of an account', 'Nobody can take it for 90 days.'),
     async (request) => {
-      await releaseAlias(database, clock, request.caller, pathId(request, 'account_id'));
+      await releaseAlias(database, clock, pathId(request, 'account_id'), request.caller);
       return { status: 204 };
     },
   );
@@ -91,15 +90,10 @@ function verification(api: Api, deps: IdentityDeps): void {
       'From then on the account can send. Declaring it again replaces the data.',
     ),
     async (request) => {
-      const declared = request.body;
-      const answer = await declareVerification(deps, request.caller, pathId(request, 'account_id'), {
-        type: declared.type,
-        legalName: declared.legal_name,
-        documentType: declared.document_type,
-        documentNumber: declared.document_number,
-        country: declared.country,
-        declaredAt: declared.declared_at ?? null,
-      });
+      const { legal_name: legalName, document_type: documentType, ...sent } = request.body;
+      const { type, country, document_number: documentNumber, declared_at: declaredAt = null } = sent;
+      const declared = { type, legalName, documentType, documentNumber, country, declaredAt };
+      const answer = await declareVerification(deps, pathId(request, 'account_id'), declared, request.caller);
       return { status: 200, body: answer };
     },
   );

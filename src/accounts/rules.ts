@@ -121,7 +121,6 @@ export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount):
 
 export interface Fee {
   readonly raw: bigint;
-  /** Null when nothing is charged. */
   readonly accountId: Uuid | null;
 }
 

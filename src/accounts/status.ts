@@ -17,11 +17,9 @@ import { lockOpenAccount } from './access.js';
 
 export interface Changed {
   readonly account: Account;
-  /** False if it already was. */
   readonly changed: boolean;
 }
 
-/** Who decides it and, for the audit log, why. */
 export interface Decided {
   readonly actor: Actor;
   /** 1 to 140 characters. */

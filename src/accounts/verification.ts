@@ -1,19 +1,18 @@
-import { accountAct, type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
 import { SealedSecrets } from '../access/sealed-secrets.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
-import type { Caller } from '../core/permissions.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
 import { reseal, seal } from '../core/secret-box.js';
-import type { Database, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { type Verification, verifications } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { appendEvents } from '../ledger/event-log.js';
-import { lockManagedAccount, lockOpenAccount } from './access.js';
+import { type Changer, lockForChange } from './access.js';
 
 /** What is declared of the account's holder. (docs/contract.md, Verification) */
 interface Declaration {
@@ -39,39 +38,20 @@ type VerificationAnswer = Readonly<{
   document_last4: string;
 }>;
 
-/** What declaring needs besides the declaration. */
-export interface DeclarationDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface DeclarationDeps extends DatabaseDeps {
   /** The first one seals. */
   readonly encryptionKeys: Keyring;
 }
 
-/**
- * A member declares who holds an account. Throws ApiError not_found, authority_insufficient, invalid_state (closed),
- * invalid_field.
- */
+/** Throws ApiError not_found, authority_insufficient, invalid_state (closed), invalid_field. */
 export function declareVerification(
   { database, clock, encryptionKeys }: DeclarationDeps,
-  caller: Caller,
   accountId: Uuid,
   declared: Declaration,
+  by: Changer,
 ): Promise<VerificationAnswer> {
   return transact(database, async (transaction) => {
-    const account = await lockManagedAccount(transaction, caller, accountId);
-    return store(transaction, encryptionKeys, account, declared, memberActor(caller), clock());
-  });
-}
-
-/** The same by an operator, for any account. */
-export function declareVerificationFor(
-  { database, clock, encryptionKeys }: DeclarationDeps,
-  accountId: Uuid,
-  declared: Declaration,
-  actor: Actor,
-): Promise<VerificationAnswer> {
-  return transact(database, async (transaction) => {
-    const account = await lockOpenAccount(transaction, accountId);
+    const { account, actor } = await lockForChange(transaction, by, accountId);
     return store(transaction, encryptionKeys, account, declared, actor, clock());
   });
 }

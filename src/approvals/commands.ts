@@ -13,13 +13,10 @@ import {
 } from './decide.js';
 
 export interface ApprovalCommands<Row extends Approvable> {
-  /** Approve, reject and cancel, by anybody. */
   readonly act: CommandKind<ActOnWaiting<Row>, Row>;
-  /** Expires what nobody approved in time. */
   readonly expire: CommandKind<ExpireWaiting<Row>, Row>;
 }
 
-/** The posting desk's commands for a feature's waiting resources. */
 export function approvalCommands<Row extends Approvable>(feature: ApprovalFeature<Row>): ApprovalCommands<Row> {
   const { resourceType, table } = feature;
   const accounts = naming(({ facts }: ExpireWaiting<Row>) => (facts === null ? [] : feature.accountsOf(facts)));

@@ -67,25 +67,19 @@ interface ExpiringRows {
   readonly lasting?: string;
 }
 
-/** Everything in which features differ. */
 export interface ApprovalFeature<Row extends Approvable> {
   readonly resourceType: ApprovableType;
   readonly table: Table<Row>;
   /** Finds waiting ones by their expiry, without scanning the others. */
   readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
-  /**
-   * Why it can neither be ended nor refused at its last approval, and does not expire: its money may have left. Usually
-   * null.
-   */
+  /** Why it can neither be ended nor expire: its money may have left. Usually null. */
   readonly endRefusal: (row: Row) => Refusal | null;
   /** Every account that an ending may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];
   /** The last approval has been given: `approved` already counts it. */
   granted(approved: Row, state: LockedState): Ending<Row>;
-  /** Somebody rejected or canceled it. */
   ended(row: Row, action: 'reject' | 'cancel', reason: string | null, state: LockedState): Ending<Row>;
-  /** Nobody approved it in time. */
   expired(row: Row, state: LockedState): Ending<Row>;
 }
 
@@ -109,7 +103,6 @@ export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
 /** The status after an approval that finds that the resource no longer qualifies. */
 const REJECTED = 'rejected';
 
-/** Approve, reject, cancel. */
 export function decideAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,
@@ -237,10 +230,7 @@ function decided<Row extends Approvable>(
   return done(ended, { ...writes, rows });
 }
 
-/**
- * The act changed nothing, but may have found the resource past its expiry. What the staff tried is recorded and its
- * key bound, so a repetition is not recorded again.
- */
+/** It may have found the resource expired. What the staff tried is recorded, and its key bound to record it once. */
 function refusedAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,

@@ -1,13 +1,12 @@
-import { type Actor, memberActor } from '../access/audit-log.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Reader } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { transact } from '../db/transact.js';
-import { assertAccountAllowed, lockManagedAccount, lockOpenAccount } from '../accounts/access.js';
+import { assertAccountAllowed, type Changer, lockForChange } from '../accounts/access.js';
 import { changePolicy } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
@@ -31,74 +30,46 @@ export interface AccountPolicy extends PolicyChange {
   readonly coming: PolicyState['coming'];
 }
 
-/**
- * What the API does with policies. Every method throws not_found or authority_insufficient if the caller has no right.
- */
-export class ApprovalPolicies {
-  constructor(
-    private readonly database: Database,
-    private readonly clock: Clock,
-  ) {}
-
-  /** Also throws not_found if there is none. */
-  async read(caller: Caller, accountId: Uuid, asset: Asset): Promise<AccountPolicy> {
-    await assertAccountAllowed(this.database.reader, 'readLimits', caller, accountId);
-    const row = await this.database.reader.find(approvalPolicies, { accountId, asset });
-    const policy = accountPolicy(accountId, asset, policyState(row, this.clock()));
-    if (policy === null) throw notFound();
-    return policy;
-  }
-
-  /** Whatever it weakens takes effect later. Also throws invalid_state (closed). */
-  set(caller: Caller, change: PolicyChange): Promise<AccountPolicy> {
-    return transact(this.database, async (transaction) => {
-      const account = await lockManagedAccount(transaction, caller, change.accountId);
-      const { asset } = change;
-      return asSet(change, await changePolicy(transaction, account, asset, change, memberActor(caller), this.clock));
-    });
-  }
-
-  /** Also throws not_found if there is none, and invalid_state (closed). */
-  remove(caller: Caller, accountId: Uuid, asset: Asset): Promise<void> {
-    return transact(this.database, async (transaction) => {
-      const account = await lockManagedAccount(transaction, caller, accountId);
-      const after = await changePolicy(transaction, account, asset, null, memberActor(caller), this.clock);
-      if (after === null) throw notFound();
-    });
-  }
+/** Throws not_found, also if there is none, and authority_insufficient. */
+export async function readPolicy(
+  { database: { reader }, clock }: DatabaseDeps,
+  caller: Caller,
+  accountId: Uuid,
+  asset: Asset,
+): Promise<AccountPolicy> {
+  await assertAccountAllowed(reader, 'readLimits', caller, accountId);
+  const row = await reader.find(approvalPolicies, { accountId, asset });
+  const policy = accountPolicy(accountId, asset, policyState(row, clock()));
+  if (policy === null) throw notFound();
+  return policy;
 }
 
 /**
- * For operators: weakening a policy is delayed for them too. Throws ApiError not_found, invalid_state (closed),
- * invalid_field.
+ * Whatever it weakens takes effect later, for operators too. Throws ApiError not_found, authority_insufficient,
+ * invalid_state (closed), invalid_field.
  */
-export function setPolicy(
-  database: Database,
-  clock: Clock,
-  change: PolicyChange,
-  actor: Actor,
-): Promise<AccountPolicy> {
+export function setPolicy(database: Database, clock: Clock, change: PolicyChange, by: Changer): Promise<AccountPolicy> {
   assertRanges(change);
   return transact(database, async (transaction) => {
-    const account = await lockOpenAccount(transaction, change.accountId);
+    const { account, actor } = await lockForChange(transaction, by, change.accountId);
     return asSet(change, await changePolicy(transaction, account, change.asset, change, actor, clock));
   });
 }
 
-/** Likewise for operators. Null if there was none. Throws ApiError not_found, invalid_state (closed). */
+/** Likewise. Null if there was none. Throws ApiError not_found, authority_insufficient, invalid_state (closed). */
 export function removePolicy(
   database: Database,
   clock: Clock,
   accountId: Uuid,
   asset: Asset,
-  actor: Actor,
+  by: Changer,
 ): Promise<PolicyState | null> {
-  return transact(database, async (transaction) =>
-    changePolicy(transaction, await lockOpenAccount(transaction, accountId), asset, null, actor, clock),
-  );
+  return transact(database, async (transaction) => {
+    const { account, actor } = await lockForChange(transaction, by, accountId);
+    return changePolicy(transaction, account, asset, null, actor, clock);
+  });
 }
 
-/** An account's policies in force, at most one for each asset. */
 export async function listPolicies(reader: Reader, accountId: Uuid, at: Instant): Promise<readonly AccountPolicy[]> {
   const rows = await reader.select(approvalPolicies, { accountId, asset: ASSETS }, { orderBy: ['asset'] });
   return rows.flatMap((row) => accountPolicy(accountId, row.asset, policyState(row, at)) ?? []);

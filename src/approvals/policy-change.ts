@@ -2,7 +2,7 @@ import { accountAct, type Act, type ActDetails, type Actor, recordAct } from '..
 import { lockAccount } from '../accounts/access.js';
 import type { Asset } from '../core/amount.js';
 import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
-import type { Database, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { approvalPolicies, type ApprovalPolicyRow } from '../db/entities/approvals.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { equalsSql, literal, updateSql, upsertSql } from '../db/statements.js';
@@ -20,9 +20,7 @@ import {
 
 /** Changes of approval policies, under the accounts' locks, with their lines in the audit log. */
 
-/**
- * `wanted` null removes the policy. Returns null if there was nothing to remove. The caller holds the account's row.
- */
+/** `wanted` null removes the policy: null if there was none. The caller holds the account's row. */
 export async function changePolicy(
   transaction: Transaction,
   account: Account,
@@ -50,10 +48,7 @@ export async function changePolicy(
  * Stores changes that have taken effect, and records that in the audit log. Decisions do not depend on this. Handles at
  * most `limit` and returns how many it found.
  */
-export async function recordEffective(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  limit: number,
-): Promise<number> {
+export async function recordEffective({ database, clock }: DatabaseDeps, limit: number): Promise<number> {
   const due = await database.reader.query(
     `SELECT account_id, asset FROM approval_policies
      WHERE effective_at<=${literal(approvalPolicies, 'effectiveAt', clock())} ORDER BY effective_at LIMIT ${Math.trunc(limit)}`,
@@ -125,7 +120,6 @@ function nextColumns(
   };
 }
 
-/** Drops whatever else the object has. */
 function settingsOf({ threshold, approvals, expiresInS }: Policy): Policy {
   return { threshold, approvals, expiresInS };
 }
@@ -151,7 +145,6 @@ function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): Act
   return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
 }
 
-/** All null: the policy is removed. */
 function policyDetails(policy: Policy | null): ActDetails {
   return {
     threshold: policy?.threshold.toString() ?? null,

@@ -2,7 +2,7 @@ import { type Actor, recordAct } from '../access/audit-log.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
-import type { Database } from '../db/database.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
 import { tenants } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -11,11 +11,7 @@ import { recordEffective } from './policy-change.js';
 
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
-/**
- * How long a change that weakens one of the tenant's approval policies waits; null: not at all. A change that is
- * already waiting keeps its time. For operators. Throws ApiError not_found, invalid_field (seconds). (docs/contract.md,
- * Approval policies)
- */
+/** A change that waits already keeps its time. `seconds` null: no delay. Throws ApiError not_found, invalid_field. */
 export async function setPolicyDelay(
   database: Database,
   clock: Clock,
@@ -39,8 +35,7 @@ export async function setPolicyDelay(
 const EVERY_MS = 1_000;
 const AT_ONCE = 100;
 
-/** Records in the audit log the policies that have taken effect. */
-export function policiesSweep(deps: { readonly database: Database; readonly clock: Clock }): Sweep {
+export function policiesSweep(deps: DatabaseDeps): Sweep {
   return {
     name: 'approval policies',
     everyMs: EVERY_MS,

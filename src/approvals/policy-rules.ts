@@ -58,13 +58,10 @@ function nextOf({ nextThreshold, nextApprovals, nextExpiresInS, effectiveAt }: A
   };
 }
 
-/** What a change does. */
 export interface PolicyPlan {
   /** From now on: whatever the change makes stricter applies at once. */
   readonly inForce: Policy | null;
-  /** Later: the change as a whole. */
   readonly coming: ComingPolicy | null;
-  /** The pending change that is withdrawn. */
   readonly withdrawn: ComingPolicy | null;
   /** Whether `coming` is new rather than requested again. */
   readonly isRequest: boolean;
@@ -84,10 +81,7 @@ export function planChange(state: PolicyState, wanted: Policy | null, delayS: nu
   return { inForce: atOnce, coming: { policy: wanted, effectiveAt }, withdrawn: known, isRequest: true };
 }
 
-/**
- * The stricter of each setting: what either policy would hold is held, for the larger number of approvals and the
- * shorter expiry.
- */
+/** The stricter of each setting: what either would hold is held, for more approvals and the shorter expiry. */
 function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
   if (one === null || other === null) return one ?? other;
   return {

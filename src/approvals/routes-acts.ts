@@ -6,7 +6,6 @@ import type { z } from '../http/zod.js';
 import type { Approvable } from './decide.js';
 import type { Approvals } from './service.js';
 
-/** How features whose resources wait for approval differ. */
 interface ApprovalRoutes<Row extends Approvable> {
   readonly noun: 'transfer' | 'payout';
   readonly approve: Operation;
@@ -16,7 +15,6 @@ interface ApprovalRoutes<Row extends Approvable> {
   readonly examples: Readonly<Record<'approved' | 'rejected' | 'canceled', unknown>>;
   readonly rejectBody: z.ZodType<{ readonly reason: string }>;
   readonly present: (row: Row) => unknown;
-  /** The status after the last approval. */
   readonly approvedStatus: string;
   readonly expiredStatus: string;
   /** A sentence that says who may cancel it, and when. */

@@ -2,14 +2,15 @@ import { type Asset, ASSETS } from '../core/amount.js';
 import { notFound } from '../core/errors.js';
 import type { Api } from '../http/api.js';
 import { answers, body, named, pathId, permits, refuses, summary } from '../http/route.js';
-import { type ApprovalPolicies, DEFAULT_EXPIRY_S } from './policies.js';
+import { DEFAULT_EXPIRY_S, readPolicy, removePolicy, setPolicy } from './policies.js';
 import { presentPolicy } from './presenter.js';
 import { PolicyBody, PolicySchema } from './schemas.js';
 
 const PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 
 /** (docs/contract.md, Approval policies) */
-export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void {
+export function approvalPolicyRoutes(api: Api, deps: Parameters<typeof readPolicy>[0]): void {
+  const { database, clock } = deps;
   api.get(
     PATH,
     named('getApprovalPolicy'),
@@ -18,7 +19,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
     refuses('not_found', 'authority_insufficient'),
     summary('Read an approval policy', 'For one account and asset; 404 if nothing there needs approval.'),
     async (request) => {
-      const policy = await policies.read(request.caller, pathId(request, 'account_id'), pathAsset(request));
+      const policy = await readPolicy(deps, request.caller, pathId(request, 'account_id'), pathAsset(request));
       return { status: 200, body: presentPolicy(policy) };
     },
   );
@@ -38,7 +39,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
       const { threshold, approvals, expires_in_s: expiresInS = DEFAULT_EXPIRY_S } = request.body;
       const accountId = pathId(request, 'account_id');
       const change = { accountId, asset: pathAsset(request), threshold, approvals, expiresInS };
-      return { status: 200, body: presentPolicy(await policies.set(request.caller, change)) };
+      return { status: 200, body: presentPolicy(await setPolicy(database, clock, change, request.caller)) };
     },
   );
 
@@ -53,7 +54,9 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
       "New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.",
     ),
     async (request) => {
-      await policies.remove(request.caller, pathId(request, 'account_id'), pathAsset(request));
+      const accountId = pathId(request, 'account_id');
+      const removed = await removePolicy(database, clock, accountId, pathAsset(request), request.caller);
+      if (removed === null) throw notFound();
       return { status: 204 };
     },
   );

@@ -8,10 +8,7 @@ import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
 import { policyAt } from './policy-rules.js';
 
-/**
- * What may be done to anything that waits for approval: shared by transfers and payouts. Pure. (docs/contract.md,
- * Approval)
- */
+/** What may be done to anything that waits for approval. Pure. (docs/contract.md, Approval) */
 
 export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
@@ -20,10 +17,8 @@ export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 export type Acting =
   { readonly by: 'member'; readonly memberId: Uuid } | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
-/** The parts of the waiting resource that the rules look at. */
 export interface Waiting {
   readonly status: string;
-  /** The member who asked for it. */
   readonly createdBy: Uuid;
   readonly required: number;
   readonly received: number;
@@ -46,7 +41,6 @@ export function waitingOf(row: ApprovalColumns): Waiting | null {
   return { status, createdBy, required: approvalsRequired, received: approvalsReceived, expiresAt: approvalExpiresAt };
 }
 
-/** What approvals a new resource waits for. */
 export interface WantedApprovals {
   readonly required: number;
   readonly expiresAt: Instant;
@@ -59,9 +53,7 @@ export function approvalsWanted(row: ApprovalPolicyRow | undefined, raw: bigint,
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
 }
 
-/** What is known of who acts. */
 export interface Standing {
-  /** The member's role in the source account. */
   readonly role: Role | undefined;
   /** The member of staff who acts, as their row is now. */
   readonly staff: Staff | undefined;
@@ -71,7 +63,6 @@ export type ApprovableType = 'transfer' | 'payout';
 
 /** Which operations of the permissions table a feature's approvals are. */
 export interface ApprovalOperations {
-  /** Approve and reject. */
   readonly approve: Operation;
   readonly cancel: Operation;
   /** The statuses besides pending approval in which it can still be canceled. */
@@ -113,7 +104,6 @@ export function authorityRefusal(
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
 }
 
-/** The staff must give a reason. */
 export function malformedRefusal(acting: Acting, reason: string | null): Refusal | null {
   if (acting.by === 'member' || reason !== null) return null;
   return { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' };
@@ -125,17 +115,13 @@ export function stateRefusal(current: string, allowed: readonly string[] = [PEND
   return { code: 'invalid_state', message: `it is ${current}, ${what}`, details: { current, allowed } };
 }
 
-/**
- * Whichever of the staff approved first, a second approval by the staff does not count; they are told so, and it is
- * recorded.
- */
+/** A second approval by the staff, whoever gave the first, does not count; they are told so, and it is recorded. */
 const SUPPORT_COUNTS_ONCE: Refusal = {
   code: 'invalid_state',
   message: 'support has approved it already, and counts once',
   details: { current: PENDING_APPROVAL, allowed: [] },
 };
 
-/** The statuses in which the action is possible. */
 export function allowedFor(action: ApprovalAction, { alsoCanceledIn = [] }: ApprovalOperations): readonly string[] {
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
 }
@@ -179,7 +165,6 @@ export function isExpired({ expiresAt }: Pick<Waiting, 'expiresAt'>, at: Instant
   return at >= expiresAt;
 }
 
-/** Whether an operation needs approval. */
 export function needsApproval(policy: { readonly threshold: bigint } | undefined, raw: bigint): boolean {
   return policy !== undefined && raw >= policy.threshold;
 }

@@ -128,10 +128,7 @@ export class Approvals<Row extends Approvable> {
     return this.stateOf(outcome.resource);
   }
 
-  /**
-   * Expires those that are due, at most `limit`, and returns how many. Throws ApiError ledger_unavailable if the result
-   * of any is unknown: try again a little later.
-   */
+  /** Returns how many were due. Throws ApiError ledger_unavailable if any result is unknown: try again later. */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
     const ending = expiring.lasting === undefined ? '' : ` AND NOT (${expiring.lasting})`;

@@ -63,9 +63,7 @@ export interface AuditStep extends AuditReport {
   readonly position: AuditPosition | null;
 }
 
-/**
- * Continues an audit of the whole ledger until `options.isOver`. Throws DatabaseUnavailable, and the signal's reason.
- */
+/** Continues an audit of everything until `options.isOver`. Throws DatabaseUnavailable, the signal's reason. */
 export async function auditSome(
   database: Database,
   position: AuditPosition,

@@ -1,4 +1,5 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
@@ -6,6 +7,7 @@ import { auditStanding, type StandingStep } from './standing.js';
 
 /** The state of the scheduled audit. Returns the observer that counts its steps. */
 export function auditMetrics(registry: Registry, reader: Reader, clock: Clock): (step: StandingStep) => void {
+  const { counter } = metersOf(registry);
   readTogether(
     registry,
     {
@@ -19,17 +21,12 @@ export function auditMetrics(registry: Registry, reader: Reader, clock: Clock): 
       return { audit_findings_open: open, audit_pass_age_seconds: since === null ? 0 : (clock() - since) / 1_000 };
     },
   );
-  const steps = new Counter({
-    name: 'audit_steps_total',
-    help: 'Steps of the audit, by outcome: done (a full audit), rests, idle, superseded',
-    labelNames: ['ended'] as const,
-    registers: [registry],
-  });
-  const rows = new Counter({
-    name: 'audit_rows_total',
-    help: 'Rows the audit has looked at',
-    registers: [registry],
-  });
+  const steps = counter(
+    'audit_steps_total',
+    'Steps of the audit, by outcome: done (a full audit), rests, idle, superseded',
+    ['ended'],
+  );
+  const rows = counter('audit_rows_total', 'Rows the audit has looked at');
   return ({ ended, rows: looked }) => {
     steps.inc({ ended });
     rows.inc(looked);

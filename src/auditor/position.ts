@@ -9,7 +9,6 @@ export interface Place {
   readonly check: number;
   /** The walks of this check before it are done. */
   readonly walk: number;
-  /** The last row of this walk; undefined: none yet. */
   readonly after: unknown;
   /** What the check remembers across slices, in the order in which it asks for it. */
   readonly memories: readonly object[];
@@ -20,7 +19,6 @@ export interface AuditPosition {
   readonly beganAt: number;
   /** Null: at the beginning. */
   readonly place: Place | null;
-  /** How many findings each check has had. */
   readonly found: ReadonlyMap<string, number>;
   readonly tally: Int32Array;
 }

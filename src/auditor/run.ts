@@ -86,17 +86,13 @@ export class AuditRun {
     return (this.found.get(check) ?? 0) > MAX_FINDINGS_OF_A_CHECK;
   }
 
-  /** Counts rows of a kind that were read. */
   counted(what: string, rows: number): void {
     this.checked[what] = (this.checked[what] ?? 0) + rows;
     this.done += rows;
     this.onProgress?.(Math.min(this.done, this.total), this.total);
   }
 
-  /**
-   * Runs the checks from the current position. Returns where it stopped, or null at the end. Throws what a check
-   * throws.
-   */
+  /** Runs the checks. Returns where it stopped, or null at the end. Throws what a check throws. */
   async go(checks: readonly Check[]): Promise<AuditPosition | null> {
     try {
       for (const [number, check] of checks.entries()) {
@@ -114,10 +110,7 @@ export class AuditRun {
     }
   }
 
-  /**
-   * What a check remembers across slices: the stored value when continuing. Must be requested in the same order each
-   * time.
-   */
+  /** What a check remembers across slices, stored or `fresh`. Must be requested in the same order each time. */
   memory<T extends object>(fresh: T): T {
     const kept = this.from?.memories[this.memories.length] as T | undefined;
     const memory = kept ?? fresh;
@@ -169,7 +162,6 @@ export class AuditRun {
   }
 }
 
-/** A group of checks that share one walk through a table. */
 export interface Check {
   /** The tables it walks, whose sizes make the estimate for the progress. */
   readonly tables: readonly string[];

@@ -26,7 +26,6 @@ interface StandingAuditDeps {
 /** The result of a step. `idle`: the last pass ended a short while ago. `superseded`: another step has begun in the meantime. */
 export interface StandingStep {
   readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
-  /** Rows that the step looked at. */
   readonly rows: number;
   /** Contradictions that it found, including known ones. */
   readonly findings: number;
@@ -38,7 +37,6 @@ const STORE_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
 const MAX_SUBJECT = 255;
 const MAX_MESSAGE = 2_000;
-/** Findings in one statement. */
 const FINDINGS_AT_ONCE = 500;
 
 /**
@@ -48,10 +46,7 @@ const FINDINGS_AT_ONCE = 500;
 export class StandingAudit {
   constructor(private readonly deps: StandingAuditDeps) {}
 
-  /**
-   * Works until its time is up or `signal` aborts. Throws DatabaseUnavailable, and the signal's reason if it cannot
-   * stop midway.
-   */
+  /** Works until its time is up. Throws DatabaseUnavailable, and the signal's reason if it cannot stop midway. */
   async step(signal: AbortSignal): Promise<StandingStep> {
     const { database, workMs, share } = this.deps;
     const pass = await this.take();
@@ -154,13 +149,11 @@ function cut(text: string, most: number): string {
 }
 
 interface AuditStanding {
-  /** Findings that nobody has acknowledged. */
   readonly open: number;
   /** When the last pass ended, or the first began, or there was first something to audit; null before that. */
   readonly since: Instant | null;
 }
 
-/** The state of the audit, for monitoring. */
 export async function auditStanding(reader: Reader): Promise<AuditStanding> {
   const [row] = await reader.query(
     `SELECT (SELECT COUNT(*) FROM audit_findings WHERE acknowledged_at IS NULL) AS open,

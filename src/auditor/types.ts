@@ -11,7 +11,6 @@ export type Finding = {
 
 export interface AuditReport {
   readonly findings: Finding[];
-  /** How many rows of each kind were read. */
   readonly checked: Record<string, number>;
 }
 

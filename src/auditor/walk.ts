@@ -84,10 +84,7 @@ export async function byId<Row extends { readonly id: Uuid }>(
   return found;
 }
 
-/**
- * Rows in a slice that are looked up in other tables by id. Fewer than a thousand: MariaDB turns a longer IN into a
- * table and then reads the other tables in full.
- */
+/** Fewer than a thousand: MariaDB turns a longer IN into a table and then reads the other tables in full. */
 export const ROWS_A_SLICE = 900;
 
 /** Distinct ids for an IN, or null when there are none. */

@@ -1,16 +1,13 @@
-import { auditRow, recordRows } from '../access/audit-log.js';
+import { recordOnce } from '../access/audit-log.js';
 import { ApiError, notFound, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import { auditLog } from '../db/entities/identity.js';
-import { transact } from '../db/transact.js';
 import { standingRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchAct } from '../temporal/contracts.js';
 import { MAX_REASON } from '../core/checked-text.js';
 import { cancelBatch, pauseBatch, resumeBatch, type BatchControlDeps } from './control.js';
 
-/** An act of the staff on a batch, by signal or command. */
 interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchAct['action'];
@@ -23,10 +20,7 @@ interface StaffRequest {
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
-/**
- * Performs the act if it has a reason and comes from active staff with the right. Anything else changes nothing and is
- * recorded. Throws not_found, ledger_unavailable.
- */
+/** What lacks a reason or the right changes nothing and is recorded. Throws not_found, ledger_unavailable. */
 export async function actOnBatch(
   deps: BatchControlDeps,
   request: StaffRequest,
@@ -54,18 +48,13 @@ async function requestRefusal(
   return standingRefusal(database.reader, `bonus_batch.${action}`, by);
 }
 
-/** Under the act's own id, so it is recorded once, however often it is retried. */
 async function recordRefusal(
-  { database, clock }: BatchControlDeps,
-  { batchId, action, by, actId: id }: StaffRequest,
+  deps: BatchControlDeps,
+  { batchId, action, by, actId }: StaffRequest,
   refused: string,
 ): Promise<void> {
-  await transact(database, async (transaction) => {
-    const batch = await transaction.find(bonusBatches, { id: batchId });
-    if (batch === undefined) throw notFound();
-    if ((await transaction.find(auditLog, { id })) !== undefined) return;
-    const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
-    const done = { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } };
-    recordRows(transaction, [auditRow(id, by, clock(), done)]);
-  });
+  const batch = await deps.database.reader.find(bonusBatches, { id: batchId });
+  if (batch === undefined) throw notFound();
+  const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
+  await recordOnce(deps, actId, by, { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } });
 }

@@ -31,7 +31,6 @@ export function pauseBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, 
   return setPaused(deps, batchId, actor, reason, deps.clock());
 }
 
-/** Resumes payment and tells the workflow. */
 export function resumeBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
   return setPaused(deps, batchId, actor, reason, null);
 }
@@ -69,11 +68,7 @@ async function setPaused(
   });
 }
 
-/**
- * Ends the batch. A ready one is withdrawn. For an executing one no further row is paid and held funds are released at
- * once; the remaining rows are marked as failed by the payment, which must be called afterwards. Repeating it changes
- * nothing. Also throws ledger_unavailable.
- */
+/** Ends the batch: a ready one is withdrawn; of an executing one the payment must mark the remaining rows as failed. */
 export async function cancelBatch(
   { database, desk }: BatchControlDeps,
   batchId: Uuid,

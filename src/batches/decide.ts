@@ -137,9 +137,7 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   };
 }
 
-/**
- * A row separated from its group by a busy account or a fault must not be overtaken by rows that could take its money.
- */
+/** A row separated from its group must not be overtaken by rows that could take its money. */
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
   return follows !== null && state.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending';
 }
@@ -209,10 +207,7 @@ function joined(one: Writes, other: Writes): Writes {
   return { ...one, ...other, rows: [...(one.rows ?? []), ...(other.rows ?? [])] };
 }
 
-/**
- * By support. A ready batch is withdrawn. For an executing one no further row is paid and the hold is released; its
- * rows are marked as failed afterwards.
- */
+/** By support. A ready batch is withdrawn; an executing one pays no further row, and its hold is released. */
 export function decideCancel(
   { tenantId, batchId, actor, reason, outboxId }: CancelBatch,
   state: LockedState,

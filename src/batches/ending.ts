@@ -21,11 +21,7 @@ export interface EndingDeps {
   readonly files: FileMaker;
 }
 
-/**
- * Ends the execution of a batch whose rows are all paid or refused: makes its result file, then writes status, event
- * and the file's address in one transaction, so that anybody who sees the end can get the file. Does nothing if it has
- * already ended. Throws what FileMaker.make throws. (docs/contract.md, Batch files)
- */
+/** Result file first, then status, event and address in one transaction. Throws what FileMaker.make throws. */
 export async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,
   batch: BonusBatch,

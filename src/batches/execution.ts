@@ -6,8 +6,7 @@ import type { Reader } from '../db/database.js';
 import { type BonusBatch, bonusBatches, type BonusBatchRow, bonusBatchRows } from '../db/entities/bonuses.js';
 import { accounts } from '../db/entities/parties.js';
 import { isUnavailable } from '../db/failures.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 import { readLimitState } from '../accounts/reading.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
@@ -18,29 +17,20 @@ import { OthersPosting } from './others.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
-/** The result of a group of rows. */
 interface PaidGroup {
-  /** The pending rows that were tried. */
   readonly tried: number;
-  /** Those that are now paid or refused. */
   readonly settled: number;
   /** Those whose result is unknown: they are still pending, or will be found settled. */
   readonly unknown: number;
 }
 
-/**
- * `over`: nothing is left to pay. `paused`. `cut_off` by the signal. `unavailable`: rows are still open; call again
- * later.
- */
+/** `unavailable`: rows are still open, so call again later. `cut_off`: by the signal. */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
 /** The most and the fewest rows that share a ledger transaction. */
 export const ROWS_A_GROUP = 100;
 const FEWEST_ROWS = 20;
-/**
- * For how long such a group may hold its accounts: transfers to its recipients wait for that. Where the machine is busy
- * with others, it is fewer rows.
- */
+/** How long such a group may hold its accounts, for which others wait. On a busy machine it is fewer rows. */
 const HELD_MS = 20;
 const LONGEST_PAUSE_MS = 100;
 
@@ -72,11 +62,7 @@ export class BatchExecution {
     this.others = deps.others ?? new OthersPosting(this.reader, deps.clock);
   }
 
-  /**
-   * Pays the batch until its end, a pause, `until`, or until only rows with unknown results are left. `until` lets the
-   * groups under way finish; only the signal abandons the result file, which comes last. Throws DatabaseUnavailable if
-   * nothing can be read.
-   */
+  /** `until` lets the groups under way finish; only the signal abandons the result file. Throws DatabaseUnavailable. */
   async pay(batchId: Uuid, { signal, heartbeat }: Watch, until = signal): Promise<PaymentEnd> {
     let [settled, unknown, after] = [0, 0, 0];
     let underWay = Promise.resolve(NOTHING);
@@ -173,12 +159,12 @@ export class BatchExecution {
 
   private async pendingRows(batchId: Uuid, after: number, most: number): Promise<BonusBatchRow[]> {
     // Settled rows leave dead index entries behind, so reading starts where the last group ended.
-    const rows = await this.reader.query(
-      `SELECT ${columnList(bonusBatchRows)} FROM bonus_batch_rows FORCE INDEX (status)
+    return this.reader.list(
+      bonusBatchRows,
+      `FORCE INDEX (status)
        WHERE batch_id=${literal(bonusBatchRows, 'batchId', batchId)} AND status='pending' AND number>${Math.trunc(after)}
        ORDER BY number LIMIT ${Math.trunc(most)}`,
     );
-    return rows.map((row) => parseRow(bonusBatchRows, row));
   }
 }
 

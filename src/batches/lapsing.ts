@@ -5,8 +5,6 @@ import { type Clock, instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';
-import { columnList } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { lapseBatchKind } from './commands.js';
 
@@ -27,14 +25,14 @@ export async function lapseDue(
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
   // None is validated before it is created, so the index finds those that may be due.
-  const rows = await database.reader.query(
-    `SELECT ${columnList(bonusBatches)} FROM bonus_batches FORCE INDEX (by_status)
+  const rows = await database.reader.list(
+    bonusBatches,
+    `FORCE INDEX (by_status)
      WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince}
      ORDER BY created_at LIMIT ${Math.trunc(limit)}`,
   );
   const answers = await Promise.all(
-    rows.map((row) => {
-      const { id: batchId, tenantId, sourceAccountId } = parseRow(bonusBatches, row);
+    rows.map(({ id: batchId, tenantId, sourceAccountId }) => {
       return desk.submit(lapseBatchKind, {
         tenantId,
         key: `bonus_batch/${batchId}/lapse`,

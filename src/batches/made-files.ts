@@ -14,19 +14,14 @@ export interface MadeFiles extends LastPieces {
   readonly run: number | null;
 }
 
-/**
- * Stores the rest. From the commit on the files exist; the caller says so on the batch's row. Throws MakingSuperseded.
- */
+/** Stores the rest: from the commit on the files exist. Throws MakingSuperseded. */
 export async function keepFiles(transaction: Transaction, made: MadeFiles): Promise<void> {
   const { batchId, csvBytes, xlsxBytes } = made;
   await storePieces(transaction, made);
   await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
 }
 
-/**
- * Storing the first pieces invalidates earlier attempts and removes what they left. Returns the number of this attempt.
- * Throws MakingSuperseded.
- */
+/** Storing the first pieces removes what earlier attempts left. Returns this attempt's number. */
 export async function storePieces(
   transaction: Transaction,
   { batchId, run, rest }: Pick<MadeFiles, 'batchId' | 'run' | 'rest'>,

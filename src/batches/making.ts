@@ -14,9 +14,7 @@ import type { BatchFile } from './rules.js';
 
 /** Up to this many rows, a batch is short. */
 const SHORT_ROWS = 1_000;
-/**
- * A hundred thousand rows take a tenth of this. After that the batch ends without a file, and the sweeper tries again.
- */
+/** A hundred thousand rows take a tenth of this. Else the batch ends without a file, and the sweeper tries again. */
 const MAX_WRITING_MS = 120_000;
 
 const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, MakingSuperseded];
@@ -53,10 +51,7 @@ export class FileMaker {
     return withTableFiles(table, until, store).finally(leave);
   }
 
-  /**
-   * The same, or null if it fails for a reason other than MySQL: the batch ends without its files, and the sweeper
-   * makes them.
-   */
+  /** The same, or null if it fails, except by MySQL: the batch ends without its files, and the sweeper makes them. */
   async makeIfPossible(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<MadeFiles | null> {
     try {
       return await this.make(kind, batch, signal);

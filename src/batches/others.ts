@@ -8,10 +8,7 @@ const LOOK_EVERY_MS = 250;
 /** By this long after its time, an event is usually visible. */
 const MARGIN_MS = 1_000;
 
-/**
- * Whether others post, in whatever process: by the events that they write. The rows of batches write none.
- * (docs/decisions/0049-a-batch-holds-others-shortly.md)
- */
+/** By their events, which a batch's rows do not write. (docs/decisions/0049-a-batch-holds-others-shortly.md) */
 export class OthersPosting {
   /** The last event of each tenant with recent ones. */
   private seen: ReadonlyMap<string, bigint> = new Map();

@@ -8,10 +8,8 @@ export interface BatchCommand extends Command {
   readonly sourceAccountId: Uuid;
 }
 
-/** A member's command about a batch. */
 export interface MemberCommand extends Command {
   readonly batchId: Uuid;
-  /** Null if the tenant has no such batch. */
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
   /** The outbox entry that tells the workflow. */
@@ -20,7 +18,6 @@ export interface MemberCommand extends Command {
   readonly delayMs: number;
 }
 
-/** The tenant's batch with its source; null if there is none. */
 export function findOwnBatch(
   { tenantId, batchId, sourceAccountId }: MemberCommand,
   state: LockedState,

@@ -64,7 +64,6 @@ export function presentBatchNow(batch: BonusBatch, baseUrl: string, review: Batc
   };
 }
 
-/** A row of an accepted batch. */
 export function presentBatchRow(row: BonusBatchRow, batch: Pick<BonusBatch, 'asset'>): Shown {
   const amount = (raw: bigint): Shown | null =>
     batch.asset === null ? null : { ...amountJson({ raw, asset: batch.asset }) };

@@ -1,7 +1,4 @@
-/**
- * Every code that an errors file can contain: the API's own, and those that only a file can have.
- * docs/guides/batches.md says what to do about each. (docs/contract.md, Validation)
- */
+/** Every code of an errors file; docs/guides/batches.md says what to do about each. (docs/contract.md, Validation) */
 export const PROBLEM_CODES = [
   'missing_field',
   'invalid_field',

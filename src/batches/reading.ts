@@ -10,8 +10,7 @@ import {
 } from '../db/entities/bonuses.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 import type { OperationList } from '../accounts/operation-list.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { BatchReview } from './presenter.js';
@@ -58,10 +57,10 @@ export async function readBatchRows(
   // What an unfinished validation has written is not shown.
   if (!isAccepted(batch)) return [];
   const inStatus = status === undefined ? '' : ` AND status=${literal(bonusBatchRows, 'status', status)}`;
-  const rows = await reader.query(
-    `SELECT ${columnList(bonusBatchRows)} FROM bonus_batch_rows FORCE INDEX (${status === undefined ? 'PRIMARY' : 'status'})
+  return reader.list(
+    bonusBatchRows,
+    `FORCE INDEX (${status === undefined ? 'PRIMARY' : 'status'})
      WHERE batch_id=${literal(bonusBatchRows, 'batchId', batch.id)}${inStatus} AND number>${Math.trunc(after)}
      ORDER BY number LIMIT ${Math.trunc(limit)}`,
   );
-  return rows.map((row) => parseRow(bonusBatchRows, row));
 }

@@ -4,14 +4,12 @@ import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
 
 /** A batch's errors and result files. (docs/contract.md, Batch files) */
 
-/** One problem of the uploaded file. */
 export interface ErrorRow {
   /** As a spreadsheet numbers it; null for the file as a whole. */
   readonly row: number | null;
   readonly column: string | null;
   readonly code: string;
   readonly message: string;
-  /** The cell's content. */
   readonly value: string | null;
 }
 
@@ -19,7 +17,6 @@ export interface ErrorRow {
 export interface ResultRow {
   readonly row: number;
   readonly reference: string | null;
-  /** As in the uploaded file. */
   readonly recipient: string;
   readonly amount: bigint;
   readonly asset: string;
@@ -27,7 +24,6 @@ export interface ResultRow {
   readonly bonusId: Uuid | null;
   /** Null if the row was not paid, so nothing was charged. */
   readonly fee: bigint | null;
-  /** Why it failed. */
   readonly code: string | null;
   readonly message: string | null;
   readonly paidAt: Instant | null;

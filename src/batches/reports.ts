@@ -7,8 +7,6 @@ import {
   bonusBatchProblems,
   type BonusBatchRow,
 } from '../db/entities/bonuses.js';
-import { columnList } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
 import type { TableRow } from '../spreadsheets/writing/columns.js';
 import { errorCells, resultCells } from './report-rows.js';
 import { readBatchRows } from './reading.js';
@@ -23,14 +21,14 @@ const ROWS_A_PIECE = 100;
 export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
   let last = { number: -1, ordinal: -1 };
   for (;;) {
-    const rows = await reader.query(
-      `SELECT ${columnList(bonusBatchProblems)} FROM bonus_batch_problems FORCE INDEX (PRIMARY)
+    const rows = await reader.list(
+      bonusBatchProblems,
+      `FORCE INDEX (PRIMARY)
        WHERE batch_id=${uuid.literal(batchId)} AND number>=${last.number}
          AND (number>${last.number} OR ordinal>${last.ordinal})
        ORDER BY number, ordinal LIMIT ${ROWS_A_PAGE}`,
     );
-    for (const row of rows) {
-      const problem = parseRow(bonusBatchProblems, row);
+    for (const problem of rows) {
       last = problem;
       yield problem;
     }

@@ -13,14 +13,11 @@ export const SAME_FILE_MS = 90 * 24 * 3_600_000;
 /** How many of the rows that repeat a recipient are listed. */
 export const MAX_DUPLICATES_NAMED = 100;
 
-/** Why a row was not paid. */
 export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message: string };
 
 export const CANCELED: RowFailure = { code: 'canceled', message: 'the batch was canceled before this row was paid' };
 
-/** The statuses in which execute is possible. */
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
-/** The statuses in which its tenant can withdraw it. */
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
 /** The statuses in which support can pause and resume it. */
 export const PAUSABLE: readonly BatchStatus[] = ['executing'];
@@ -89,7 +86,6 @@ export function totalDebit({ totalRaw, feesRaw }: Pick<BonusBatch, 'totalRaw' | 
   return totalRaw + feesRaw;
 }
 
-/** What is not yet paid or refused, fees included. */
 export function unsettledDebit(batch: BonusBatch): bigint {
   return totalDebit(batch) - batch.settledRaw;
 }
@@ -100,7 +96,6 @@ export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
 }
 
-/** The batch after one of its rows was paid or refused. */
 export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean): BonusBatch {
   return {
     ...batch,
@@ -115,7 +110,6 @@ export function isSettled(batch: BonusBatch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
 }
 
-/** The idempotency key of a row's payment. */
 export function rowKey(rowId: Uuid): string {
   return `batch-row/${rowId}`;
 }

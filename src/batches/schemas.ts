@@ -123,7 +123,6 @@ const EXECUTED = {
   ...{ ...READY, executed_at: EXAMPLE.at, finished_at: EXAMPLE.later },
   files: { errors_url: null, result_url: `${files}/result` },
 };
-/** The same, in events. */
 export const BATCH_EVENT_EXAMPLES = {
   ready: READY,
   rejected: {
@@ -136,7 +135,6 @@ export const BATCH_EVENT_EXAMPLES = {
 } satisfies Record<string, z.input<typeof BatchOfEventSchema>>;
 
 const RESULT_COLUMNS = 'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at';
-/** The files as text. */
 export const FILE_EXAMPLES = {
   template: `recipient,amount,asset,description,reference\r\n$example-delete-this-row,150000,${EXAMPLE.asset},Bonus for November,NOV-0001\r\n`,
   errors: 'row,column,code,message,value\r\n3,recipient,not_found,nobody who can be paid has this alias,$anna\r\n',
@@ -183,7 +181,6 @@ export const BonusBatchRowQuery = z.strictObject({
   status: z.enum(BATCH_ROW_STATUSES).optional(),
 });
 
-/** The text fields of an upload, next to the file. */
 export const UploadForm = z
   .strictObject({ source_account: uuidField, description: optional(textField({ max: MAX_DESCRIPTION })) })
   .openapi('UploadBonusBatch');

@@ -78,7 +78,6 @@ export class Batches {
     return this.submit(withdrawBatchKind, caller, batchId, { key, fingerprint });
   }
 
-  /** Decides, and tells the workflow. */
   private async submit(
     kind: CommandKind<MemberCommand, BonusBatch>,
     { tenantId, memberId }: Caller,

@@ -1,7 +1,6 @@
-import type { Uuid } from '../core/ids.js';
-import { type Clock, instant } from '../core/instant.js';
-import type { Database } from '../db/database.js';
-import type { Sweep } from '../temporal/sweeper.js';
+import { instant } from '../core/instant.js';
+import type { DatabaseDeps } from '../db/database.js';
+import { type Sweep, tidying } from '../temporal/sweeper.js';
 import { lapseDue, type LapsingDeps } from './lapsing.js';
 import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';
 import type { BatchWorkflowService } from './workflow-service.js';
@@ -22,10 +21,7 @@ export function lapseSweep(deps: LapsingDeps, readyDays: number): Sweep {
 }
 
 /** The bytes of files that were validated this many days ago. */
-export function uploadsSweep(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  keptDays: number,
-): Sweep {
+export function uploadsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'uploaded files',
     everyMs: EVERY_MS,
@@ -36,30 +32,14 @@ export function uploadsSweep(
   };
 }
 
-const PAUSE_MS = 50;
-
-/** The rows and problems of batches that ended this many days ago, with pauses. */
-export function rowsSweep(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  ended: Ended,
-  keptDays: number,
-): Sweep {
-  return {
-    name: `rows of ${ended} batches`,
-    everyMs: EVERY_MS,
-    run: async (signal) => {
-      const before = instant(clock() - keptDays * DAY_MS);
-      let after: Uuid | null = null;
-      do {
-        after = await removeOldRows(database, clock, ended, before, after);
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      } while (after !== null && !signal.aborted);
-      return false;
-    },
-  };
+/** The rows and problems of batches that ended this many days ago. */
+export function rowsSweep({ database, clock }: DatabaseDeps, ended: Ended, keptDays: number): Sweep {
+  return tidying(`rows of ${ended} batches`, async (after) => {
+    const at = await removeOldRows(database, clock, ended, instant(clock() - keptDays * DAY_MS), after);
+    return at === null ? null : { at, isDone: true };
+  });
 }
 
-/** The files of batches that ended without one. */
 export function filesSweep(work: Pick<BatchWorkflowService, 'makeMissing'>): Sweep {
   return {
     name: 'files of batches',

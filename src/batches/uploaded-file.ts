@@ -7,7 +7,6 @@ export const CHUNK_BYTES = 1024 * 1024;
 /** A zip is read at its end, then from the beginning; everything else is read straight through. */
 const CHUNKS_KEPT = 2;
 
-/** The bytes of a batch's file, a chunk at a time. Reading throws if they have been deleted. */
 export function storedFile(reader: Reader, { id: batchId, fileBytes }: BonusBatch): ByteSource {
   const kept = new Map<number, Buffer>();
   const chunk = async (number: number): Promise<Buffer> => {

@@ -1,9 +1,8 @@
 import { assertWithinQuotas } from '../access/quotas.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { type BonusBatch, bonusBatches, bonusBatchStorage, storageOf, uploadChunks } from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
@@ -30,9 +29,7 @@ export interface UploadRequest {
   readonly file: UploadFile;
 }
 
-interface UploadDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+interface UploadDeps extends DatabaseDeps {
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;

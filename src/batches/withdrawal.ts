@@ -17,7 +17,6 @@ import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 export interface LapseBatch extends BatchCommand {
   /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
-  /** How long it may wait for its execution. */
   readonly readyForMs: number;
 }
 
@@ -55,7 +54,6 @@ export function decideLapse(
   return withdrawn(batch, { code: 'lapsed', outboxId, actor: null, reason: null }, state);
 }
 
-/** Ends a ready batch, with its event. */
 export function withdrawn(
   batch: BonusBatch,
   { code, outboxId, actor, reason }: Ending,

@@ -8,7 +8,6 @@ import { type CommandKind, need } from '../ledger/desk/types.js';
 import { decideBonus } from './decide.js';
 import type { CreateBonus } from './rules.js';
 
-/** POST /v1/bonuses, as the posting desk does it. */
 export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
   name: 'create bonus',
   resourceType: 'bonus',

@@ -58,7 +58,6 @@ export function paymentRefusal(state: LockedState, payment: Payment): Refusal | 
   );
 }
 
-/** What a paid bonus writes to the ledger. */
 export function bonusWrites(bonus: Bonus): Writes {
   const { id, sourceAccountId, asset, limitMonth, raw, description } = bonus;
   return {

@@ -1,10 +1,7 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 
-/**
- * How members read bonuses: with any role in the source, or in a recipient account of the same tenant.
- * (docs/contract.md, Roles and scopes)
- */
+/** With any role in the source, or in a recipient account of the same tenant. (docs/contract.md, Roles and scopes) */
 export const bonusList: OperationList<Bonus> = {
   table: bonuses,
   statuses: [],

@@ -2,7 +2,7 @@ import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
 import { operationFilter } from '../http/operation-query.js';
-import { answers, body, idempotent, named, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { answers, body, idempotent, named, pathId, permits, query, refusesSpending, summary } from '../http/route.js';
 import { presentBonus } from './presenter.js';
 import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
 import type { Bonuses } from './service.js';
@@ -20,14 +20,7 @@ function create(api: Api, bonuses: Bonuses): void {
     idempotent,
     body(CreateBonusBody),
     answers({ 201: BonusSchema, 200: BonusSchema }),
-    refuses(
-      'not_found',
-      'capability_cannot_send',
-      'below_minimum',
-      'above_per_operation_limit',
-      'monthly_limit_exceeded',
-      'insufficient_funds',
-    ),
+    refusesSpending,
     summary(
       'Pay a bonus',
       "Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.",

@@ -4,7 +4,6 @@ import type { Bonus } from '../db/entities/bonuses.js';
 import { feeEntries } from '../accounts/rules.js';
 import type { Command, EntryDraft } from '../ledger/desk/types.js';
 
-/** A member's request. */
 export interface CreateBonus extends Command {
   readonly bonusId: Uuid;
   readonly memberId: Uuid;

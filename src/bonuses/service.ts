@@ -22,7 +22,6 @@ interface BonusRequest {
   readonly reference: string | null;
 }
 
-/** What the API does with single bonuses. */
 export class Bonuses {
   constructor(
     private readonly desk: PostingDesk,

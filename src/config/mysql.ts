@@ -13,7 +13,6 @@ export const MYSQL_VARIABLES = {
   MYSQL_TLS_KEY: pem.optional().describe('secret: key of the client certificate for MySQL, PEM'),
 } as const;
 
-/** Only for migrations. */
 export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
   .default(5)
   .describe(
@@ -29,7 +28,6 @@ export function mysqlTls(config: MysqlTlsConfig): TlsMaterial | null {
   return config.MYSQL_TLS === 'off' ? null : { ca, certificate, key };
 }
 
-/** What is wrong with it, one line each. */
 export function mysqlFaults(config: MysqlConfig & { readonly MYSQL_ADMIN_URL?: string | undefined }): string[] {
   const material = mysqlTls(config);
   if (material === null) return [];

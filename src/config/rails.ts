@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { count, railSeconds } from './values.js';
 
-/** How a worker deals with rails. */
 export const RAIL_WORK_VARIABLES = {
   PAYOUT_RAIL_CALLS: count(1, 1_000)
     .default(20)

@@ -17,7 +17,6 @@ const RATE_LIMITS = Object.fromEntries(
   RATE_SETTINGS.map(({ variable, usual, meaning }) => [variable, count(1, 1_000_000).default(usual).describe(meaning)]),
 ) as Readonly<Record<RateVariable, z.ZodDefault<z.ZodType<number, string>>>>;
 
-/** How much of the API one token may use. */
 export const RATE_VARIABLES = {
   REDIS_URL: redisUrl
     .optional()

@@ -45,7 +45,6 @@ type SignInConfig = Readonly<z.infer<typeof schema>>;
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** The settings that do not fit together. */
 export function signInFaults(config: SignInConfig): string[] {
   const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId } = config;
   if (issuer === undefined) {
@@ -64,7 +63,6 @@ export function signInFaults(config: SignInConfig): string[] {
   ];
 }
 
-/** Null if there is no provider. */
 export function providerOf(config: SignInConfig): ProviderSettings | null {
   const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId, SUPPORT_OIDC_RIGHTS: byValue } = config;
   if (issuer === undefined || clientId === undefined) return null;

@@ -52,7 +52,6 @@ export const DEPLOYMENT_VARIABLES = {
 
 type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;
 
-/** What is wrong with it, one line each. */
 export function deploymentFaults(config: DeploymentConfig): string[] {
   const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_BUILD_ID: buildId } = config;
   if ((deployment === undefined) === (buildId === undefined)) return [];

@@ -16,7 +16,6 @@ function decoded(text: string): string {
   }
 }
 
-/** Where traces go, under OpenTelemetry's names. */
 export const TRACING_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
@@ -36,7 +35,6 @@ export const TRACING_VARIABLES = {
 
 export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
 
-/** The pace of the scheduled audit. */
 export const AUDIT_VARIABLES = {
   AUDIT_EVERY_S: count(0, 86_400)
     .default(60)

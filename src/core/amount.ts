@@ -1,15 +1,10 @@
-/**
- * Money: an integer count of an asset's smallest unit, always a bigint inside and decimal text outside.
- * (docs/contract.md, Amount)
- */
+/** An integer count of an asset's smallest unit: a bigint inside, decimal text outside. (docs/contract.md, Amount) */
 
 interface ListedAsset {
   /** Decimals of the unit shown to people. */
   readonly scale: number;
   readonly smallestUnit: string;
-  /**
-   * The minimum and maximum of one operation of a person's account, and its limit for a month, in the smallest unit.
-   */
+  /** For a person's account, in the smallest unit: of one operation, and of a month. */
   readonly limits: { readonly minimum: bigint; readonly maximum: bigint; readonly month: bigint };
 }
 
@@ -25,7 +20,6 @@ function listed(scale: number, smallestUnit: string, minimum: bigint, maximum: b
 
 export type Asset = keyof typeof LIST;
 export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
-/** In display order. */
 export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
 /** What the examples of documents and help are of. */
 export const EXAMPLE_ASSET = ASSETS[0];
@@ -37,7 +31,6 @@ export const ASSET_UNITS = ASSETS.map((asset) => `${asset} counts ${LIST[asset].
 /** The largest amount, total or sum that a signed 64-bit column holds. */
 export const MAX_RAW = 9_223_372_036_854_775_807n;
 
-/** `raw` is in the asset's smallest unit. */
 export interface Amount {
   readonly raw: bigint;
   readonly asset: Asset;

@@ -1,10 +1,7 @@
 /** Keys beyond this number are forgotten: their next one does not wait. */
 const MAX_REMEMBERED = 10_000;
 
-/**
- * Spreads a key's bursts over time: the first few at once, then one after the other at a steady pace. Otherwise,
- * wherever work is served in order, one tenant's whole burst would come before anybody else's next item.
- */
+/** The first few of a key at once, then at a steady pace: else one tenant's burst would come before all others. */
 export class BurstSpreader {
   /** When the key may have its next one once its burst is used up, on the scale of `elapsed`. */
   private readonly nextAtMs = new Map<string, number>();

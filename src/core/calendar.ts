@@ -3,7 +3,6 @@ import { type Instant, instant } from './instant.js';
 
 /** A calendar month in a time zone: `startsAt <= t < endsAt`. */
 export interface Month {
-  /** `2026-11` */
   readonly name: string;
   readonly startsAt: Instant;
   /** The first instant of the next month, when a monthly allowance renews (`resets_at`). */
@@ -12,10 +11,7 @@ export interface Month {
 
 const latest = new Map<string, Month>();
 
-/**
- * The month in which an instant falls in an IANA time zone. The last month of each zone is cached: nearly every call
- * asks for it.
- */
+/** The month of an instant in an IANA time zone. The last of each zone is cached: nearly every call asks for it. */
 export function monthOf(at: Instant, timeZone: string): Month {
   const known = latest.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;

@@ -1,9 +1,7 @@
 import { ApiError, invalidField } from './errors.js';
 import { normaliseText, type TextFault, textFault } from './text.js';
 
-/** The longest reason for an act, in code points. */
 export const MAX_REASON = 140;
-/** The longest description of an operation, in code points. */
 export const MAX_DESCRIPTION = 140;
 
 /** A name in stored form: NFC, one space between words, 1 to `max` code points, no control characters. */

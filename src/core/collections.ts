@@ -1,4 +1,3 @@
-/** The items by key, in order of first appearance. */
 export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -13,7 +13,6 @@ const MAX_REMEMBERED = 1_000;
 export class FairQueue {
   private readonly inside = new Set<string>();
   private waiting: Waiting[] = [];
-  /** By tenant, the longest ago first. */
   private readonly turns = new Map<string, number>();
   private lastTurn = 0;
 

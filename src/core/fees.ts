@@ -1,9 +1,6 @@
 import { MAX_RAW } from './amount.js';
 
-/**
- * What an operation costs: `flatRaw` plus `basisPoints` of the amount, at least `floorRaw` and at most `capRaw` (null:
- * no cap). All in the asset's smallest unit.
- */
+/** `flatRaw` plus `basisPoints` of the amount, at least `floorRaw` and at most `capRaw`; in the smallest unit. */
 export interface FeeSchedule {
   readonly flatRaw: bigint;
   readonly basisPoints: bigint;

@@ -7,16 +7,12 @@ interface LabelledValue {
 
 interface GaugeText {
   readonly help: string;
-  /** Absent: none. */
   readonly labelNames?: readonly string[];
 }
 
 type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
 
-/**
- * Gauges read at scrape time, all by one reading. If it fails, none of them is shown: an old value would pass for a new
- * one.
- */
+/** Gauges read at scrape time by one reading. If it fails none is shown: an old value would pass for a new one. */
 export function readTogether<Name extends string>(
   registry: Registry,
   texts: Readonly<Record<Name, GaugeText>>,

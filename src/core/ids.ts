@@ -10,7 +10,6 @@ const ID_BYTES = 16;
 /** Random bytes are fetched for many ids at once: fetching them one by one took a sixth of a posting's CPU time. */
 const pool = Buffer.alloc(1024 * ID_BYTES);
 let used = pool.length;
-/** The millisecond and the counter of the last id. */
 const last = { msecs: 0, seq: 0 };
 
 /** A new time-ordered id (UUID v7), greater than every earlier one of this process. */
@@ -29,9 +28,7 @@ export function newId(): Uuid {
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
-/**
- * An id derived from a time (in milliseconds since 1970) and a digest: always the same, and ordered like the others.
- */
+/** An id derived from a time (in milliseconds since 1970) and a digest, ordered like the others. */
 export function idOf(epochMs: number, digest: Uint8Array): Uuid {
   return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
 }

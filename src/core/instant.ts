@@ -2,7 +2,6 @@ import { DateTime } from 'luxon';
 
 declare const instantBrand: unique symbol;
 
-/** A moment as whole milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number & { readonly [instantBrand]: true };
 
 /** The wall clock. Passed down from app.ts so that tests can choose the time. */
@@ -23,10 +22,7 @@ export function toRfc3339(at: Instant | null): string | null {
 
 const RFC3339 =
   /^(\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,18}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/**
- * The range of a DATETIME column and its literals. Nothing is stored outside it, so a bound beyond it means the same as
- * its end.
- */
+/** The range of a DATETIME column: nothing is stored outside it, so a bound beyond it means the same as its end. */
 const EARLIEST = Date.UTC(1000, 0, 1);
 /** Leaves room for the next millisecond: a search for the first row after a bound needs it. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 998);

@@ -9,7 +9,6 @@ export interface TimePosition {
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Null on the last page. */
   readonly next: TimePosition | null;
 }
 

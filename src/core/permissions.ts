@@ -1,9 +1,6 @@
 import type { Uuid } from './ids.js';
 
-/**
- * Who may do what: the table of docs/contract.md, "Roles and scopes", as data. The checks, the tests,
- * the OpenAPI document and the docs page all read it.
- */
+/** Who may do what: the table of docs/contract.md, Roles and scopes. Checks, tests and documents all read it. */
 
 export const SCOPES = ['read', 'lookup', 'transfers', 'bonuses', 'payouts', 'webhooks'] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -1,7 +1,4 @@
-/**
- * Values that are valid for a short time after they were requested, at most `limit` of them. Values that are too old are never
- * returned; the oldest are evicted first.
- */
+/** Values that are valid for a short time after they were requested; the oldest of more than `limit` are evicted. */
 export class Recent<T> {
   /** Roughly in the order of `askedAt`: a late answer is evicted a little late. */
   private readonly values = new Map<string, { readonly value: T; readonly askedAt: number }>();

@@ -13,10 +13,7 @@ export interface Sealed {
   readonly bytes: Buffer;
 }
 
-/**
- * Seals under the keyring's first key. `context` names the place (`verifications/<id>`): it cannot be opened anywhere
- * else.
- */
+/** Under the first key. `context` names the place (`verifications/<id>`): it opens nowhere else. */
 export function seal(keys: Keyring, text: string, context: string): Sealed {
   const [key] = keys;
   const iv = randomBytes(IV_BYTES);

@@ -4,10 +4,7 @@ export class ShareTaken extends Error {
 
   constructor(
     message: string,
-    /**
-     * How many of the tenant's attempts were refused since it last got a share: if each waits longer than the last,
-     * they take turns.
-     */
+    /** The tenant's refused attempts since it last got a share: if each waits longer than the last, they take turns. */
     readonly before: number,
   ) {
     super(message);

@@ -9,7 +9,6 @@ interface Waiting<Item, Answer> {
 export interface TogetherOptions<Item> {
   /** How much one group may weigh; at least one item is in each. */
   readonly most: number;
-  /** 1 by default. */
   readonly weigh?: (item: Item) => number;
   /** How long each group waits for others to join it; 0 by default. */
   readonly lingerMs?: number;

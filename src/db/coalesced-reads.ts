@@ -4,10 +4,7 @@ import { Together } from '../core/together.js';
 const MAX_KEYS = 50;
 const READS_AT_A_TIME = 2;
 
-/**
- * Reads that many requests ask for at the same time share a statement. A single request waits for nobody. What was read is given
- * to those who asked, and kept by nobody.
- */
+/** Simultaneous requests share a statement; a single one waits for nobody. What was read is kept by nobody. */
 export function coalescedReads<Key, Found>(
   read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): Together<Key, Found> {

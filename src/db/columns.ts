@@ -136,7 +136,6 @@ export class UnknownEnumValue extends TypeError {
   override name = 'UnknownEnumValue';
 }
 
-/** A closed list of words. */
 export function oneOf<const W extends readonly string[]>(words: W): Column<W[number]> {
   const literals = new Map<string, string>(words.map((word) => [word, escape(word)]));
   return {
@@ -164,7 +163,6 @@ export function listOf<const W extends readonly string[]>(words: W): Column<read
   };
 }
 
-/** A short list of whole numbers, stored as comma-separated text. */
 export const integers: Column<readonly number[]> = {
   ...storedAs('varchar'),
   literal: (values) => escape(values.map(integer.literal).join(',')),

@@ -16,7 +16,6 @@ export interface PoolMode {
   readonly session: readonly string[];
 }
 
-/** The current use of a pool. */
 export interface PoolUse {
   readonly used: number;
   readonly waiting: number;
@@ -34,14 +33,11 @@ export interface ConnectionsOptions {
 }
 
 const LOCK_WAIT_S = 1;
-/**
- * No statement begins on an older connection. Up to a fifth less at random, so that they are not all reopened at once.
- */
+/** No statement begins on an older connection, or one up to a fifth younger, lest all reopen at once. */
 const MAX_AGE_MS = 300_000;
 /** Work under way on a server that is being left has this long to finish. */
 const RETIRED_MS = 2_000;
 
-/** Set once for each connection. */
 const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   `SET SESSION innodb_lock_wait_timeout=${LOCK_WAIT_S}, time_zone='+00:00', ` +
@@ -83,7 +79,6 @@ export class Connections {
     }
   }
 
-  /** The current use of each pool. */
   use(): ReadonlyMap<PoolName, PoolUse> {
     const { modes } = this.options;
     const used = (name: PoolName): number => [...this.lentFrom.values()].filter((pool) => pool === name).length;
@@ -151,9 +146,7 @@ export class Connections {
   }
 }
 
-/**
- * Breaks the connection off, so that everything waiting on it fails at once; `destroy` would leave that to timeouts.
- */
+/** So that everything waiting on it fails at once; `destroy` would leave that to timeouts. */
 export function cut(connection: Connection, error: Error): void {
   (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
 }

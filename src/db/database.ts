@@ -1,3 +1,4 @@
+import type { Clock } from '../core/instant.js';
 import type { PoolConnection } from 'mysql2';
 import { Connections, type ConnectionsOptions, type PoolName, type PoolUse, send } from './connections.js';
 import { Deadline } from './deadline.js';
@@ -26,7 +27,6 @@ export interface DatabaseOptions {
   /** Null or absent: no TLS. */
   readonly tls?: TlsMaterial | null | undefined;
   readonly observer?: PrimaryObserver;
-  /** Observes how long each statement takes. */
   readonly watching?: StatementObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
@@ -34,13 +34,18 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs: number;
 }
 
-/** How long the rollback of a failed transaction may take. */
 const ROLLBACK_MS = 2_000;
 /** A process that freezes in the middle of a transaction must not hold its locks for hours. */
 const IDLE_TRANSACTION_S = 30;
 const LOOKUP_CONNECTIONS = 4;
 
 const UNOBSERVED: PrimaryObserver = { found: () => undefined, lost: () => undefined, refused: () => undefined };
+
+/** What nearly every service needs. */
+export interface DatabaseDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+}
 
 /** A connection, and the connections that it was taken from. */
 interface Lent {
@@ -103,7 +108,6 @@ export class Database {
    */
   readonly current: Reader = readerOver((sql) => this.read('current', sql));
 
-  /** Whether a server to ask is currently known. */
   isPrimaryKnown(): boolean {
     return this.primary.connections !== null;
   }
@@ -265,10 +269,7 @@ export class Database {
   }
 }
 
-/**
- * Makes the server end a SELECT, which it would continue if only the connection closed. MariaDB and MySQL have
- * different names for this.
- */
+/** Makes the server end a SELECT, which it would continue without the connection, on MariaDB and MySQL. */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
 }

@@ -10,7 +10,6 @@ export class Deadline {
     return new Deadline(Math.max(...deadlines.map((deadline) => deadline.endsAt)));
   }
 
-  /** Milliseconds left; 0 once it has passed. */
   leftMs(): number {
     return Math.max(0, Math.ceil(this.endsAt - performance.now()));
   }

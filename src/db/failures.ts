@@ -77,7 +77,6 @@ export class AnotherServer extends Error {
   override name = 'AnotherServer';
 }
 
-/** Nothing listens at the address. */
 export function isConnectionRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
@@ -91,10 +90,7 @@ function isRefusedWhole(error: unknown): boolean {
   return isAmong(REFUSED_WHOLE, error);
 }
 
-/**
- * True for anything that means "MySQL is not available now": broken or refused connections (a negative errno from the
- * system, no errno from the driver), timeouts, shutdown, too many connections, read-only after a failover.
- */
+/** True if MySQL is not available now: no connection, a timeout, shutdown, too many connections, read-only. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown || error instanceof TransactionRetryable)
     return true;

@@ -1,7 +1,4 @@
-/**
- * The rights of the application's user, table by table: a right cannot be revoked from a grant on the whole database.
- * What has been posted or logged is never changed, and nobody with the application's password can change it.
- */
+/** The application's rights by table: what has been posted or logged never changes, whoever has its password. */
 const APPEND_ONLY = 'SELECT, INSERT';
 const READ_WRITE = 'SELECT, INSERT, UPDATE';
 
@@ -86,8 +83,6 @@ export const GRANTS: Readonly<Record<string, string>> = {
   schema_migrations: 'SELECT',
 };
 
-/**
- * In a group the application needs to see which member is the primary. Granted only there; written as in SHOW GRANTS.
- */
+/** Which member of a group is the primary. Granted only there; written as in SHOW GRANTS. */
 export const MEMBERS_TABLE = '`performance_schema`.`replication_group_members`';
 export const MEMBERS_RIGHT = 'SELECT';

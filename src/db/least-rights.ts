@@ -2,10 +2,7 @@ import type { Reader } from './database.js';
 import { isUnavailable } from './failures.js';
 import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 
-/**
- * Proves that the application's user has no more rights than listed (grants.ts): with one added by hand, or by an older
- * list, anybody with the application's password could rewrite what happened.
- */
+/** The application's user has no more rights than listed (grants.ts): else its password could rewrite the past. */
 
 /** The application's user has too many rights. The message contains the statements that revoke them. */
 export class ExcessiveRights extends Error {
@@ -74,10 +71,7 @@ export function excessiveRights(database: string, lines: readonly string[]): str
   });
 }
 
-/**
- * Allowed on tables that are not in the list: a later release has added them, and needs the rights once this one is
- * gone.
- */
+/** On tables that are not in the list: a later release added them, and needs the rights once this one is gone. */
 const OF_LATER_TABLES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** The listed rights on an object, named as in SHOW GRANTS. */

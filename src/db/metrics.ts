@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import type { PoolName, PoolUse } from './connections.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -6,7 +7,6 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** What a statement does. `lock`: a read that locks what it reads, so it mostly waits. */
 export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
-/** How the database reports its performance. */
 export interface StatementObserver {
   /** A connection from the pool was obtained after this long. */
   lent(pool: PoolName, seconds: number): void;
@@ -27,35 +27,27 @@ export const UNTIMED: StatementObserver = {
 /** Lock wait timeout, deadlock, disk full, table full. */
 const TOLD_ERRORS = ['1205', '1213', '1021', '1114'] as const;
 
-/** Metrics of MySQL as a process sees it. */
 export function statementMetrics(registry: Registry): StatementObserver {
-  const registers = [registry];
-  const waits = new Histogram({
-    name: 'mysql_connection_wait_seconds',
-    help: 'Time spent waiting for a connection, by pool',
-    labelNames: ['pool'] as const,
-    buckets: SECONDS,
-    registers,
-  });
-  const missing = new Counter({
-    name: 'mysql_connections_missed_total',
-    help: 'Times no connection of the pool became free in time, or MySQL refused one',
-    labelNames: ['pool'] as const,
-    registers,
-  });
-  const statements = new Histogram({
-    name: 'mysql_statement_seconds',
-    help: "Time to a statement's answer, by pool and kind; lock: including the wait for the rows it locks",
-    labelNames: ['pool', 'kind'] as const,
-    buckets: SECONDS,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'mysql_statement_failures_total',
-    help: "Failed statements, by MySQL's error number; 1205: lock wait timeout, 1213: deadlock",
-    labelNames: ['pool', 'errno'] as const,
-    registers,
-  });
+  const { counter, histogram } = metersOf(registry);
+  const waits = histogram('mysql_connection_wait_seconds', 'Time spent waiting for a connection, by pool', SECONDS, [
+    'pool',
+  ]);
+  const missing = counter(
+    'mysql_connections_missed_total',
+    'Times no connection of the pool became free in time, or MySQL refused one',
+    ['pool'],
+  );
+  const statements = histogram(
+    'mysql_statement_seconds',
+    "Time to a statement's answer, by pool and kind; lock: including the wait for the rows it locks",
+    SECONDS,
+    ['pool', 'kind'],
+  );
+  const failures = counter(
+    'mysql_statement_failures_total',
+    "Failed statements, by MySQL's error number; 1205: lock wait timeout, 1213: deadlock",
+    ['pool', 'errno'],
+  );
   // Prometheus sees an increase only from an existing 0, so series with alerts start there.
   for (const errno of TOLD_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
   // Looking a series up by its labels each time costs more than what it measures.

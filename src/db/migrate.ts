@@ -17,7 +17,6 @@ interface MigrateOptions {
   readonly adminUrl: string;
   /** The application's user. */
   readonly url: string;
-  /** Null or absent: no TLS. */
   readonly tls?: TlsMaterial | null;
   /** The number of the last migration to run; absent: all. */
   readonly until?: number | undefined;
@@ -91,10 +90,7 @@ async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
   }
 }
 
-/**
- * A database with tenants on which the service never ran was restored or moved: nothing is posted until somebody has
- * said which.
- */
+/** A database with tenants on which the service never ran is a copy: nothing is posted until somebody says which. */
 async function closeCopy(source: DataSource): Promise<void> {
   await source.query(
     `INSERT INTO restores (id, noticed_by, reason, began_at)

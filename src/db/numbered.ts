@@ -17,10 +17,7 @@ export interface NumberRange {
   readonly last: bigint;
 }
 
-/**
- * The rows within `of` (null: all) that are dated within these bounds, both inclusive. Binary search: one statement for
- * each bound.
- */
+/** The rows within `of` (null: all) dated within these inclusive bounds, by binary search: a statement for each. */
 export async function numbersWithin(
   reader: Reader,
   rows: NumberedRows,

@@ -7,17 +7,11 @@ export interface OrderedRows<Row> {
   readonly index: string;
   /** SQL over the leading columns of the index, and bounds on created_at. */
   readonly within: readonly string[];
-  /**
-   * SQL conditions of which each row meets exactly one, such as one for each status; absent: `within` alone fixes the
-   * order.
-   */
+  /** SQL conditions of which each row meets exactly one, such as one for each status; absent: `within` is enough. */
   readonly oneOf?: readonly string[];
 }
 
-/**
- * SQL for created_at and id of the newest `count` rows after the first `offset`. Reads no more than their sum in each
- * part.
- */
+/** The newest `count` rows after `offset`: created_at and id. Reads no more than their sum in each part. */
 export function newestSql<Row>(
   { table, index, within, oneOf = [] }: OrderedRows<Row>,
   count: number,

@@ -8,7 +8,6 @@ export class NoPrimary extends DatabaseUnavailable {
   override name = 'NoPrimary';
 }
 
-/** A server that says it is the primary. */
 export interface Found {
   readonly server: MysqlServer;
   readonly watch: ServerWatch;
@@ -27,13 +26,10 @@ export const SEARCH_EVERY_MS = 200;
 
 /** Asks all named servers which of them accepts writes. */
 export class PrimarySearch {
-  /** Why the last server that did not answer failed. */
   failure: unknown;
-  /** How many rounds were begun. */
   rounds = 0;
   /** The last round in which nobody answered, so that none is likely to be primary soon. */
   unanswered = 0;
-  /** The last round in which a server answered. */
   private answered = 0;
   private several = '';
 
@@ -44,10 +40,7 @@ export class PrimarySearch {
     private readonly onSeveral: (servers: readonly string[]) => void,
   ) {}
 
-  /**
-   * Asks all at once. A group knows its writer, or the order of candidates; of servers without a group, only one may
-   * accept writes.
-   */
+  /** Asks all at once. A group knows its writer, or the order of candidates; else only one may accept writes. */
   async once(): Promise<Found | null> {
     this.tls?.refresh();
     this.rounds += 1;
@@ -113,10 +106,7 @@ export class PrimarySearch {
     }
   }
 
-  /**
-   * A member that stands in for earlier ones is chosen only if it is certain that none of them accepts writes, as while
-   * a member joins.
-   */
+  /** A stand-in for earlier members is chosen only if none of them can be accepting writes. */
   private chosenOf(looks: readonly Look[]): Found | null {
     const found = looks.filter(isFound);
     const grouped = found.filter(({ state }) => state.group !== 'none');

@@ -4,7 +4,6 @@ import { type Found, LOOK_TIMEOUT_MS, nameOf, PrimarySearch, SEARCH_EVERY_MS } f
 import type { MysqlAddress, MysqlServer, MysqlTls } from './servers.js';
 import type { ServerState } from './server-state.js';
 
-/** Observes which server is the primary. */
 export interface PrimaryObserver {
   found(server: string): void;
   lost(server: string, reason: unknown): void;
@@ -27,14 +26,10 @@ const AWAITED_MS = 2_000;
 
 interface Held extends Found {
   readonly connections: Connections;
-  /** When it was asked for its last confirmation. */
   provenAt: number;
 }
 
-/**
- * Finds the server that accepts writes among those named, and checks it every second while it is in use. A request only
- * compares a timestamp.
- */
+/** Finds the server that accepts writes, and checks it every second in use. A request only compares a timestamp. */
 export class Primary {
   private held: Held | null = null;
   private running = false;

@@ -1,5 +1,5 @@
 import type { StatementKind } from './metrics.js';
-import { selectSql, type SelectOptions, type Where } from './statements.js';
+import { columnList, selectSql, type SelectOptions, type Where } from './statements.js';
 import { parseRow, type Table } from './table.js';
 
 export type StoredRow = Readonly<Record<string, unknown>>;
@@ -8,8 +8,9 @@ export type StoredRow = Readonly<Record<string, unknown>>;
 export interface Reader {
   /** The rows of a SELECT. Throws DatabaseUnavailable if MySQL is away. */
   query(sql: string): Promise<readonly StoredRow[]>;
+  /** The table's rows by the SQL that follows its name: an index, conditions, an order. */
+  list<Row>(table: Table<Row>, rest: string): Promise<Row[]>;
   select<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row[]>;
-  /** The first row, or undefined. */
   find<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row | undefined>;
 }
 
@@ -44,9 +45,15 @@ export function readerOver(sendSql: Send): Reader {
     if (!Array.isArray(answer)) throw new TypeError('the statement answered no rows');
     return answer as readonly StoredRow[];
   };
-  const select: Reader['select'] = async (table, where, options) =>
-    (await query(selectSql(table, where, options))).map((row) => parseRow(table, row));
-  return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
+  const rowsBy = async <Row>(table: Table<Row>, sql: string): Promise<Row[]> =>
+    (await query(sql)).map((row) => parseRow(table, row));
+  const select: Reader['select'] = (table, where, options) => rowsBy(table, selectSql(table, where, options));
+  return {
+    query,
+    list: (table, rest) => rowsBy(table, `SELECT ${columnList(table)} FROM ${table.name} ${rest}`),
+    select,
+    find: async (table, where, options) => (await select(table, where, options))[0],
+  };
 }
 
 function answersRows(statement: string): boolean {

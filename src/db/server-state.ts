@@ -3,10 +3,7 @@ import { cut, send } from './connections.js';
 import type { Deadline } from './deadline.js';
 import { errnoOf } from './failures.js';
 
-/**
- * What a server says about itself, and how far it is believed: which one is the writer. (docs/operations.md, A group of
- * servers)
- */
+/** What a server says of itself, and how far it is believed. (docs/operations.md, A group of servers) */
 
 /** What the server belongs to, which determines how to tell that it accepts writes and that its data is current. */
 export type Group = 'none' | 'group_replication' | 'galera';
@@ -17,10 +14,7 @@ export interface ServerState {
   readonly group: Group;
   /** Whether it is the one server that accepts writes, as far as it can know. */
   readonly isPrimary: boolean;
-  /**
-   * How many members of its group come before it, for which it only stands in: it cannot know whether they accept
-   * writes.
-   */
+  /** How many members come before it, for which it stands in: it cannot know whether they accept writes. */
   readonly before: number;
 }
 
@@ -96,7 +90,6 @@ export class ServerWatch {
     return { identity: identityOf(row), group: this.group, isPrimary: before !== null, before: before ?? 0 };
   }
 
-  /** Makes a pending question fail. */
   close(): void {
     cut(this.connection, new Error('the server is watched no more'));
   }

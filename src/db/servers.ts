@@ -13,7 +13,6 @@ export interface MysqlAddress {
   readonly servers: readonly MysqlServer[];
   readonly user: string;
   readonly password: string;
-  /** Empty: none. */
   readonly database: string;
 }
 
@@ -21,10 +20,7 @@ const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)(?:\/([^/?#]*))?$
 const SERVER = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
 const USUAL_PORT = '3306';
 
-/**
- * `mysql://user:password@host:port,host:port/database`, or null if the text is not such an address. Options are not
- * allowed.
- */
+/** `mysql://user:password@host:port,host:port/database`, without options; null if it is no such address. */
 export function parseMysqlUrl(text: string): MysqlAddress | null {
   const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
   const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
@@ -101,9 +97,7 @@ export class MysqlTls {
     this.ssl = { ...readMaterial(material), rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2' };
   }
 
-  /**
-   * Reads the files again. If they do not match, because they are being replaced, the previous contents stay in use.
-   */
+  /** Reads the files again. While they do not match, being replaced, the previous contents stay in use. */
   refresh(): void {
     try {
       const read = readMaterial(this.material);

@@ -90,7 +90,6 @@ export function literals<Row, K extends keyof Row & string>(
   return Array.from(values, (value) => column.literal(value)).join(',');
 }
 
-/** SQL for "equals all of this". */
 export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
   const conditions = Object.entries(where).map(([property, wanted]) => {
     const { name, column } = table.column(property as keyof Row & string);
@@ -103,9 +102,7 @@ export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
 function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
   return Object.keys(where).length === 0 ? '' : ` WHERE ${equalsSql(table, where)}`;
 }
-/**
- * SQL for "after this position" in a list ordered by created_at and id, newest first, as a bound that an index can use.
- */
+/** After this position in a list by created_at and id, newest first, as a bound that an index can use. */
 export function behindSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;

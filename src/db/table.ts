@@ -23,7 +23,6 @@ interface BoundColumn {
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];
-  /** The properties of its primary key. */
   readonly key: readonly string[];
   readonly column: (property: keyof Row & string) => BoundColumn;
 }
@@ -52,7 +51,6 @@ export function defineTable<const C extends Columns>(
   };
 }
 
-/** One row of a result, parsed. */
 export function parseRow<Row>(table: Table<Row>, stored: Readonly<Record<string, unknown>>): Row {
   const row: Record<string, unknown> = {};
   for (const { property, name, column } of table.columns) row[property] = column.parse(stored[name]);

@@ -4,10 +4,7 @@ import { TransactionRetryable } from './failures.js';
 const TRIES = 4;
 const PAUSE_MS = 20;
 
-/**
- * A transaction that is retried if the server rolled it back for a transient reason, such as an account's row being
- * busy with postings. Throws what withTransaction throws.
- */
+/** Retried where the server rolled it back for a transient reason, such as a busy row. Throws like withTransaction. */
 export async function transact<T>(database: Database, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

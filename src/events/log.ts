@@ -20,7 +20,6 @@ export type EventOrder = 'asc' | 'desc';
 export interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  /** The sequence of the last event shown, or null if there was none. */
   readonly lastShown: bigint | null;
   readonly hasMore: boolean;
   /** The oldest sequence still in the log; null while it is empty. */

@@ -34,10 +34,7 @@ export async function sequencesWithin(
   return { first, last: next - 1n };
 }
 
-/**
- * The sequence of the first event then or later. Each gap also lies between two times, so one part of the log, without
- * gaps, contains the answer. Undefined: there is no such event.
- */
+/** The first event then or later; undefined: none. Each gap lies between two times, so one part has the answer. */
 async function firstSince(
   reader: Reader,
   tenantId: Uuid,

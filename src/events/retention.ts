@@ -35,14 +35,9 @@ export async function setRetention(database: Database, clock: Clock, days: numbe
   });
 }
 
-/** The most events that one call removes. */
 const CHUNK = 500;
 
-/**
- * Removes the oldest events of one tenant, the next after `after`: a bounded piece of work that locks only what nobody
- * writes. Returns that tenant, or null after the last one or if nothing is to be removed; `isDone` is false if it has
- * more.
- */
+/** Removes some of the oldest events of the next tenant after `after`, and returns it. `isDone`: it has no more. */
 export async function removeOldEvents(
   database: Database,
   now: Instant,

@@ -55,7 +55,6 @@ const TOLD: Readonly<Record<EventType, readonly [schema: z.ZodType, summary: str
   'account.verified': [VerificationSchema, 'An account was verified for the first time', exampleOf(VerificationSchema)],
 };
 
-/** Every type of event, as the document has it. */
 export const DESCRIBED_EVENTS = EVENT_TYPES.map((type) => {
   const [resource, summary, object] = TOLD[type];
   const example = {

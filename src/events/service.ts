@@ -5,14 +5,10 @@ import type { Reader } from '../db/database.js';
 import { type EventFilter, type EventOrder, type EventPage, findEvent, readEvents } from './log.js';
 import { isExpired, removedThrough } from './retention.js';
 
-/** The tenant's event log, for the API. */
 export class EventLog {
   constructor(private readonly reader: Reader) {}
 
-  /**
-   * Throws invalid_field (cursor, expired) if retention has removed what followed the cursor, so that a follower of the
-   * log learns that it missed something.
-   */
+  /** Throws invalid_field (cursor, expired) if what followed is removed, so that a follower learns what it missed. */
   async list(
     caller: Caller,
     filter: EventFilter,

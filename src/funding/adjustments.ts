@@ -4,8 +4,7 @@ import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 import { type CommandKind, naming, need } from '../ledger/desk/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import {
@@ -96,10 +95,7 @@ export function approveAdjustment(
   return decide(deps, approvalKind, 'approve', adjustment, { by, why });
 }
 
-/**
- * Ends a proposal. Throws ApiError: authority_insufficient, not_found, invalid_state (already settled),
- * ledger_unavailable.
- */
+/** Throws ApiError: authority_insufficient, not_found, invalid_state (already settled), ledger_unavailable. */
 export function rejectAdjustment(
   deps: FundingDeps,
   adjustment: Adjustment,
@@ -140,9 +136,9 @@ export async function listAdjustments(
   limit: number,
 ): Promise<readonly Adjustment[]> {
   const inStatus = status === null ? '' : ` AND status=${literal(adjustments, 'status', status)}`;
-  const rows = await reader.query(
-    `SELECT ${columnList(adjustments)} FROM adjustments WHERE tenant_id=${literal(adjustments, 'tenantId', tenantId)}${inStatus}
+  return reader.list(
+    adjustments,
+    `WHERE tenant_id=${literal(adjustments, 'tenantId', tenantId)}${inStatus}
      ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
   );
-  return rows.map((row) => parseRow(adjustments, row));
 }

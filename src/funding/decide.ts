@@ -18,14 +18,10 @@ import {
 import type { StaffIdentity } from '../staff/rules.js';
 import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal } from './rules.js';
 
-/**
- * The desk's decisions on pay-ins and adjustments. Pure. A refusal binds no key: the same reference may be tried again
- * once the cause is gone.
- */
+/** Pure. A refusal binds no key: the same reference may be tried again once the cause is gone. */
 
 interface StaffCommand extends Command {
   readonly by: StaffIdentity;
-  /** The id of its row in the audit log. */
   readonly auditId: Uuid;
 }
 
@@ -151,7 +147,6 @@ export function decideRejection(command: DecideAdjustment, state: LockedState): 
   return done(command, 'reject', rejected, state);
 }
 
-/** The adjustment after the act, stored and recorded. */
 function done(
   command: ProposeAdjustment | DecideAdjustment,
   action: 'propose' | 'approve' | 'reject',

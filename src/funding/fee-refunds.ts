@@ -39,7 +39,6 @@ interface WantedRefund extends FeeKey {
   readonly reason: string;
 }
 
-/** An operation that cost too much. */
 interface Overcharge {
   readonly operationId: Uuid;
   readonly payerId: Uuid;
@@ -49,13 +48,10 @@ interface Overcharge {
   readonly raw: bigint;
 }
 
-/** An adjustment to propose. */
 type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | 'reference'>;
 
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
-  /** Out of the fee accounts. */
   readonly taken: readonly Move[];
-  /** To the payers, one for each operation. */
   readonly toPayers: readonly Move[];
   /** Back into the fee accounts: more was taken from them than goes to payers. */
   readonly putBack: readonly Move[];
@@ -123,10 +119,7 @@ interface Due {
   readonly tries: number;
 }
 
-/**
- * What goes back to payers, less what the account gives for it: over everything under the name, not only what is
- * requested now.
- */
+/** What goes back less what the account gives for it, over everything under the name. */
 function feeAccountsDue(
   asset: Asset,
   fresh: readonly Overcharge[],
@@ -252,10 +245,7 @@ export async function approveRefund(
   await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(deps, adjustment, by));
 }
 
-/**
- * Runs in batches, since the desk posts concurrent commands in one transaction. When one fails, all that began with it
- * have ended.
- */
+/** In batches, since the desk posts concurrent commands together. When one fails, all that began with it have ended. */
 async function inSteps<T>(
   items: readonly T[],
   onProgress: (done: number, total: number) => void,

@@ -47,9 +47,7 @@ export function refundReason(name: string, reason: string): string {
   return `${name}: ${reason}`;
 }
 
-/**
- * The adjustment's part in the refund of this name, or null: any other adjustment's reason may begin with the name too.
- */
+/** The adjustment's part in the refund of this name, or null: any other's reason may begin with the name too. */
 export function refundPart(
   name: string,
   { reference, reason, accountId, direction }: Pick<Adjustment, 'reference' | 'reason' | 'accountId' | 'direction'>,

@@ -34,7 +34,6 @@ export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
 
-/** Everything under a name, including what was rejected. */
 export async function standingRefund(reader: Reader, tenantId: Uuid, name: string): Promise<StandingRefund> {
   // The only wildcard of LIKE that a name can contain is the underscore, which also matches itself.
   const rows = await reader.query(
@@ -99,10 +98,7 @@ export async function lastTries(
   return last;
 }
 
-/**
- * Everything that goes back comes out of a fee account, and everything that comes out goes back. Throws ApiError
- * invalid_state: a part was rejected, or proposing stopped halfway.
- */
+/** What goes back comes out of a fee account, and all of it. Throws ApiError invalid_state where a part is missing. */
 export function assertEven(name: string, { ofFeeAccounts, ofPayers }: StandingRefund): void {
   const alive = [...ofFeeAccounts, ...ofPayers].filter(isAlive);
   for (const [asset, own] of groupBy(alive, (one) => one.asset)) {

@@ -7,9 +7,7 @@ import { ACCOUNT_CLOSED } from '../accounts/rules.js';
 import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
 import { secondPersonRefusal } from '../staff/rules.js';
 
-/**
- * Rules for money that operators bring in or correct: a balanced posting against a system account of the tenant. Pure.
- */
+/** Money that operators bring in or correct: a balanced posting against a system account of the tenant. Pure. */
 
 interface Move {
   readonly account: LockedAccount;
@@ -19,10 +17,7 @@ interface Move {
   readonly direction: 'in' | 'out';
 }
 
-/**
- * Why this member of staff may not post the adjustment now, or null. A closed account can still be emptied, never
- * filled.
- */
+/** Why they may not post the adjustment now, or null. A closed account can be emptied, never filled. */
 export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
   return (
     (adjustment.status === 'proposed' ? null : decidedRefusal(adjustment)) ??

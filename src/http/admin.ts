@@ -1,14 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { inTime } from '../core/in-time.js';
 import type { ErrorWriter } from './errors.js';
 
-/**
- * What a process can do now. `degraded`: a server shared by all processes is away, and this process reports that as
- * well as any other would, so it stays in service. `unfit`: the fault is its own.
- */
+/** `degraded`: what all processes share is away, so this one stays in service. `unfit`: the fault is its own. */
 export type Fitness = 'ready' | 'degraded' | 'unfit';
 
 /** The answer of /readyz: 200 if the process should get requests. (docs/operations.md, Health) */
@@ -18,7 +16,6 @@ export class Readiness {
 
   constructor(private readonly fitness: () => Promise<Fitness>) {}
 
-  /** From now on it accepts nothing new. */
   stop(): void {
     this.isStopping = true;
   }
@@ -52,12 +49,7 @@ interface AdminDeps {
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  new Counter({
-    name: UNREAD,
-    help: 'Metrics left out of a scrape because they could not be read',
-    labelNames: ['metric'],
-    registers: [registry],
-  });
+  metersOf(registry).counter(UNREAD, 'Metrics left out of a scrape because they could not be read', ['metric']);
   return registry;
 }
 

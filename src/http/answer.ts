@@ -12,10 +12,7 @@ interface DeskAnswer<Resource> {
   readonly replayed: boolean;
 }
 
-/**
- * The HTTP answer to the desk's decision: `present` turns the resource into status and body; a replay is marked. Throws
- * a refusal.
- */
+/** `present` turns the resource into status and body; a replay is marked. Throws a refusal. */
 export function answerOf<Resource>(
   answer: DeskAnswer<Resource>,
   present: (resource: Resource, replayed: boolean) => ApiAnswer,

@@ -4,7 +4,6 @@ import type { Caller, Operation } from '../core/permissions.js';
 import type { Exchange } from './exchange.js';
 import type { Method } from './route.js';
 
-/** The outcome of a tenant's request. */
 export interface AnsweredRequest {
   readonly id: Uuid;
   readonly caller: Caller;

@@ -36,29 +36,19 @@ export interface ApiEvent {
   readonly isSubscribable: boolean;
 }
 
-/** The routes of the API, collected from the features' routes.ts. http/route.ts explains how to write one. */
 export class Api {
   readonly routes: Route[] = [];
   readonly events: ApiEvent[] = [];
 
-  get<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
-    this.add('GET', path, sentence);
-  }
+  readonly get = this.adding('GET');
+  readonly post = this.adding('POST');
+  readonly put = this.adding('PUT');
+  readonly patch = this.adding('PATCH');
+  readonly delete = this.adding('DELETE');
 
-  post<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
-    this.add('POST', path, sentence);
-  }
-
-  put<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
-    this.add('PUT', path, sentence);
-  }
-
-  patch<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
-    this.add('PATCH', path, sentence);
-  }
-
-  delete<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
-    this.add('DELETE', path, sentence);
+  private adding(method: Method) {
+    return <Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void =>
+      this.add(method, path, sentence);
   }
 
   /** Adds an event that the API announces. For the document only. */

@@ -3,10 +3,7 @@ import { ApiError } from '../core/errors.js';
 import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
 import type { SingleHeader } from './headers.js';
 
-/**
- * Whom a token speaks for when used from this address; null if it is unknown, expired, revoked or not allowed from
- * there. Synchronous if cached. May reject with what the database throws, which answers 503 and never 401.
- */
+/** Null: the token does not hold from there. Synchronous if cached. May reject, which answers 503, never 401. */
 export type Authenticate = (token: string, address: string) => Caller | null | Promise<Caller | null>;
 
 /** Reserved for the sandbox. (docs/contract.md, Authentication) */

@@ -2,11 +2,7 @@ const BEAT_MS = 5;
 
 let waiting: (() => void)[] = [];
 
-/**
- * Resolves at the next multiple of 5 ms of the process's clock. MySQL takes a few microseconds more or less to find
- * another tenant's row than none: a 404 that waits for this reveals nothing of that.
- * (docs/decisions/0043-missing-on-a-beat.md)
- */
+/** Resolves at the next multiple of 5 ms: a 404's time tells nothing. (docs/decisions/0043-missing-on-a-beat.md) */
 export function nextBeat(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setTimeout(beat, untilBeat(performance.now()));

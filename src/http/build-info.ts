@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { z } from 'zod';
 import { CURRENT_VERSION } from '../core/versions.js';
 
@@ -10,10 +11,11 @@ export function packageVersion(): string {
 
 /** What runs here, as labels, so that monitoring sees which processes run which version. */
 export function buildInfo(registry: Registry): void {
-  new Gauge({
-    name: 'build_info',
-    help: 'Always 1; labels: the package version, the newest API version and the Node version',
-    labelNames: ['version', 'api_version', 'node'] as const,
-    registers: [registry],
-  }).set({ version: packageVersion(), api_version: CURRENT_VERSION, node: process.versions.node }, 1);
+  metersOf(registry)
+    .gauge('build_info', 'Always 1; labels: the package version, the newest API version and the Node version', [
+      'version',
+      'api_version',
+      'node',
+    ])
+    .set({ version: packageVersion(), api_version: CURRENT_VERSION, node: process.versions.node }, 1);
 }

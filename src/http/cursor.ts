@@ -20,12 +20,8 @@ const LONGEST = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 /** Follows the id: if it is missing, the length before the id was changed. */
 const ID_ENDS = ':'.charCodeAt(0);
-/**
- * The first byte of a position. As the length of an id it would be too large, so it marks a cursor that names no key
- * and is not encrypted.
- */
+/** A position's first byte. Too large for the length of an id, it marks a cursor without key and encryption. */
 const POSITION_BEGINS = '['.charCodeAt(0);
-/** The shortest position in JSON. */
 const MIN_POSITION = '[]'.length;
 
 /**
@@ -92,10 +88,7 @@ function encrypted({ encryption }: CursorKey, mac: Buffer, content: Buffer): Buf
 
 interface CursorParts {
   readonly mac: Buffer;
-  /**
-   * Null in an older cursor, which names no key and is in clear text: somebody who follows a list may keep one for
-   * long.
-   */
+  /** Null in an older cursor, which is in clear text: somebody who follows a list may keep one for long. */
   readonly keyId: string | null;
   /** The position as JSON, encrypted if a key is named. */
   readonly content: Buffer;
@@ -123,7 +116,6 @@ function writePosition(cursors: Cursors, binding: CursorBinding, next: TimePosit
   return next === null ? null : cursors.encode(binding, [String(next.createdAt), next.id]);
 }
 
-/** A request for a page of a list ordered by creation. */
 interface PageRequest extends BoundRequest {
   readonly query: { readonly cursor?: string | undefined; readonly limit: number };
 }

@@ -5,7 +5,6 @@ import { methodNotAllowed } from './errors.js';
 import type { Exchange } from './exchange.js';
 import type { Route } from './route.js';
 
-/** What Koa carries with a request. */
 export interface RequestState {
   exchange: Exchange;
 }
@@ -14,10 +13,7 @@ type Answering = (exchange: Exchange, route: Route, params: Readonly<Record<stri
 
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
-/**
- * A router for each resource, selected by the resource's name, since a request costs more the more routes a router has.
- * Paths match in exact case, without a trailing slash, and a fixed path before one with a parameter.
- */
+/** A router for each resource: a request costs more the more routes one has. Exact case, fixed paths first. */
 export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
   const routings = new Map(Array.from(resources, ([name, own]) => [name, routerOf(own, answer).routes()]));

@@ -34,12 +34,10 @@ export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
   return { refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR, headers: NO_HEADERS, isFault: true };
 }
 
-/** `allow` lists the methods that the path has. */
 export function methodNotAllowed(allow: string): ApiError {
   return new ApiError({ code: 'method_not_allowed', message: `this path takes ${allow}` }, { Allow: allow });
 }
 
-/** Writes refusals as the Error object. */
 export class ErrorWriter {
   private readonly page: string;
 

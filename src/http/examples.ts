@@ -1,10 +1,7 @@
 import { EXAMPLE_ASSET } from '../core/amount.js';
 import type { z } from './zod.js';
 
-/**
- * The document's examples. The values are the same throughout, so that the examples of different operations fit
- * together.
- */
+/** The document's examples: the same values throughout, so that those of different operations fit together. */
 export const EXAMPLE = {
   id: '0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44',
   source: '0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11',

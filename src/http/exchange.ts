@@ -5,18 +5,15 @@ import type { Caller } from '../core/permissions.js';
 import type { RateState } from './rate-limit.js';
 import type { ApiAnswer, Route } from './route.js';
 
-/** One request and what is known about it so far. */
 export class Exchange {
   /** A client's own id is not trusted. */
   readonly requestId: Uuid = newId();
   readonly beganAt: number = performance.now();
   readonly path: string;
-  /** What follows the question mark. */
   readonly search: string;
   /** The template, for logs and metrics: never the path, which has ids and whatever a stranger typed. */
   routeName = 'unknown';
   route: Route | null = null;
-  /** Path parameters, as sent. */
   params: Readonly<Record<string, string>> = {};
   /** Null for a page, which Koa sends. */
   answer: ApiAnswer | null = null;

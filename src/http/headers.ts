@@ -27,7 +27,6 @@ export function repeatedHeaders(request: IncomingMessage): ReadonlySet<SingleHea
   return repeated ?? NONE;
 }
 
-/** The value of a header as Node has it; undefined if absent. */
 export function headerText(request: IncomingMessage, lowerName: string): string | undefined {
   const value = request.headers[lowerName];
   return typeof value === 'string' ? value : undefined;

@@ -11,10 +11,7 @@ const MISSING: Refusal = {
   message: 'this operation needs an Idempotency-Key header: a new UUID for a new operation',
 };
 
-/**
- * The key of the request, canonical. Throws `missing_idempotency_key`, or `invalid_field` if it is not a UUID or given
- * twice.
- */
+/** Throws `missing_idempotency_key`, or `invalid_field` if it is not a UUID or given twice. */
 export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): Uuid {
   if (repeated.has(HEADER)) throw new ApiError(invalidField(HEADER, 'repeated'));
   const text = headerText(request, 'idempotency-key');
@@ -24,7 +21,6 @@ export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlyS
   return key;
 }
 
-/** What makes two requests the same request. */
 interface FingerprintContent {
   readonly method: string;
   readonly path: string;

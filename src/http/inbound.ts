@@ -4,10 +4,7 @@ import type { RequestState } from './dispatch.js';
 import { readBody } from './request-body.js';
 import type { ApiAnswer } from './route.js';
 
-/**
- * Requests to the API's port that are not from tenants: no token, outside /v1, not in the OpenAPI document. The
- * receiver verifies the sender itself, over the raw bytes.
- */
+/** From others than tenants: no token, outside /v1, undocumented. The receiver verifies the sender over raw bytes. */
 export interface InboundRoute {
   /** For logs and metrics. */
   readonly path: string;
@@ -23,10 +20,8 @@ interface InboundMessage {
   readonly body: Buffer;
 }
 
-/** For the whole body. */
 const BODY_LIMIT_MS = 30_000;
 
-/** Accepts a POST to each. */
 export function inboundRouter(routes: readonly InboundRoute[]): Router<RequestState> {
   const router = new Router<RequestState>();
   for (const { path: routeName, pattern, receive } of routes)

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 
-/** The content of JSON text, and its canonical form. */
 export interface JsonContent {
   readonly value: unknown;
   /** The value with the keys of every object sorted. */
@@ -57,7 +56,6 @@ function quoted(name: string): string {
   return PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name);
 }
 
-/** Where a refused structure is wrong. */
 function structureRefusal(value: unknown, level: number, path: string): Refusal {
   if (level > DEEPEST) return invalidField(path, 'nested_too_deep');
   for (const [name, inner] of Object.entries(value ?? {})) {

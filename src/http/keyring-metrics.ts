@@ -1,17 +1,14 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 
-/**
- * Which keys the process has, by id: operators check this before they put a new key first anywhere.
- * (docs/operations.md, Keys)
- */
+/** Which keys the process has: operators look before they put a new one first. (docs/operations.md, Keys) */
 export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {
-  const gauge = new Gauge({
-    name: 'keyring_keys',
-    help: 'Keys the process has; used: for new values; known: only to read existing ones',
-    labelNames: ['keyring', 'id', 'use'] as const,
-    registers: [registry],
-  });
+  const gauge = metersOf(registry).gauge(
+    'keyring_keys',
+    'Keys the process has; used: for new values; known: only to read existing ones',
+    ['keyring', 'id', 'use'],
+  );
   for (const keyring of KEYRINGS)
     for (const [place, { id }] of (rings[keyring] ?? []).entries())
       gauge.set({ keyring, id, use: place === 0 ? 'used' : 'known' }, 1);

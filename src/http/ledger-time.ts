@@ -1,10 +1,6 @@
 import { DatabaseUnavailable } from '../db/failures.js';
 
-/**
- * How long one request may wait for the ledger in all. Each statement has its own limit, but a request may need
- * several, and their sum would exceed what the client was promised. Work that is given up may continue, and even
- * commit: the client is told that the result is unknown.
- */
+/** How long one request may wait for the ledger in all. What is given up may still commit: its result is unknown. */
 export class LedgerTime {
   private leftMs: number;
 

@@ -1,4 +1,5 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Counter, Histogram, Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import type { ErrorCode } from '../core/errors.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -12,24 +13,15 @@ export class HttpMetrics {
   private readonly known = new Map<string, { observe(seconds: number): void }>();
 
   constructor(registry: Registry) {
-    this.durations = new Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Time from request to answer, by route template',
-      labelNames: ['method', 'route', 'status'],
-      buckets: SECONDS,
-      registers: [registry],
-    });
-    this.faults = new Counter({
-      name: 'http_faults_total',
-      help: 'Requests that failed because of a fault of the service',
-      registers: [registry],
-    });
-    this.errors = new Counter({
-      name: 'http_errors_total',
-      help: 'Error answers, by code',
-      labelNames: ['code'],
-      registers: [registry],
-    });
+    const { counter, histogram } = metersOf(registry);
+    this.durations = histogram(
+      'http_request_duration_seconds',
+      'Time from request to answer, by route template',
+      SECONDS,
+      ['method', 'route', 'status'],
+    );
+    this.faults = counter('http_faults_total', 'Requests that failed because of a fault of the service');
+    this.errors = counter('http_errors_total', 'Error answers, by code', ['code']);
   }
 
   refused(code: ErrorCode): void {

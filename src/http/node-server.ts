@@ -26,12 +26,8 @@ export type Listener = (request: IncomingMessage, response: ServerResponse) => P
 /** A listening server that can stop without breaking a promise. */
 export interface RunningServer {
   readonly port: number;
-  /** Requests that are being answered. */
   inFlight(): number;
-  /**
-   * Accepts no more connections, answers what was accepted (each answer closes its connection), then closes the rest,
-   * at the latest after `graceMs`. Resolves once nothing is open.
-   */
+  /** Answers what was accepted, each as its connection's last, and closes the rest after `graceMs` at the latest. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -97,7 +93,6 @@ interface Pending {
   readonly response: ServerResponse;
 }
 
-/** The open connections, and the requests being answered on each. */
 class Connections {
   inFlight = 0;
   private readonly open = new Map<Duplex, Set<Pending>>();
@@ -123,10 +118,7 @@ class Connections {
     });
   }
 
-  /**
-   * Answers a request that could not be parsed. The connection's earlier requests are answered first: their client
-   * would take this answer for theirs.
-   */
+  /** A request that could not be parsed. Earlier ones go first: their client would take this answer for theirs. */
   async refuse(socket: Duplex, raw: string): Promise<void> {
     // Whatever follows on a refused connection is discarded and fails again.
     if (this.refused.has(socket)) return;

@@ -19,7 +19,6 @@ import { ErrorSchema, errorSchema } from './schemas.js';
 import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
 import { z } from './zod.js';
 
-/** The document's source. */
 interface Described {
   readonly routes: readonly Route[];
   readonly events: readonly ApiEvent[];
@@ -166,7 +165,6 @@ function permissionOf({ operation }: Pick<Route, 'operation'>): object {
   return { operation, scopes, roles, role_in: roleIn, also: also ?? null };
 }
 
-/** Scopes and roles in words. */
 function permissionText({ operation }: Pick<Route, 'operation'>): string {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const scope = `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`;
@@ -211,7 +209,6 @@ function exampleFor({ examples }: Route, status: string, schema: z.ZodType): unk
   return examples[Number(status)] ?? exampleOf(schema);
 }
 
-/** For text the example is shown; other files are bytes. */
 function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   const schema = { type: 'string' as const, format: 'binary' };
   return Object.fromEntries(
@@ -274,7 +271,6 @@ function errorOf(codes: readonly ErrorCode[]): z.ZodType {
   return known;
 }
 
-/** As in answers. */
 function errorExample(code: ErrorCode, errors: ErrorWriter): { summary: string; value: unknown } {
   const { meaning, example }: ErrorEntry = ERRORS[code];
   return { summary: meaning, value: JSON.parse(errors.text({ code, ...example })) as unknown };

@@ -11,10 +11,8 @@ export const KEYED_QUERY = {
   idempotency_key: uuidField.optional(),
 };
 
-/** And those for operations. */
 export const OPERATION_QUERY = { ...KEYED_QUERY, ...AMOUNT_QUERY, request_id: uuidField.optional() };
 
-/** As parsed by the schemas above. */
 type Wanted = Readonly<{
   source_account?: Uuid | undefined;
   'created_at[gte]'?: Instant | undefined;

@@ -95,7 +95,6 @@ function assertWithinRate({ allowed, retryAfterS }: NonNullable<Exchange['rate']
 
 const HEADERS_OF_EVERY_REQUEST = ['Host', 'Svc-Version', 'Content-Type', 'Content-Length', 'Idempotency-Key'] as const;
 
-/** The version in the request, or the current one. */
 function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   const problems: FieldProblem[] = HEADERS_OF_EVERY_REQUEST.flatMap((field) =>
     repeated.has(field) ? [{ code: 'invalid_field', field, reason: 'repeated' }] : [],
@@ -113,7 +112,6 @@ function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   return version ?? CURRENT_VERSION;
 }
 
-/** The body as sent. */
 interface Content {
   /** The body's JSON, or a form's text fields as JSON; null for a route without a body. */
   readonly json: JsonContent | null;

@@ -9,7 +9,6 @@ const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error
 type Checked<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
-/** Foreign input as parsed by a schema, or every problem found. */
 export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
   const result = schema.safeParse(input, ASKING);
   if (result.success) return { ok: true, value: result.data };

@@ -1,7 +1,4 @@
-/**
- * What is counted apart, each with its variables and their defaults. A request counts in its route's class alone.
- * (CONTRIBUTING.md, A rate class)
- */
+/** What is counted apart, each with its variables and defaults. A request counts in its route's class alone. */
 const LIST = {
   requests: perSecond('requests', ['RATE_LIMIT_REQUESTS_PER_S', 100], ['RATE_LIMIT_BURST', 200]),
   lookup: perSecond('lookups', ['RATE_LIMIT_LOOKUP_PER_S', 5], ['RATE_LIMIT_LOOKUP_BURST', 20]),
@@ -49,7 +46,6 @@ function perMinute<Rate extends string>(counted: string, [variable, usual]: read
   return { seconds: 60, rate: both, burst: both };
 }
 
-/** A bucket of `burst` tokens that refills at `perSecond`. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -75,7 +71,6 @@ export interface RateLimits {
 /** The state of a bucket after a request, in milliseconds. */
 export interface Taken {
   readonly allowed: boolean;
-  /** Until the bucket is full again. */
   readonly missingMs: number;
   /** How much too early the request came; meaningless if it was allowed. */
   readonly overMs: number;
@@ -124,9 +119,7 @@ export class TokenBuckets {
   private readonly refillMs: number;
   private readonly burst: number;
 
-  /**
-   * `elapsed` are milliseconds that never jump: a wall clock that is set back would lock out every token for as long.
-   */
+  /** `elapsed`: milliseconds that never jump, since a wall clock that is set back would lock out every token. */
   constructor(
     rate: Rate,
     processes: number,

@@ -12,7 +12,6 @@ const TOO_LARGE: Refusal = {
 };
 const NOTHING = Buffer.alloc(0);
 
-/** How long a body may take to arrive. */
 export interface BodyTimeouts {
   readonly jsonMs: number;
   /** 10 MiB at 700 kbit/s. Not counted against the ledger's time. */
@@ -26,7 +25,6 @@ export class RequestAborted extends Error {
   override name = 'RequestAborted';
 }
 
-/** True if the message announces a body, whether or not it is read. */
 export function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
@@ -50,7 +48,6 @@ export function assertPlain(request: IncomingMessage): void {
     throw new ApiError({ code: 'unsupported_media_type', message: 'the body must not be compressed' });
 }
 
-/** The body did not arrive completely in time. */
 export function notInTime(): ApiError {
   return new ApiError(invalidField('', 'not_received_in_time'));
 }
@@ -65,10 +62,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   return collected(request, limitMs);
 }
 
-/**
- * Handwritten: in a profile of transfers raw-body, its dependencies and the race against the time limit took 4 % of
- * this thread.
- */
+/** By hand: in a profile of transfers raw-body and the race against the time limit took 4 % of this thread. */
 function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
   // The client may have gone while its token was looked up; then no event would come.
   if (request.destroyed) return Promise.reject(new RequestAborted());

@@ -49,7 +49,6 @@ export interface ApiAnswer {
   readonly status: number;
   /** Plain data, serialised once as JSON. */
   readonly body?: unknown;
-  /** In place of a body. */
   readonly file?: FileAnswer;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -77,14 +76,12 @@ interface Idempotency {
 interface WithCaller {
   readonly caller: Caller;
 }
-/** The body as parsed by its schema. */
 interface WithBody<S extends z.ZodType> {
   readonly body: z.output<S>;
 }
 interface WithFile {
   readonly file: UploadedFile;
 }
-/** The query as parsed by its schema. */
 interface WithQuery<S extends z.ZodType> {
   readonly query: z.output<S>;
 }
@@ -96,7 +93,6 @@ type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${in
   ? Name | ParamName<Rest>
   : never;
 
-/** What every handler gets. */
 interface BaseRequest<Name extends string = never> extends WithCaller {
   readonly requestId: Uuid;
   readonly version: ApiVersion;
@@ -115,7 +111,6 @@ export interface AnyRequest extends BaseRequest<string> {
 
 export type Admission = (caller: Caller, key: Uuid) => Promise<void>;
 
-/** The parts of a route. Each step provides some. */
 export interface RouteParts {
   /** The operation's name in the document and in clients made from it: `createTransfer`. */
   readonly operationId: string;
@@ -161,7 +156,6 @@ type AllAdds<Steps extends readonly Step[]> = [AddsOf<Steps[number]>] extends [n
     ? All
     : never;
 
-/** The request that the handler of a route with these steps gets. */
 export type RequestOf<Path extends string, Steps extends readonly Step[]> = BaseRequest<ParamName<Path>> &
   AllAdds<Steps>;
 
@@ -224,6 +218,16 @@ export function answersFile(...contentTypes: readonly [string, ...string[]]): St
 export function refuses(...codes: readonly ErrorCode[]): Step {
   return { parts: { refusals: codes } };
 }
+
+/** What an operation that takes money out of an account may be refused for, besides its own rules. */
+export const refusesSpending = refuses(
+  'not_found',
+  'capability_cannot_send',
+  'below_minimum',
+  'above_per_operation_limit',
+  'monthly_limit_exceeded',
+  'insufficient_funds',
+);
 
 export function limitedAs(rateClass: RateClass): Step {
   return { parts: { rateClass } };

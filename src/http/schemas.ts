@@ -51,7 +51,6 @@ export const rawField = z
     example: '150000',
   });
 
-/** An Amount as sent by a client, parsed into a core Amount. */
 export const amountField = z.strictObject({ raw: rawField, asset: assetField }).openapi('AmountInput');
 
 /** Control characters, and format characters that no text of ours needs: the rule itself is in core/text.ts. */
@@ -143,7 +142,6 @@ export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
   );
 }
 
-/** An Amount in an answer. */
 export const AmountSchema = z.object({ raw: rawSchema, asset: assetField }).openapi('Amount');
 
 /** The same, or null. A component that is merely made nullable would be described as never null. */

@@ -9,11 +9,7 @@ import { commonHeaders } from './send.js';
 /** A client that reads nothing for this long has gone, or means harm. */
 const STALLED_MS = 60_000;
 
-/**
- * Sends a file while it is written. Its length is not known in advance, so it is sent in chunks, and the client sees
- * whether the last one arrived. Throws what `write` throws; if the head has been sent by then, the caller cuts the
- * connection. Throws RequestAborted if the client has gone.
- */
+/** In chunks, so a client sees whether the last arrived. Throws what `write` throws, RequestAborted. */
 export async function sendFile(
   exchange: Exchange,
   status: number,

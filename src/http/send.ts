@@ -54,10 +54,7 @@ function unreadBody({ request }: Exchange): 'none' | 'small' | 'large' | 'not_be
   return Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= MAX_JSON_BYTES ? 'small' : 'large';
 }
 
-/**
- * Closing at once would reset the connection of a client that is still sending, and lose the answer. So the whole
- * answer is sent, a bounded part of the body is discarded, and then the connection is closed.
- */
+/** Closing at once would reset a client that still sends, and lose the answer: a bounded part is discarded first. */
 function endAfterDiscarding({ request, response }: Exchange, text: string | null): void {
   let discarded = 0;
   const end = (): void => {

@@ -23,7 +23,6 @@ import { sendJson } from './send.js';
 import { tracedExchange } from './tracing.js';
 import { UploadPlaces } from './upload-places.js';
 
-/** The parts of the API's port. */
 export interface ServiceOptions {
   readonly api: Api;
   /** Requests that are not from tenants; none by default. */
@@ -57,7 +56,6 @@ interface ServiceDeps extends PipelineDeps, Pick<ServiceOptions, 'onAnswered' | 
 /** The client had gone before the answer; counted under the status that proxies use for this. */
 const CLIENT_GONE = 499;
 
-/** What answers at the API's port. */
 export interface Service {
   readonly app: Koa;
   readonly docs: DocsSite;
@@ -128,10 +126,7 @@ async function answer(deps: ServiceDeps, exchange: Exchange, page: Koa.Context, 
   }
 }
 
-/**
- * Codes that may follow a look-up, whose duration would reveal whether it found something.
- * (docs/decisions/0043-missing-on-a-beat.md)
- */
+/** Codes after a look-up, whose duration would tell what it found. (docs/decisions/0043-missing-on-a-beat.md) */
 const ON_A_BEAT: readonly string[] = ['not_found', 'rate_limited'];
 
 async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknown): Promise<number> {

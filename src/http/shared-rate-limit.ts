@@ -9,7 +9,6 @@ import {
   type Taken,
 } from './rate-limit.js';
 
-/** Buckets shared between processes. */
 export interface BucketStore {
   /** False while asking it would be pointless. */
   readonly isThere: boolean;
@@ -20,7 +19,6 @@ export interface BucketStore {
 export interface SharedRateObserver {
   /** The store has stopped answering (false), or answers again. */
   changed(isThere: boolean): void;
-  /** This process decided a request alone. */
   aloneDecided(): void;
 }
 

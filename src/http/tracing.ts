@@ -19,7 +19,6 @@ export function tracedExchange(exchange: Exchange, answer: () => Promise<number>
   });
 }
 
-/** The trace's ids in a line of the log. */
 export function traceOfLine(): object {
   const traceId = currentTraceId();
   return traceId === null ? {} : { traceId };

@@ -9,7 +9,6 @@ const MIN_BYTES_PER_S = 64 * 1024;
 const SLOW_AFTER_MS = 2_000;
 
 export interface UploadPlace {
-  /** Aborted when another upload gets the place. */
   readonly lost: AbortSignal;
   received(bytes: number): void;
   /** The upload is complete: from now on nobody else gets the place. */

@@ -26,7 +26,6 @@ const TOO_LARGE: Refusal = {
   message: `the file has more than ${MAX_FILE_BYTES} bytes, the most that this operation accepts`,
 };
 
-/** The file of an upload, whatever its part was called. */
 export interface UploadedFile {
   readonly size: number;
   readonly sha256: Buffer;
@@ -93,10 +92,7 @@ function parserOf(request: IncomingMessage): Parser {
   }
 }
 
-/**
- * Not stream.pipeline: on failure it destroys the request, and with it the connection that the answer needs. The unread
- * rest is left to the code that answers.
- */
+/** Not stream.pipeline, which on failure destroys the request and with it the connection that the answer needs. */
 async function parseForm(request: IncomingMessage, form: Form, limitMs: number, place: UploadPlace): Promise<void> {
   const parser = parserOf(request);
   let received = 0;
@@ -141,7 +137,6 @@ function malformed(): ApiError {
   return new ApiError(invalidField('', 'malformed_multipart'));
 }
 
-/** Collects the parts. */
 class Form {
   // Without a prototype: a field may have any name.
   private readonly values: Record<string, unknown> = Object.create(null);

@@ -6,10 +6,7 @@ import { type AuditChain, auditChains, type AuditRow, type ChainedAct, chainedAc
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
-/**
- * Appends acts to the audit log, each chained to the one before it, under the lock on the chain's head. A chain begins
- * with its first act. A transaction locks heads last. (docs/architecture.md, Locks)
- */
+/** Appends acts, each chained to the one before, under the lock on its chain's head. (docs/architecture.md, Locks) */
 export async function appendActs(transaction: Transaction, acts: readonly AuditRow[]): Promise<void> {
   const answers = await transaction.all(lockChains(acts));
   await transaction.all(chained(answers.at(-1) ?? [], acts));
@@ -25,7 +22,6 @@ export function lockChains(acts: readonly AuditRow[]): string[] {
   ];
 }
 
-/** The statements that append them, given the heads. */
 export function chained(heads: readonly StoredRow[], acts: readonly AuditRow[]): string[] {
   const chains = new Map<Uuid, AuditChain>(
     heads.map((row) => parseRow(auditChains, row)).map((head) => [head.chainId, head]),

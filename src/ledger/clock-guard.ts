@@ -10,7 +10,6 @@ import type { Reader } from '../db/database.js';
  */
 
 export interface ClockBounds {
-  /** From here on operators are warned. */
   readonly warnMs: number;
   /** From here on nothing is posted. */
   readonly refuseMs: number;
@@ -29,7 +28,6 @@ const COMPARE_EVERY_MS = 10_000;
 export interface ClockObserver {
   /** How far this process's clock is certainly ahead of the database's; negative: behind. */
   compared(differenceMs: number): void;
-  /** The difference is beyond a bound. */
   strayed(differenceMs: number, isRefused: boolean): void;
 }
 
@@ -78,10 +76,7 @@ export class ClockGuard {
     return this.isKnown() && !this.isWell() ? instant(at - (this.differenceMs() ?? 0)) : at;
   };
 
-  /**
-   * Resolves once `now` is reliable: if the clock was set since the last comparison, it compares again. Throws
-   * DatabaseUnavailable.
-   */
+  /** Resolves once `now` is reliable, after comparing again if the clock was set. Throws DatabaseUnavailable. */
   async settle(): Promise<void> {
     if (!this.isKnown()) await this.compare();
   }

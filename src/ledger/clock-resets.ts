@@ -8,9 +8,7 @@ import type { Uuid } from '../core/ids.js';
 /** The audit log's name for resetting an account's clock. Its details have `seq`, the last entry at that time. */
 export const CLOCK_RESET = 'account.reset_clock';
 
-/**
- * The entries after which an operator has reset the account's last instant, in order: the next may be dated earlier.
- */
+/** The entries after which an operator reset the account's last instant: the next may be dated earlier. */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
   return (await readClockResetsOf(reader, [accountId])).get(accountId) ?? [];
 }

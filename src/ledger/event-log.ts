@@ -26,10 +26,7 @@ export interface EventDraft {
 /** Returns a row while a restore is unfinished. */
 export const OPEN_RESTORE_SQL = 'SELECT 1 FROM restores WHERE finished_at IS NULL LIMIT 1';
 
-/**
- * Appends the events after these statements, in the same round trip. Only the audit log's chains may be locked
- * afterwards. Throws ApiError ledger_unavailable while a restore is open.
- */
+/** In the statements' round trip; only audit chains may be locked after. Throws ledger_unavailable during a restore. */
 export async function appendEvents(
   transaction: Transaction,
   drafts: readonly EventDraft[],

@@ -9,10 +9,7 @@ import { PLAIN_KEY_ID } from '../core/fingerprint.js';
 /** Rows per query, so that none comes near a statement's time limit, however many keys there are. */
 const SLICE = 20_000;
 
-/**
- * Counts the stored fingerprints made under each key. There is one for every operation, so it counts in slices along
- * the primary key. `onProgress` gets the number of tenants done. (docs/contract.md, Idempotency)
- */
+/** Fingerprints by key, in slices; `onProgress` gets the tenants done. (docs/contract.md, Idempotency) */
 export async function countByFingerprintKey(
   reader: Reader,
   onProgress: (done: number, total: number) => void,

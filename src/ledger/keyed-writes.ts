@@ -12,7 +12,6 @@ import type { Table } from '../db/table.js';
 import { answerOfKey, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './desk/keys.js';
 import type { Answer } from './desk/types.js';
 
-/** A client's request with a key. */
 interface KeyedRequest<Row> {
   readonly tenantId: Uuid;
   readonly key: string;
@@ -112,9 +111,7 @@ async function writeWithKey<Row extends Resource>(
   }
 }
 
-/**
- * The key's existing answer, or null while it is free. A key bound by the transaction with this mark is not a replay.
- */
+/** The key's answer, or null while it is free. A key bound by the transaction with this mark is no replay. */
 export async function findAnswer<Row extends Resource>(
   reader: Reader,
   request: KeyedRequest<Row>,

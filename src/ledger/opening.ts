@@ -4,10 +4,7 @@ import { balances, noBalance } from '../db/entities/ledger.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
-/**
- * Inserts new accounts, each with a balance of zero in every asset: the desk finds no account without a balance row.
- * Only system accounts may go below zero. Throws the statements' failures (1062 for a taken alias or phone).
- */
+/** Inserts accounts with zero of every asset. Throws the statements' failures (1062 for a taken alias or phone). */
 export async function openLedgerAccounts(transaction: Transaction, opened: readonly Account[]): Promise<void> {
   await transaction.execute(insertSql(accounts, opened));
   const zero = opened.flatMap((account) => ASSETS.map((asset) => noBalance(account, asset)));

@@ -7,6 +7,7 @@ import type { Gateways } from '../payouts/rails/registry.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
+import { dashed, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
 import { type ActingDeps, assertStillActs, authorise, findActor, type SignedIn } from './staff/acting.js';
 import { findAdministrator } from './staff/administrator.js';
@@ -22,10 +23,8 @@ import {
 import { databaseKey, SessionFile, sessionFilePath } from './staff/session-file.js';
 import { PROGRAM, versionText } from './program-name.js';
 
-/** What a command works with. */
 export interface Ops extends OpsDeps {
   readonly output: Output;
-  /** The sessions on this machine. */
   readonly sessions: SessionFile;
   /** The person signed in. Throws OpsError if there is none. */
   readonly signedIn: () => Promise<SignedIn>;
@@ -39,11 +38,9 @@ export interface Ops extends OpsDeps {
   readonly railStatementDelayMs: ReadonlyMap<string, number>;
 }
 
-/** The same for a command that changes something. */
 export interface ActingOps extends Ops {
   /** The actor: signed in, with the right that the command names, and with a code if it takes two people. */
   readonly by: () => StaffIdentity;
-  /** The same, for the audit log. */
   readonly actor: () => Actor;
   /** True if the database's administrator acts, because nobody may manage the staff yet. */
   readonly isFirst: boolean;
@@ -54,16 +51,13 @@ interface CommandFace<S extends z.ZodObject> {
   /** With its arguments: `revoke <key-id>`. */
   readonly usage: string;
   readonly summary: string;
-  /** The group's default command. */
   readonly isDefault?: true;
-  /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
-  readonly options?: readonly (readonly [flags: string, description: string])[];
   /** What else help should say, besides the options. */
   readonly explanation?: string;
   /** Whole command lines after `npm run ops -- `. */
   readonly examples: readonly [string, ...string[]];
-  /** Arguments and options by their camelCase names. */
-  readonly input: S;
+  /** Arguments and options (`option`) by their camelCase names; absent: there are none. */
+  readonly input?: S;
 }
 
 /** A command that only reads: anybody with the database's address may, so nobody has to sign in. */
@@ -95,7 +89,6 @@ const globals = z.object({
   code: z.string().optional(),
 });
 
-/** The options of every command. */
 export function withGlobalOptions(program: Command): Command {
   return program
     .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
@@ -171,7 +164,8 @@ function define<S extends z.ZodObject>(
     .configureHelp({ showGlobalOptions: true });
   declareNeeds(command, needs);
   const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
-  for (const [flags, description] of [...(spec.options ?? []), ...codes]) command.option(flags, description);
+  const schema = spec.input ?? z.object({});
+  for (const [flags, description] of [...optionsOf(schema), ...codes]) command.option(flags, description);
   const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
   command.addHelpText(
     'after',
@@ -180,7 +174,7 @@ function define<S extends z.ZodObject>(
   command.action(async () => {
     const named = argumentsOf(command);
     const given = { ...command.optsWithGlobals(), ...named };
-    const input = checked(spec.input, given, new Set(Object.keys(named)));
+    const input = checked(schema, given, new Set(Object.keys(named))) as z.infer<S>;
     await act(checked(globals, given), input, nameOf(command));
   });
 }
@@ -203,20 +197,17 @@ function checked<S extends z.ZodObject>(
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => {
     const name = String(issue.path[0] ?? '');
-    const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const shown = positional.has(name) ? `<${words}>` : `--${words}`;
+    const shown = positional.has(name) ? `<${dashed(name)}>` : `--${dashed(name)}`;
     return given[name] === undefined ? `${shown} is required` : `${shown}: ${issue.message}`;
   });
   throw new UsageError(problems.join('; '));
 }
 
-/** `adjustments propose` */
 function nameOf(command: Command): string {
   const { parent } = command;
   return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
-/** What help says about who may run it. */
 function asked(needs: DeclaredNeeds): string | undefined {
   if (needs === 'nothing' || needs === 'own proof') return undefined;
   const rights = [...new Set(needs.map(rightOf))].join(' or ');

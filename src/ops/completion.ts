@@ -1,8 +1,6 @@
 import type { Command, Option } from 'commander';
 
-/**
- * Scripts with which a shell completes commands and options. They are generated from the program, and start nothing.
- */
+/** Scripts that complete commands and options in a shell, generated from the program. They start nothing. */
 
 export const SHELLS = ['bash', 'zsh'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -41,10 +39,7 @@ function placesOf(command: Command, path: string, globals: readonly Option[]): P
   ];
 }
 
-/**
- * Walks the words before the cursor, the same way in both shells: a word that is not a command does not change the
- * position.
- */
+/** Walks the words before the cursor: one that is not a command does not change the position. */
 function walk(places: readonly Place[], words: string): string {
   const paths = places.flatMap(({ path }) => (path === '' ? [] : [path]));
   return `  local at= word

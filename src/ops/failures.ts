@@ -29,12 +29,10 @@ export function exitCodeOf(failure: unknown): number {
   return isUnknown ? EXIT.unknown : EXIT.impossible;
 }
 
-/** A word quoted for a shell. */
 export function shellWord(name: string): string {
   return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A failure worded for an operator, without a stack. */
 export function explain(failure: unknown): string {
   if (failure instanceof OpsError || failure instanceof UsageError || failure instanceof ConfigError)
     return failure.message;

@@ -79,7 +79,6 @@ export const findEndpoint = byId(webhookEndpoints, 'webhook endpoint');
 export const findBatch = byId(bonusBatches, 'batch');
 export const findPayout = byId(payouts, 'payout');
 
-/** A member of staff, by any name that folds to the same. */
 export async function findStaffCalled(reader: Reader, name: string): Promise<Staff> {
   const found = await findStaff(reader, name);
   if (found === undefined) throw new OpsError(`there is nobody called ${name} among the staff`);

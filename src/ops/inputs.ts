@@ -9,6 +9,30 @@ import { STAFF_RIGHTS } from '../db/entities/staff.js';
 export const text = z.string();
 export const optionalText = z.string().optional();
 
+const OPTIONS = z.registry<{ readonly value: string; readonly description: string }>();
+
+/** A field that is an option by its name (`dryRun`: --dry-run), with what help says of it. `value`: `<time>`. */
+export function option<S extends z.ZodType = typeof text>(value: string, description: string, schema?: S): S {
+  const own = (schema ?? text).clone() as S;
+  OPTIONS.add(own, { value, description });
+  return own;
+}
+
+export const optional = (value: string, description: string) => option(value, description, optionalText);
+export const flag = (description: string) => option('', description, z.boolean().default(false));
+
+/** The options among a command's fields, in their order, as commander takes them. */
+export function optionsOf({ shape }: z.ZodObject): readonly (readonly [flags: string, description: string])[] {
+  return Object.entries(shape).flatMap(([name, field]) => {
+    const found = OPTIONS.get(field);
+    return found === undefined ? [] : [[`--${dashed(name)} ${found.value}`.trimEnd(), found.description] as const];
+  });
+}
+
+export function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 /** An integer in the asset's smallest unit, as text. */
 export const raw = z.string().transform((given, context) => {
   const parsed = parseRaw(given);
@@ -19,9 +43,8 @@ export const raw = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-export const asset = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
-export const ASSET_OPTION = ['--asset <asset>', ASSET_NAMES] as const;
-export const role = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` });
+export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
+export const asset = option('<asset>', ASSET_NAMES, assetName);
 
 /** An amount, or the word `default`: null. */
 export const rawOrDefault = z.union([z.literal('default').transform(() => null), raw]).optional();
@@ -35,23 +58,26 @@ export const countOrDefault = z
 
 export const direction = z.enum(['in', 'out'], { error: 'must be in or out' });
 
-export const limit = z
-  .string()
-  .regex(/^[1-9][0-9]{0,4}$/, 'must be a number from 1 to 99999')
-  .default('100')
-  .transform((given) => Number.parseInt(given, 10));
-export const LIMIT = ['--limit <count>', 'how many at most (default: 100)'] as const;
+export const limit = option(
+  '<count>',
+  'how many at most (default: 100)',
+  z
+    .string()
+    .regex(/^[1-9][0-9]{0,4}$/, 'must be a number from 1 to 99999')
+    .default('100')
+    .transform((given) => Number.parseInt(given, 10)),
+);
 
-export const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
+export const tenant = option('<tenant>', 'id or name of the tenant');
+export const onlyTenant = optional('<tenant>', 'only what belongs to this tenant (id or name)');
 /** For a command that names an account. */
-export const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
+export const within = optional('<tenant>', 'id or name of its tenant; needed with an alias or phone');
 
-export const statusOption = (statuses: readonly string[]) =>
-  ['--status <status>', `only those ${statuses.join(', ')}`] as const;
-export const statusInput = <const S extends string>(statuses: readonly S[]) =>
-  z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional();
+export const oneOf = <const S extends string>(words: readonly S[]) =>
+  z.enum(words, { error: `must be one of ${words.join(', ')}` });
+export const status = <const S extends string>(statuses: readonly S[]) =>
+  option('<status>', `only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
-/** A whole number in plain digits. */
 export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
   z.string().transform((given, context) => {
     const number = /^[0-9]{1,9}$/.test(given) ? Number.parseInt(given, 10) : Number.NaN;
@@ -59,6 +85,8 @@ export const wholeNumber = (least: number, most: number): z.ZodType<number, stri
     context.addIssue(`must be a number from ${least} to ${most}`);
     return z.NEVER;
   });
+
+export const role = oneOf(ROLES);
 
 /** A comma-separated subset of these names, returned in the order of `names`. */
 function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: string) => string) {

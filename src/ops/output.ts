@@ -15,14 +15,10 @@ export type Fields = Readonly<Record<string, Value>>;
 
 interface OutputOptions {
   readonly json: boolean;
-  /** Skip the question before an act that cannot be undone. */
   readonly yes: boolean;
 }
 
-/**
- * Results go to standard output, everything else to standard error. In text from tenants and strangers, control and
- * invisible characters are escaped, for terminals and pipes alike.
- */
+/** Results to standard output, all else to standard error, with control and invisible characters escaped. */
 export class Output {
   /** Checks again after a yes, however long that took, whether they still may. */
   stillMay: () => Promise<void> = () => Promise.resolve();
@@ -33,7 +29,6 @@ export class Output {
     private readonly width: number | undefined = process.stdout.isTTY ? process.stdout.columns : undefined,
   ) {}
 
-  /** One thing, one field per line. */
   one(fields: Fields): void {
     if (this.options.json) return this.json(toJson(fields));
     this.line(this.below(fields));
@@ -116,15 +111,11 @@ export class Output {
     process.stdout.write(text);
   }
 
-  /** Whether there is a person at the keyboard. */
   get canAsk(): boolean {
     return process.stdin.isTTY;
   }
 
-  /**
-   * What the person at the keyboard types. Throws UsageError if there is nobody; `otherwise` says how else to provide
-   * it.
-   */
+  /** Throws UsageError if nobody is at the keyboard; `otherwise` says how else to provide it. */
   async ask(question: string, otherwise: string): Promise<string> {
     if (!this.canAsk) throw new UsageError(otherwise);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });

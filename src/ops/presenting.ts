@@ -106,7 +106,6 @@ export function adjustmentFields(adjustment: Adjustment): Fields {
   };
 }
 
-/** A batch in a list. */
 export function batchLine(batch: BonusBatch): Fields {
   const { asset, totalRaw } = batch;
   return {
@@ -218,7 +217,6 @@ export function endpointFields(endpoint: WebhookEndpoint): Fields {
   };
 }
 
-/** An endpoint with all details. */
 export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: Described): Fields {
   const { lostFrom, lostTo } = endpoint;
   return {
@@ -239,7 +237,6 @@ export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: D
   };
 }
 
-/** A delivery with its last attempt. */
 export function deliveryFields({ delivery, attempts }: ShownDelivery): Fields {
   const last = attempts.at(-1);
   return {

@@ -5,7 +5,6 @@ import { packageVersion } from '../http/build-info.js';
 /** The name by which the command line was called, used in its help and remarks. */
 export const PROGRAM = basename(process.argv[1] ?? '').startsWith('money-ops') ? 'money-ops' : 'npm run ops --';
 
-/** The package's version, and the newest of the API. */
 export function versionText(): string {
   return `${packageVersion()} (API ${CURRENT_VERSION})`;
 }

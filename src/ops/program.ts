@@ -44,7 +44,6 @@ First steps:
 Every command explains itself: ${PROGRAM} accounts open --help
 It ends with 0 when it is done, 1 when it could not be done, 2 when it was called wrongly, 3 when nobody knows whether it was done.`;
 
-/** The operators' command line, with every command. */
 export function buildProgram(): Command {
   const program = withGlobalOptions(new Command(PROGRAM))
     .description('The command line of those who operate the service.')

@@ -2,7 +2,6 @@ import { type Command, CommanderError } from 'commander';
 import { EXIT, exitCodeOf, explain, UnknownOutcome } from './failures.js';
 import { linesWithEscapes } from './output.js';
 
-/** Runs the program as this process, with its arguments. */
 export async function runProgram(program: Command): Promise<void> {
   process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
   process.stdout.once('error', tellUnwritten).on('error', () => undefined);

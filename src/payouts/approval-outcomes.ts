@@ -6,10 +6,7 @@ import type { HoldChange, LockedState, Writes } from '../ledger/desk/types.js';
 import { payoutEvent } from './decide.js';
 import { calmed, nextInstant } from './rules.js';
 
-/**
- * How a payout that waits for approval proceeds or ends, and how an approved one is canceled before the rail has it.
- * Pure. (docs/contract.md, Payouts)
- */
+/** Also how an approved one is canceled before the rail has it. Pure. (docs/contract.md, Payouts) */
 export const payoutApproval: ApprovalFeature<Payout> = {
   resourceType: 'payout',
   table: payouts,
@@ -72,7 +69,6 @@ function canceled(payout: Payout): Ending<Payout> {
   return { ended, writes: { ...givenBack(ended), events: [payoutEvent('payout.canceled', ended)] } };
 }
 
-/** Releases everything held. */
 export function released({ id, raw, feeRaw }: Payout): HoldChange {
   return { change: 'release', resourceId: id, raw: raw + feeRaw };
 }

@@ -11,15 +11,9 @@ import { changeRow, type Decision, insertRow, type LockedState, refuse } from '.
 import { type PayoutCommand, railEvent, unchanged } from './outcome.js';
 import { calmed, nextInstant } from './rules.js';
 
-/**
- * The fence in front of a rail: each order given to it is a numbered attempt, written under the account's lock before
- * the rail is called. Pure. (docs/contract.md, Rails)
- */
+/** Each order to a rail is a numbered attempt, written under the lock before the call. (docs/contract.md, Rails) */
 
-/**
- * Approved → in progress, with the first attempt. From then on it cannot be canceled. It stays approved while its
- * account may not send: nothing leaves a frozen account.
- */
+/** Approved → in progress, beyond cancellation, with the first attempt; not while the account may not send. */
 export function decideBegin(command: PayoutCommand, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);

@@ -26,7 +26,6 @@ interface CallbackDeps {
   readonly desk: PostingDesk;
   readonly clock: Clock;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** The keys of each rail that calls back, by its name in payouts. */
   readonly keys: ReadonlyMap<string, Keyring>;
   readonly onCallback: (rail: string, effect: CallbackEffect) => void;
   readonly onContradiction: RailObserver['contradicted'];
@@ -49,10 +48,7 @@ interface ReceivedCallback {
 export class RailCallbacks {
   constructor(private readonly deps: CallbackDeps) {}
 
-  /**
-   * Null if no such rail calls back. Throws ApiError ledger_unavailable, DatabaseUnavailable: then the rail must send
-   * it again.
-   */
+  /** Null if no such rail calls back. Throws ledger_unavailable, DatabaseUnavailable: the rail must send it again. */
   async receive({ rail, path, headers, body }: ReceivedCallback): Promise<CallbackEffect | null> {
     const { keys, clock, onCallback } = this.deps;
     const own = keys.get(rail);

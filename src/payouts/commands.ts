@@ -81,7 +81,6 @@ export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
   decide: decideReport,
 };
 
-/** Raises a payout to operators. */
 export const raisePayout: CommandKind<RaisePayout, Payout> = {
   ...beginPayout,
   name: 'raise payout',

@@ -17,10 +17,8 @@ import { type Rail, type Rails, RailSilent } from './rails/types.js';
 import { effectOf, type RailStatement, repeats } from './rules.js';
 import { isResolvedReport } from './resolved-reports.js';
 
-/** What we ask of a rail. */
 export type RailCall = 'submission' | 'inquiry' | 'void';
 
-/** What the worker reports for monitoring. */
 export interface RailObserver {
   called(rail: string, kind: RailCall, result: string): void;
   /** The rail did not answer; `message` is a line for operators, without personal data. */
@@ -56,10 +54,7 @@ export class RailConversation {
     return this.deps.rails.get(rail);
   }
 
-  /**
-   * Asks for the outcome. If the rail denies a payout that it accepted or ended, that is a contradiction, and is
-   * raised. Throws ApiError ledger_unavailable, DatabaseUnavailable.
-   */
+  /** A denial of what the rail accepted or ended is raised. Throws ApiError ledger_unavailable, DatabaseUnavailable. */
   async inquire(payout: Payout): Promise<Heard> {
     const said = await this.call(payout, 'inquiry', (rail) => rail.status(payout.id));
     if (said === 'silent') return { payout, answer: 'silent' };

@@ -1,22 +1,15 @@
 import { instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
-import { columnList, literal, updateSql } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { RailConversation } from './conversation.js';
 import { nextAsk } from './rules.js';
 
-/**
- * How long a worker that claimed a payout has to ask about it. If the rail does not answer, it is asked again after
- * this.
- */
+/** How long a worker has to ask about a payout that it claimed; an unanswered one is asked about again after this. */
 const LEASE_MS = 600_000;
 
-/**
- * Questions about payouts that have ended, and so have no workflow: a completed one may be returned, and a rail that
- * contradicted itself may settle on an answer. (docs/contract.md, Payouts)
- */
+/** About payouts that have ended, and so have no workflow: they may be returned, or contradicted before. */
 export class LateInquiries {
   /** `windowMs`: how long after its completion a payout over the rail may be returned. */
   constructor(
@@ -31,19 +24,19 @@ export class LateInquiries {
     return due.length;
   }
 
-  /** Claims due payouts for as long as an answer may take. */
   private claim(rail: string, limit: number): Promise<readonly Payout[]> {
     const { database, clock } = this.conversation.deps;
     return transact(database, async (transaction) => {
       const now = clock();
-      const rows = await transaction.query(
-        `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (asking)
+      const rows = await transaction.list(
+        payouts,
+        `FORCE INDEX (asking)
          WHERE rail=${literal(payouts, 'rail', rail)} AND ask_at<=${time.literal(now)}
          ORDER BY ask_at LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
       );
       if (rows.length === 0) return [];
       const askAt = instant(now + LEASE_MS);
-      const due = rows.map((row) => ({ ...parseRow(payouts, row), askAt }));
+      const due = rows.map((row) => ({ ...row, askAt }));
       await transaction.execute(updateSql(payouts, { askAt }, { id: due.map(({ id }) => id) }));
       return due;
     });

@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
 import { integer, nullable, string, time } from '../db/columns.js';
@@ -16,12 +17,11 @@ export function railMetrics(
   onSilent: RailObserver['silent'],
   rails: Iterable<string> = [],
 ): RailObserver {
-  const calls = new Counter({
-    name: 'payout_rail_calls_total',
-    help: 'Calls to rails, by their answer; no_answer: what the rail did is unknown',
-    labelNames: ['rail', 'kind', 'result'] as const,
-    registers: [registry],
-  });
+  const calls = metersOf(registry).counter(
+    'payout_rail_calls_total',
+    'Calls to rails, by their answer; no_answer: what the rail did is unknown',
+    ['rail', 'kind', 'result'],
+  );
   for (const rail of rails) for (const kind of CALLS) calls.inc({ rail, kind, result: 'no_answer' }, 0);
   return {
     called: (rail, kind, result) => calls.inc({ rail, kind, result }),
@@ -41,13 +41,12 @@ export function endMetrics(registry: Registry): (payout: Payout) => void {
   const ends =
     known instanceof Histogram
       ? known
-      : new Histogram({
-          name: ENDS,
-          help: "Time from a payout's creation to the end its rail reported, by rail and status",
-          labelNames: ['rail', 'status'] as const,
-          buckets: END_BUCKETS_S,
-          registers: [registry],
-        });
+      : metersOf(registry).histogram(
+          ENDS,
+          "Time from a payout's creation to the end its rail reported, by rail and status",
+          END_BUCKETS_S,
+          ['rail', 'status'],
+        );
   return ({ rail, status, createdAt, endedAt }) => {
     if (endedAt !== null) ends.observe({ rail, status }, Math.max(0, endedAt - createdAt) / 1_000);
   };
@@ -61,12 +60,11 @@ export function contradictionMetrics(registry: Registry): RailObserver['contradi
   const contradictions =
     known instanceof Counter
       ? known
-      : new Counter({
-          name: CONTRADICTIONS,
-          help: 'Reports by rails that contradict what is known of a payout; each raises it to operators',
-          labelNames: ['rail'] as const,
-          registers: [registry],
-        });
+      : metersOf(registry).counter(
+          CONTRADICTIONS,
+          'Reports by rails that contradict what is known of a payout; each raises it to operators',
+          ['rail'],
+        );
   return (rail) => contradictions.inc({ rail });
 }
 
@@ -79,12 +77,10 @@ export function callbackMetrics(
   clock: Clock,
   onDisbelieved: (rail: string, effect: CallbackEffect, count: number) => void,
 ): (rail: string, effect: CallbackEffect) => void {
-  const callbacks = new Counter({
-    name: 'payout_rail_callbacks_total',
-    help: 'Callbacks from rails, by effect',
-    labelNames: ['rail', 'effect'] as const,
-    registers: [registry],
-  });
+  const callbacks = metersOf(registry).counter('payout_rail_callbacks_total', 'Callbacks from rails, by effect', [
+    'rail',
+    'effect',
+  ]);
   const untold = new Map<string, { readonly toldAt: number; readonly count: number }>();
   const sample = (rail: string, effect: CallbackEffect): void => {
     const kind = `${rail} ${effect}`;

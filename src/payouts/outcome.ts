@@ -37,7 +37,6 @@ import { released, givenBack } from './approval-outcomes.js';
 export interface PayoutCommand extends Command {
   /** As read before the lock, for what never changes in it. */
   readonly facts: Payout;
-  /** The id of the row in payout_rail_events. */
   readonly eventId: Uuid;
 }
 
@@ -121,12 +120,10 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, sta
   }
 }
 
-/** The payout with the time of the next question. */
 export function scheduled(payout: Payout, { at }: LockedState): Payout {
   return { ...payout, askAt: nextAsk(payout, at, Number.POSITIVE_INFINITY) };
 }
 
-/** Spends what was held. */
 function completed(payout: Payout, state: LockedState): Applied {
   const endedAt = nextInstant(payout, state.at);
   const settled = scheduled({ ...payout, ...calmed(payout), status: 'completed', endedAt }, state);
@@ -179,9 +176,7 @@ export interface DenyPayout extends PayoutCommand {
   readonly isSettled: boolean;
 }
 
-/**
- * The rail never heard of it, although it accepted it or it has ended. For a failed payout that is no contradiction.
- */
+/** The rail never heard of what it accepted or has ended: for a failed payout no contradiction. */
 export function decideDenial(command: DenyPayout, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
@@ -197,7 +192,6 @@ export function decideDenial(command: DenyPayout, state: LockedState): Decision<
   return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: false };
 }
 
-/** Changes nothing. */
 export function unchanged(payout: Payout): Decision<Payout> {
   return { outcome: { done: true, resource: payout }, writes: {}, bindsKey: false };
 }
@@ -211,7 +205,6 @@ export function told(
   return outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType: 'payout', resourceId: id }, at)];
 }
 
-/** A row for a message. */
 export function railEvent(
   { eventId, callbackId = null }: { readonly eventId: Uuid; readonly callbackId?: string | null },
   { id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>,
@@ -234,7 +227,6 @@ export function railEvent(
   };
 }
 
-/** An operator's act on a payout, in the audit log. */
 export function actOn(
   auditId: Uuid,
   actor: Actor,

@@ -16,10 +16,7 @@ import type { RailStatement } from './rules.js';
  */
 export interface ReleaseDeps {
   readonly conversation: RailConversation;
-  /**
-   * How long after the last attempt a rail that cannot void may still pay, in milliseconds, by the rail's name in
-   * payouts.
-   */
+  /** How long after the last attempt a rail that cannot void may still pay, in ms, by its name in payouts. */
   readonly quietMs: (rail: string) => number;
 }
 

@@ -8,10 +8,7 @@ import type { RailStatement } from './rules.js';
 
 /** When people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
 
-/**
- * What must be known before money is given back: the rail's word that it will never pay, or that it has been quiet long
- * enough.
- */
+/** Before money is given back: the rail's word that it will never pay, or that it was quiet long enough. */
 export type Release =
   | { readonly by: 'void'; readonly said: RailStatement; readonly eventId: Uuid }
   | { readonly by: 'quiet'; readonly quietMs: number };
@@ -21,7 +18,6 @@ export function givesBack({ status, railReference }: Payout, outcome: PayoutReso
   return (outcome === 'failed' || outcome === 'returned') && (status === 'in_progress' || railReference === null);
 }
 
-/** The statuses in which each outcome is possible. */
 const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout['status'][]>> = {
   completed: ['in_progress', 'failed'],
   failed: ['in_progress'],

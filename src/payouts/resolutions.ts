@@ -39,10 +39,7 @@ import {
 } from './resolution-rules.js';
 import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
 
-/**
- * The outcome of a payout as operators established it at the bank: proposed by one person, applied by another. It has
- * the same effect on the money as the rail's own word. (docs/contract.md, Rails)
- */
+/** What operators establish at the bank: proposed by one person, applied by another, it counts like the rail's word. */
 
 interface ResolutionCommand extends PayoutCommand {
   readonly by: StaffIdentity;
@@ -191,10 +188,7 @@ function audited(
   return actOn(auditId, by, payout, act, state);
 }
 
-/**
- * Proposes an outcome; nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state,
- * ledger_unavailable.
- */
+/** Nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state, ledger_unavailable. */
 export async function proposeResolution(
   desk: PostingDesk,
   facts: Payout,
@@ -257,7 +251,6 @@ async function decided(
   return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });
 }
 
-/** All resolutions of a payout, oldest first. */
 export function listResolutions(reader: Reader, payoutId: Uuid): Promise<readonly PayoutResolution[]> {
   return reader.select(payoutResolutions, { payoutId }, { orderBy: ['id'] });
 }

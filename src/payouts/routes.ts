@@ -3,7 +3,18 @@ import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
 import { operationFilter } from '../http/operation-query.js';
-import { answers, body, idempotent, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  idempotent,
+  named,
+  pathId,
+  permits,
+  query,
+  refusesSpending,
+  shows,
+  summary,
+} from '../http/route.js';
 import type { PayoutApprovals } from './approvals.js';
 import { presentPayout } from './presenter.js';
 import {
@@ -30,14 +41,7 @@ function create(api: Api, payouts: Payouts): void {
     body(CreatePayoutBody),
     answers({ 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema }),
     shows({ 202: PAYOUT_EXAMPLES.pending }),
-    refuses(
-      'not_found',
-      'capability_cannot_send',
-      'below_minimum',
-      'above_per_operation_limit',
-      'monthly_limit_exceeded',
-      'insufficient_funds',
-    ),
+    refusesSpending,
     summary(
       'Pay out to a bank account',
       "Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.",

@@ -18,12 +18,10 @@ export interface PayoutDestination {
   readonly holderName: string;
 }
 
-/** A member's request. */
 export interface CreatePayout extends Command {
   readonly payoutId: Uuid;
   readonly memberId: Uuid;
   readonly sourceAccountId: Uuid;
-  /** The tenant's pay-out account. */
   readonly systemAccountId: Uuid;
   readonly amount: Amount;
   readonly description: string | null;
@@ -110,7 +108,6 @@ export function isUnfinished({ status }: Pick<Payout, 'status'>): boolean {
   return (UNFINISHED as readonly PayoutStatus[]).includes(status);
 }
 
-/** No longer raised to operators. */
 export const CALM = { stuckSince: null, stuckReason: null } as const;
 
 /** Progress ends the silence. A contradiction stays raised until operators have settled it. */
@@ -118,9 +115,7 @@ export function calmed({ stuckReason }: Pick<Payout, 'stuckReason'>): Partial<Pa
   return stuckReason === 'contradiction' ? {} : CALM;
 }
 
-/**
- * At most the last four characters of an account number, and never more than half of it: the rest must stay unknown.
- */
+/** At most the last four characters, and never more than half: the rest must stay unknown. */
 export function endOfNumber(accountNumber: string): string {
   return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));
 }
@@ -139,7 +134,6 @@ export type Effect =
   | 'complete'
   | 'fail'
   | 'return'
-  /** It was completed and returned before we heard of either. */
   | 'complete_and_return'
   | 'duplicate'
   /** The rail contradicts what it said before, or reports something that it was never given. */

@@ -140,7 +140,6 @@ const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.12
 const FAILURE = { code: 'account_closed', message: 'the account is closed' };
 const SENT = { ...APPROVED, rail_reference: 'R-20261121-000417' };
 
-/** At other moments of its life. */
 export const PAYOUT_EXAMPLES = {
   pending: { ...APPROVED, ...through('pending_approval'), approval: APPROVAL },
   approved: { ...APPROVED, ...through('pending_approval', 'approved'), approval: { ...APPROVAL, received: 1 } },

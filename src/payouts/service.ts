@@ -29,11 +29,9 @@ interface PayoutDeps {
   /** Told of new payouts, so that their workflow starts at once. */
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly encryptionKeys: Keyring;
-  /** The operators' choice of rails. */
   readonly routes: readonly RailRoute[];
 }
 
-/** What the API does with payouts. */
 export class Payouts {
   private readonly creating: CommandKind<CreatePayout, Payout>;
 

@@ -4,8 +4,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import { type Payout, payouts, payoutSecrets } from '../db/entities/payouts.js';
-import { columnList, literal } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal } from '../db/statements.js';
 import { ACCOUNT_CANNOT_SEND } from './attempts.js';
 import { attemptPayout, beginPayout } from './commands.js';
 import { railCommand, type RailConversation } from './conversation.js';
@@ -69,20 +68,18 @@ export class Submissions {
     return isGiven ? { payout, isFrozen: false } : this.giveAgain(payout);
   }
 
-  /**
-   * Raises to operators payouts that were submitted before that age and have not been heard of since, at most `limit`.
-   * Returns how many were found.
-   */
+  /** Raises what was submitted before that age and not heard of since, at most `limit`. Returns how many. */
   async raiseSilent(olderMs: number, limit: number): Promise<number> {
     const { conversation } = this.deps;
     const { clock, database } = conversation.deps;
     const before = instant(clock() - olderMs);
-    const rows = await database.reader.query(
-      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (submitted)
+    const rows = await database.reader.list(
+      payouts,
+      `FORCE INDEX (submitted)
        WHERE status=${literal(payouts, 'status', 'in_progress')} AND submitted_at<${time.literal(before)}
          AND stuck_since IS NULL ORDER BY submitted_at LIMIT ${Math.trunc(limit)}`,
     );
-    await Promise.all(rows.map((row) => conversation.raise(parseRow(payouts, row), before)));
+    await Promise.all(rows.map((payout) => conversation.raise(payout, before)));
     return rows.length;
   }
 
@@ -92,12 +89,13 @@ export class Submissions {
     const { clock, database } = conversation.deps;
     const before = instant(clock() - olderMs);
     // Few are approved, unless their rail does not answer.
-    const rows = await database.reader.query(
-      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (expiring)
+    const rows = await database.reader.list(
+      payouts,
+      `FORCE INDEX (expiring)
        WHERE status=${literal(payouts, 'status', 'approved')} AND approved_at<${time.literal(before)}
          AND stuck_since IS NULL LIMIT ${Math.trunc(limit)}`,
     );
-    await Promise.all(rows.map((row) => conversation.raise(parseRow(payouts, row), before)));
+    await Promise.all(rows.map((payout) => conversation.raise(payout, before)));
     return rows.length;
   }
 

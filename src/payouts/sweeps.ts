@@ -1,5 +1,5 @@
-import { type Clock, instant } from '../core/instant.js';
-import type { Database } from '../db/database.js';
+import { instant } from '../core/instant.js';
+import type { DatabaseDeps } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import type { RailRecovery } from './breaker/recovery.js';
@@ -11,7 +11,6 @@ const AT_ONCE = 100;
 const STUCK_EVERY_MS = 5_000;
 const INQUIRIES_EVERY_MS = 5_000;
 const RECOVERY_EVERY_MS = 1_000;
-/** How many questions a rail gets at a time. */
 const ASKED_AT_ONCE = 20;
 const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
@@ -37,10 +36,7 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
   };
 }
 
-/**
- * Asks about payouts that have ended, each rail separately: one that does not answer delays no other, and is left
- * alone.
- */
+/** Asks about payouts that have ended; each rail by itself, so that a silent one delays no other. */
 export function inquirySweeps(
   inquiries: LateInquiries,
   rails: Iterable<string>,
@@ -53,10 +49,7 @@ export function inquirySweeps(
   }));
 }
 
-/**
- * Probes silent rails, and wakes the payouts of one that answers again; each rail separately, since either may take
- * long.
- */
+/** Probes silent rails, and wakes the payouts of one that answers again; each by itself, as either may take long. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
     { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
@@ -65,10 +58,7 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
 }
 
 /** What rails said so many days ago of payouts that had ended by then. */
-export function railEventsSweep(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  keptDays: number,
-): Sweep {
+export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'old rail events',
     everyMs: TIDY_EVERY_MS,

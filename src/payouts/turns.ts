@@ -6,7 +6,6 @@ import type { RailBreakers } from './breaker/breakers.js';
 import { isUnfinished } from './rules.js';
 import type { Submissions } from './submission.js';
 
-/** The result of a payout's turn at its rail. */
 export interface Turn {
   readonly payout: Payout;
   /**
@@ -18,9 +17,7 @@ export interface Turn {
   readonly isFrozen?: boolean;
 }
 
-/**
- * Brings payouts to their rails for their workflows, but not to a rail that does not answer. (docs/contract.md, Rails)
- */
+/** Brings payouts to their rails, but not to one that does not answer. (docs/contract.md, Rails) */
 export class RailTurns {
   constructor(
     private readonly submissions: Pick<Submissions, 'submit' | 'ask'>,
@@ -33,7 +30,6 @@ export class RailTurns {
     return this.take(id, () => this.submissions.submit(id));
   }
 
-  /** Like Submissions.ask. */
   ask(id: Uuid): Promise<Turn> {
     return this.take(id, () => this.submissions.ask(id));
   }

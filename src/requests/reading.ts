@@ -61,10 +61,7 @@ export async function readRequest(reader: Reader, caller: Caller, id: Uuid, now:
   return { id, method, path, status, code, resource: known ?? own, createdAt };
 }
 
-/**
- * The id of what the request created, or its key had created before. If nothing is known, the request's own id, which a
- * resource would have.
- */
+/** What the request created, or its key had before; else the request's own id, which a resource would have. */
 export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });
   return stored?.resourceId ?? id;

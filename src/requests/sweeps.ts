@@ -1,7 +1,7 @@
 import { firstIdAt } from '../core/ids.js';
-import type { Clock, Instant } from '../core/instant.js';
+import type { Instant } from '../core/instant.js';
 import { uuid } from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
 import { transact } from '../db/transact.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { keptSince } from './reading.js';
@@ -9,8 +9,7 @@ import { keptSince } from './reading.js';
 const EVERY_MS = 600_000;
 const ROWS_A_DELETE = 2_000;
 
-/** Removes requests older than what is shown. */
-export function requestsSweep({ database, clock }: { readonly database: Database; readonly clock: Clock }): Sweep {
+export function requestsSweep({ database, clock }: DatabaseDeps): Sweep {
   return { name: 'old requests', everyMs: EVERY_MS, run: () => removeOldRequests(database, keptSince(clock())) };
 }
 

@@ -3,11 +3,7 @@ import type { Clock } from '../core/instant.js';
 import { restores } from '../db/entities/restores.js';
 import { newRestore } from './opening.js';
 
-/**
- * The statement that closes a copy of the database when it is loaded, so that a service started on it by accident posts
- * nothing. It is at the end of each dump; a physical copy is started with it (--init-file). (docs/operations.md, Backup
- * and restore)
- */
+/** At the end of each dump: a service on the copy posts nothing. (docs/operations.md, Backup and restore) */
 export function copyMark(clock: Clock, database: string): string {
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new RangeError('the database has no plain name');
   const mark = { ...newRestore('copy', clock()), reason: 'this is a copy' };

@@ -3,7 +3,7 @@ import { ApiError } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings, restores } from '../db/entities/restores.js';
 import { literals, updateSql } from '../db/statements.js';
@@ -12,25 +12,18 @@ import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/types.js';
 import type { RailConversation } from '../payouts/conversation.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { lastRestore, restoreAct, type RestoreDeps } from './opening.js';
+import { lastRestore, restoreAct } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
-/**
- * Puts a restored database right, step by step. Each completed step is recorded, so repeating the command continues
- * where it stopped. (docs/operations.md, Backup and restore)
- */
+/** Puts a restored database right by steps; repeating continues. (docs/operations.md, Backup and restore) */
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 
 type Progress = (what: string, done: number, total: number) => void;
 
-/**
- * The restore that this person may finish; if none is open, the last finished one, whose findings may not have been
- * raised yet. Throws ApiError authority_insufficient (the person who began it), invalid_state (none, or nobody has
- * begun it).
- */
+/** The open restore, else the last finished. Throws ApiError authority_insufficient (who began it), invalid_state. */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);
@@ -48,7 +41,7 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
 
 /** Does `work` unless it was done before. Returns whether it did it now. */
 export async function stepOf(
-  { database, clock }: RestoreDeps,
+  { database, clock }: DatabaseDeps,
   restore: Restore,
   step: Step,
   work: () => Promise<void>,
@@ -65,7 +58,7 @@ export async function stepOf(
 
 /** If anything was lost, skips the numbers that somebody may have seen. */
 export function moveNumbers(
-  deps: RestoreDeps,
+  deps: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
   onProgress: Progress,
@@ -79,7 +72,7 @@ export function moveNumbers(
 
 /** The step is done if it finds no more contradictions than were accepted. */
 export async function auditRestored(
-  deps: RestoreDeps,
+  deps: DatabaseDeps,
   restore: Restore,
   accepted: number,
   onProgress: Progress,
@@ -90,11 +83,9 @@ export async function auditRestored(
   return report;
 }
 
-/**
- * From then on the ledger posts again. In the same moment, payouts that rails have contradicted are kept from ending.
- */
+/** The ledger posts again; in the same moment, payouts that rails contradict are kept from ending. */
 export async function openLedger(
-  { database, clock }: RestoreDeps,
+  { database, clock }: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
   found: Readonly<Record<string, string | number>>,
@@ -112,11 +103,7 @@ export async function openLedger(
   });
 }
 
-/**
- * Payouts that a rail has although this database has not handed them over. Those that wait for approval are raised, so
- * that neither time nor a person gives back money that was paid; approved ones become in progress, so they cannot be
- * canceled before their workflow has asked for the outcome.
- */
+/** What rails have of payouts here: those waiting for approval are raised, approved ones become in progress. */
 async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant): Promise<void> {
   const found = await transaction.select(restoreFindings, { restoreId });
   const contrary = found.filter(contradicts).map(({ payoutId }) => payoutId);
@@ -136,7 +123,7 @@ async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant
 
 /** Raises contradictions to operators, if the payout exists here. May be repeated. Returns how many. */
 export async function raiseContradictions(
-  { database: { reader } }: RestoreDeps,
+  { database: { reader } }: DatabaseDeps,
   restoreId: Uuid,
   conversation: RailConversation,
 ): Promise<number> {

@@ -2,9 +2,9 @@ import { type Act, recordAct } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import { newId } from '../core/ids.js';
-import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database, Reader } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Restore, restores } from '../db/entities/restores.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -13,16 +13,10 @@ import { skipFor } from './rules.js';
 
 /** Begins a restore: from then on nothing is posted until it is finished. (docs/operations.md, Backup and restore) */
 
-export interface RestoreDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /** What was lost. Null: nothing, the copy is complete. */
 interface Lost {
   /** Whatever was committed later is missing. */
   readonly restoredTo: Instant;
-  /** When the lost part ended. */
   readonly until: Instant;
   /** How many sequences to skip; null: more than any tenant can have used in that time. */
   readonly skip: bigint | null;
@@ -41,7 +35,6 @@ function leading(open: readonly Restore[]): Restore | undefined {
   return open.find(({ beganById }) => beganById !== null) ?? open[0];
 }
 
-/** The open one, or else the newest. */
 export async function lastRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await openRestore(reader);
   return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
@@ -53,7 +46,7 @@ export async function lastRestore(reader: Reader): Promise<Restore | undefined> 
  * until, skip), invalid_state (already begun).
  */
 export async function beginRestore(
-  { database, clock }: RestoreDeps,
+  { database, clock }: DatabaseDeps,
   lost: Lost | null,
   givenReason: string,
   by: StaffIdentity,

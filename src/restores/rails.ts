@@ -2,11 +2,10 @@ import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { uuid } from '../db/columns.js';
-import type { Reader } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
-import { columnList, literal, literals, upsertSql } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal, literals, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import {
   canList,
@@ -17,13 +16,9 @@ import {
   RailSilent,
 } from '../payouts/rails/types.js';
 import { UNFINISHED } from '../payouts/rules.js';
-import type { RestoreDeps } from './opening.js';
 import { findingOf, type FindingKind } from './rules.js';
 
-/**
- * What the rails know about payouts that this database has lost, or has in an earlier state. (docs/operations.md,
- * Backup and restore)
- */
+/** What rails know of payouts that are lost here, or in an earlier state. (docs/operations.md, Backup and restore) */
 
 interface AskedRails {
   /** Rails that answer only about keys that we name: only their statements show the rest. */
@@ -37,7 +32,7 @@ const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
 
-interface Asking extends RestoreDeps {
+interface Asking extends DatabaseDeps {
   readonly restore: Restore;
   readonly onProgress: (rail: string, asked: number) => void;
 }
@@ -58,7 +53,6 @@ export async function askRails(deps: Asking, rails: Rails): Promise<AskedRails> 
   return { cannotList, asked };
 }
 
-/** Null if it cannot list. */
 async function askList(deps: Asking, name: string, rail: ListingRail): Promise<number | null> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
@@ -110,10 +104,7 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
   return seen;
 }
 
-/**
- * The workflow of an approved payout keeps asking for as long as it takes; for one that waits for approval the answer
- * is needed now.
- */
+/** An approved payout's workflow asks for as long as it takes; of one that waits for approval it is needed now. */
 async function statusOf(rail: Rail, payout: Payout): Promise<Awaited<ReturnType<Rail['status']>> | 'silent'> {
   try {
     return await rail.status(payout.id);
@@ -127,12 +118,12 @@ async function* unfinished(reader: Reader, rail: string): AsyncGenerator<readonl
   let after: Uuid | null = null;
   do {
     const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
-    const rows = await reader.query(
-      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (expiring)
+    const found = await reader.list(
+      payouts,
+      `FORCE INDEX (expiring)
        WHERE status IN (${literals(payouts, 'status', UNFINISHED)}) AND rail=${literal(payouts, 'rail', rail)}${behind}
        ORDER BY id LIMIT ${SLICE}`,
     );
-    const found = rows.map((row) => parseRow(payouts, row));
     if (found.length > 0) yield found;
     after = found.length < SLICE ? null : (found.at(-1)?.id ?? null);
   } while (after !== null);
@@ -160,7 +151,6 @@ async function keep({ database }: Asking, found: readonly RestoreFinding[]): Pro
   await transact(database, (transaction) => transaction.execute(sql));
 }
 
-/** All findings of a restore, contradictions first. */
 export async function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
   const all = await reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
   const byKind = groupBy(all, ({ kind }) => kind);

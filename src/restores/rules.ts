@@ -2,9 +2,7 @@ import type { ListedPayment } from '../payouts/rails/types.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { RestoreFinding } from '../db/entities/restores.js';
 
-/**
- * What a restore has to skip, and what it finds. Pure. (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md)
- */
+/** What a restore skips, and what it finds. Pure. (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md) */
 
 /** More events than a tenant has in a second: twice what the whole service was measured to post. */
 const EVENTS_A_SECOND = 10_000n;
@@ -41,7 +39,6 @@ export function findingOf(
   return isUnsent && TAKEN.includes(said.status) ? 'approval_lost' : null;
 }
 
-/** Whether a person has to look at it. */
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {
   return kind !== 'goes_on';
 }

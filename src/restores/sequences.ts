@@ -3,30 +3,25 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import { RESTORE_GAP, SYSTEM_CHAIN } from '../db/audit-hash.js';
 import * as column from '../db/columns.js';
-import type { Transaction } from '../db/database.js';
+import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { eventCounters } from '../db/entities/events.js';
 import { auditChains } from '../db/entities/identity.js';
 import { type EventGap, eventGaps, type Restore } from '../db/entities/restores.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { RestoreDeps } from './opening.js';
 import { throughFor } from './rules.js';
 
 /** Numbers that outsiders may have seen in the lost part are never used again. (docs/contract.md, Events) */
 
-/** A restore that lost something. */
 type LossyRestore = Restore & { readonly restoredTo: Instant; readonly skip: bigint };
 
 export function isLossy(restore: Restore): restore is LossyRestore {
   return restore.restoredTo !== null && restore.skip !== null;
 }
 
-/**
- * Makes the gap in every tenant's event log and audit chain, one tenant per transaction; repeating it continues where
- * it stopped. Returns how many tenants it moved now. Throws DatabaseUnavailable.
- */
+/** Makes the gap in each log, a tenant per transaction. Returns how many it moved now. Throws DatabaseUnavailable. */
 export async function moveSequences(
-  deps: RestoreDeps,
+  deps: DatabaseDeps,
   restore: LossyRestore,
   actor: Actor,
   onProgress: (done: number, total: number) => void,
@@ -71,7 +66,7 @@ async function moveTenant(
 }
 
 /** The same, once, for the chain of acts that belong to no tenant. */
-export function moveSystemChain(deps: RestoreDeps, restore: LossyRestore, actor: Actor): Promise<void> {
+export function moveSystemChain(deps: DatabaseDeps, restore: LossyRestore, actor: Actor): Promise<void> {
   return transact(deps.database, async (transaction) => {
     const own = `action='${RESTORE_GAP}' AND subject_id=${column.string.literal(restore.id)} AND tenant_id IS NULL`;
     const known = await transaction.query(`SELECT 1 FROM audit_log WHERE ${own} LIMIT 1`);

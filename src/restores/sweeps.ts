@@ -2,7 +2,7 @@ import { recordAct } from '../access/audit-log.js';
 import { type Clock, type Instant } from '../core/instant.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import * as column from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
 import { auditChains } from '../db/entities/identity.js';
 import { restores } from '../db/entities/restores.js';
 import { insertSql } from '../db/statements.js';
@@ -24,10 +24,7 @@ interface Seen {
  * can only be older than before if the database was restored. Checked twice, by reads that are current in a group.
  * Every worker checks for itself: only its memory knows what it has seen, and the leases may be lost with the rest.
  */
-export function backwardsSweep(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  onFound: (line: string) => void,
-): Sweep {
+export function backwardsSweep({ database, clock }: DatabaseDeps, onFound: (line: string) => void): Sweep {
   let seen: Seen | null = null;
   let isSuspected = false;
   return {

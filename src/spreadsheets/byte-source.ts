@@ -1,12 +1,10 @@
 /** Bytes fetched as needed: a file is never in memory as a whole. */
 export interface ByteSource {
-  /** The total number of bytes. */
   readonly size: number;
   /** Exactly `length` bytes from `offset`, both within the size. Throws what the store throws. */
   read(offset: number, length: number): Promise<Buffer>;
 }
 
-/** The bytes of pieces in memory, in order. */
 export function bytesOf(pieces: readonly Buffer[]): ByteSource {
   const starts: number[] = [];
   let size = 0;
@@ -29,10 +27,7 @@ export function bytesOf(pieces: readonly Buffer[]): ByteSource {
 
 const BLOCK_BYTES = 64 * 1024;
 
-/**
- * The same bytes, with consecutive small reads sharing one read of the store: a zip directory is read in steps of a few
- * dozen bytes.
- */
+/** Consecutive small reads share one read of the store: a zip directory is read by a few dozen bytes. */
 export function readAhead(source: ByteSource): ByteSource {
   let block: Buffer = Buffer.alloc(0);
   let start = 0;
@@ -49,7 +44,6 @@ export function readAhead(source: ByteSource): ByteSource {
   };
 }
 
-/** All bytes from `offset` to `end`, piece by piece. */
 export async function* piecesOf(
   source: ByteSource,
   offset: number,

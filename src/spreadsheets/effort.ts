@@ -6,10 +6,7 @@ const MIB = 1024 * 1024;
 export interface EffortLimits {
   /** Bytes unpacked. (docs/contract.md, Validation) */
   readonly inflatedBytes: number;
-  /**
-   * Tags, attributes and references together. Bytes alone do not bound the time: 200 MiB of nothing but tags take seven
-   * seconds to parse.
-   */
+  /** Tags, attributes and references: 200 MiB of nothing but tags take seven seconds to parse. */
   readonly marks: number;
   /** Shared strings: their bytes, and their number. */
   readonly textBytes: number;
@@ -27,7 +24,6 @@ export const WHOLE_FILE: EffortLimits = {
   texts: 2_000_000,
 };
 
-/** What was spent on a file, against its limits. */
 export class Effort extends Turns {
   private inflatedBytes = 0;
   private marks = 0;

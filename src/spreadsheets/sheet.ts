@@ -1,6 +1,5 @@
 /** A spreadsheet as rows of cells, whatever the file's format. (docs/contract.md, Upload) */
 
-/** The most columns that a row may have. */
 const MAX_COLUMNS = 100;
 /** The most data rows; the header is one more. */
 export const MAX_DATA_ROWS = 100_000;
@@ -29,7 +28,6 @@ export interface SheetRow {
   readonly cells: readonly Cell[];
 }
 
-/** What is wrong with a file as a whole. */
 export type SheetProblemCode =
   'unreadable_file' | 'bad_encoding' | 'too_large_inflated' | 'too_many_columns' | 'too_many_rows';
 

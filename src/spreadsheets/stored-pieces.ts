@@ -5,10 +5,7 @@ import type { Uuid } from '../core/ids.js';
 import type { FileKind } from './open-sheet.js';
 import type { TablePaths } from './writing/table.js';
 
-/**
- * Files of batches and statements, made once and stored in MySQL in pieces.
- * (docs/decisions/0030-files-of-a-batch-are-made-once.md)
- */
+/** Files made once and stored in pieces. (docs/decisions/0030-files-of-a-batch-are-made-once.md) */
 
 /** Each download holds one in memory, and so does MySQL's answer. */
 const PIECE_BYTES = 64 * 1024;
@@ -32,10 +29,7 @@ export interface LastPieces {
   readonly xlsxBytes: number;
 }
 
-/**
- * Passes both files to `store`, a megabyte at a time, except the last part, which is returned. Rejects like `store` and
- * the file system.
- */
+/** Passes both files to `store`, a megabyte at a time, but for the last part, which is returned. */
 export async function storeInPieces(
   paths: TablePaths,
   signal: AbortSignal,
@@ -61,7 +55,6 @@ export async function storeInPieces(
 /** However many download at a time, nobody else's read waits behind more pieces of files than these. */
 const PIECES_AT_A_TIME = 4;
 
-/** Finished files, as they are downloaded. */
 export class StoredFiles {
   private readonly turns = new FairQueue(PIECES_AT_A_TIME);
 

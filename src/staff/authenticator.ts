@@ -16,12 +16,10 @@ const WINDOW = 1;
 const SECRET_BYTES = 20;
 export const CODE_PATTERN = /^[0-9]{6}$/;
 
-/** A new secret. */
 export interface NewFactor {
   readonly sealed: Sealed;
   /** `otpauth://totp/…`: shown once, read by the app as a QR code. */
   readonly url: string;
-  /** The same secret for typing, in base 32. */
   readonly secret: string;
 }
 
@@ -38,7 +36,6 @@ export function stepOf(keys: Keyring, id: Uuid, factor: Sealed, code: string, at
   return delta === null ? null : BigInt(Math.floor(at / STEP_MS) + delta);
 }
 
-/** The code that an authenticator with this secret shows at an instant. */
 export function codeAt(secret: string, at: Instant): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at });
 }
@@ -57,7 +54,6 @@ export const AUTHENTICATORS = new SealedSecrets({
   },
 });
 
-/** The context of a person's sealed secret. */
 function context(id: Uuid): string {
   return `staff/${id}/factor`;
 }

@@ -11,10 +11,7 @@ import { endSessions, sealedColumns, staffAct } from './people.js';
 import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity, UNLOCKED } from './rules.js';
 import type { StaffDeps } from './verification.js';
 
-/**
- * A new authenticator for somebody who lost theirs: one member of staff proposes it, another makes it, neither for
- * themselves. (docs/contract.md, Staff)
- */
+/** One of the staff proposes it, another makes it, neither for themselves. (docs/contract.md, Staff) */
 
 /** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is already proposed). */
 export async function proposeFactorReset(
@@ -66,10 +63,7 @@ export async function approveFactorReset(
   });
 }
 
-/**
- * Withdraws a proposal; anybody with `manage` may, including the proposer. False if there is none. Throws
- * authority_insufficient.
- */
+/** Withdraws a proposal; anybody with `manage` may. False if there is none. Throws authority_insufficient. */
 export async function withdrawFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,

@@ -29,7 +29,6 @@ interface SetStaff {
   readonly factor: NewFactor | null;
 }
 
-/** On one of the staff, for the audit log. */
 export function staffAct({ id, name }: Pick<Staff, 'id' | 'name'>, action: string, details: ActDetails = {}): Act {
   return { tenantId: null, action, subjectType: 'staff', subjectId: id, details: { name, ...details } };
 }
@@ -98,10 +97,7 @@ function mayManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
-/**
- * From the commit on nothing they sign has any effect, and their sessions are over. False if they were not active.
- * Throws ApiError invalid_state: the last manager.
- */
+/** Their acts count no more and their sessions end. False if not active. Throws invalid_state: the last manager. */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,
@@ -128,9 +124,7 @@ export function findStaff(reader: Reader, name: string): Promise<Staff | undefin
   return reader.find(staff, { foldedName: foldedName(name) });
 }
 
-/**
- * True until somebody who can sign may manage: the holder of the administrator's database address creates that person.
- */
+/** Until somebody who can sign may manage: the holder of the administrator's database address creates that person. */
 export async function hasNoManager(reader: Reader): Promise<boolean> {
   const people = await reader.select(staff, { active: true, kind: 'person' });
   return !people.some(mayManage);

@@ -5,7 +5,6 @@ import type { Staff, StaffRight } from '../db/entities/staff.js';
 
 /** Which staff may do what, and when a code counts. Pure. (docs/contract.md, Staff) */
 
-/** Where the staff act. */
 export type StaffDoor = 'ops' | 'temporal' | 'support';
 
 /** A member of staff, proven by a code, a session or a service's key. */
@@ -75,16 +74,12 @@ export function rightRefusal(
   return right === 'read' || rights.includes(right) ? null : denied(`${name} lacks the right to ${right}`);
 }
 
-/** The same for an act in the table. */
 export function actRefusal(act: StaffActName, by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>): Refusal | null {
   const rule: StaffActRule = STAFF_ACTS[act];
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
-/**
- * The same by their current row, for where the decision rests on it. A session may have fewer rights than the person,
- * and allows no more than its own.
- */
+/** By their current row, where the decision rests on it: a session may have fewer rights than the person. */
 export function rowRefusal(
   act: StaffActName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
@@ -134,10 +129,7 @@ interface Lock {
   readonly lockedUntil: Instant | null;
 }
 
-/**
- * The command line has a separate lock: it requires access to the database, so strangers' attempts elsewhere lock
- * nobody out of it.
- */
+/** Apart for the command line: it takes access to the database, so strangers lock nobody out of it. */
 export function lockAt(door: StaffDoor, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
   return door === 'ops'
@@ -145,12 +137,10 @@ export function lockAt(door: StaffDoor, person: Staff): Lock {
     : { failedCodes, lockedUntil: until };
 }
 
-/** The same, as columns of the row. */
 export function lockColumns(door: StaffDoor, { failedCodes, lockedUntil: until }: Lock): Partial<Staff> {
   return door === 'ops' ? { opsFailedCodes: failedCodes, opsLockedUntil: until } : { failedCodes, lockedUntil: until };
 }
 
-/** A row's columns after no wrong codes. */
 export const UNLOCKED = { failedCodes: 0, lockedUntil: null, opsFailedCodes: 0, opsLockedUntil: null } as const;
 
 export function isLocked({ lockedUntil: until }: Pick<Lock, 'lockedUntil'>, at: Instant): boolean {

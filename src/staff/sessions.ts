@@ -43,10 +43,7 @@ export async function signIn(deps: StaffDeps, wanted: SignIn): Promise<SignedIn 
   return openSession(deps, verified.identity, door, place);
 }
 
-/**
- * A session for somebody whose identity was proven elsewhere, by the company's own sign-in. `rights` limits which of
- * the person's rights it may ever use; null: all.
- */
+/** For somebody proven by the company's own sign-in. `rights` limits which of theirs it may use; null: all. */
 export async function openSession(
   { database, clock }: StaffDeps,
   identity: StaffIdentity,
@@ -82,10 +79,7 @@ export async function openSession(
   return { token, session, identity };
 }
 
-/**
- * The owner of this token's session: null if there is none, if it is over, revoked or unused for longer than `idleMs`,
- * or if the owner is no longer active. Records the use.
- */
+/** The session's owner; null: none, over, revoked, unused for `idleMs`, or not active. Records the use. */
 export async function findSession(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   token: string,
@@ -129,7 +123,6 @@ export function revokeSessions(
   });
 }
 
-/** Open sessions with their owners, newest first. */
 export async function listOpenSessions(
   reader: Reader,
   now: Instant,

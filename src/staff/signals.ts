@@ -19,11 +19,7 @@ interface Signed {
   readonly reason: string;
 }
 
-/**
- * Verifies the sender of a signal, for transfers, payouts, batches and endpoints alike. The code is checked for the
- * moment at which Temporal received the signal, so a worker's absence of less than ten minutes does no harm.
- * (docs/contract.md, Staff)
- */
+/** Verifies who sent a signal, by the code of the moment at which Temporal received it. (docs/contract.md, Staff) */
 export class StaffSignals {
   /** `receivedAt` returns when the server received the signal of this name and number in the activity's run. */
   constructor(
@@ -31,10 +27,7 @@ export class StaffSignals {
     private readonly receivedAt: (name: string, number: number) => Promise<Instant | null>,
   ) {}
 
-  /**
-   * Repeating it for the same act returns the same. A refusal is recorded once. Throws what the database throws, and
-   * TemporalUnavailable.
-   */
+  /** The same for the same act; a refusal is recorded once. Throws what the database throws, TemporalUnavailable. */
   async verify(
     act: StaffActName,
     signal: SignedAct,

@@ -32,7 +32,6 @@ type SubjectFound =
   | { readonly found: 'unbound'; readonly person: Staff }
   | { readonly found: 'nobody'; readonly refusal: Refusal };
 
-/** Finds the person. A refusal is recorded once. */
 export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Promise<SubjectFound> {
   const { reader } = deps.database;
   const bound = await reader.find(staff, { subjectHash: subjectHash(proven) });
@@ -85,10 +84,7 @@ async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubj
   }
 }
 
-/**
- * Unlinks the person, so that their code can link a new account at the provider; ends their sessions. False if they
- * were not linked. Throws ApiError authority_insufficient.
- */
+/** Unlinks the person, whose code can then link a new account; ends their sessions. False if none was linked. */
 export async function unbindSubject(
   deps: Pick<StaffDeps, 'database' | 'clock'>,
   { id }: Pick<Staff, 'id'>,

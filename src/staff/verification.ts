@@ -4,8 +4,8 @@ import { cleanText } from '../core/checked-text.js';
 import type { Refusal } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { newId } from '../core/ids.js';
-import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
-import type { Database, Transaction } from '../db/database.js';
+import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffCheck, staffChecks, type StaffRight } from '../db/entities/staff.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
@@ -24,24 +24,17 @@ import {
   type StaffIdentity,
 } from './rules.js';
 
-export interface StaffDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface StaffDeps extends DatabaseDeps {
   readonly encryptionKeys: Keyring;
 }
 
-/** A claim: who somebody is, and the code that proves it. */
 export interface Claim {
   readonly name: string | null;
   readonly code: string | null;
   readonly door: StaffDoor;
-  /** The right that the act requires. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /**
-   * When the claim reached us, at most 10 minutes ago; the code is checked for that moment. Null: unknown, so it is
-   * refused.
-   */
+  /** When the claim reached us, at most 10 minutes ago, for which the code is checked. Null: refused. */
   readonly receivedAt: Instant | null;
   /** What the code is for. Repeating the same purpose returns the first result. */
   readonly purpose: string;

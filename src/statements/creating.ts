@@ -24,11 +24,7 @@ export interface CreatingDeps {
   readonly timeoutMs: number;
 }
 
-/**
- * Fixes a statement's figures; its files are made afterwards. Refusals are returned as answers: invalid_field,
- * not_found, authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. Throws
- * DatabaseUnavailable. (docs/contract.md, Statements)
- */
+/** Fixes its figures; files follow. Refusals are answers. Throws DatabaseUnavailable. (docs/contract.md, Statements) */
 export async function createStatement(
   deps: CreatingDeps,
   caller: Caller,

@@ -16,10 +16,7 @@ import type { TablePaths } from '../spreadsheets/writing/table.js';
 
 const PIECES_A_DELETE = 256;
 
-/**
- * Claims the making of its files for this long, and removes what an earlier attempt left. Null: another process was
- * first.
- */
+/** Claims the making for this long, and removes what an earlier attempt left. Null: another process was first. */
 export async function claimStatement(
   database: Database,
   clock: Clock,
@@ -79,11 +76,7 @@ async function storePieces(transaction: Transaction, id: Uuid, run: number, piec
   await transaction.execute(insertSql(statementFiles, rows));
 }
 
-/**
- * A few at a time: a group of servers accepts no transaction of 150 MB. Before each batch it checks, under the row's
- * lock, whether they may still be removed, so a process that froze meanwhile removes nothing that another has made.
- * Returns whether all are gone.
- */
+/** Removes pieces, a few at a time, each time after a check under the row's lock. Returns whether all are gone. */
 export async function removePieces(
   database: Database,
   id: Uuid,

@@ -26,7 +26,6 @@ const ENTRIES_A_PAGE = 1_000n;
 /** Written without a pause: a few milliseconds. */
 const LINES_A_PIECE = 100;
 
-/** The lines of a statement, and its number of movements once all were read. */
 export class StatementLines {
   movements = 0;
 

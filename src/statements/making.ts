@@ -1,18 +1,12 @@
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
 import { integer, time, uuid } from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { DatabaseDeps } from '../db/database.js';
 import type { Statement } from '../db/entities/statements.js';
 import { withTableFiles } from '../spreadsheets/writing/made-table.js';
 import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 import { claimStatement, releaseStatement, storeFiles } from './files.js';
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
-
-export interface MakerDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 /** How long the account's movements in the period are: a long statement never keeps a short one waiting. */
 export type Length = 'short' | 'long';
@@ -37,7 +31,7 @@ export class StatementMaker {
   private lastTenant: Uuid | null = null;
 
   constructor(
-    private readonly deps: MakerDeps,
+    private readonly deps: DatabaseDeps,
     private readonly length: Length,
   ) {}
 

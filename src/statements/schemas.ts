@@ -63,7 +63,6 @@ exampled(StatementSchema, {
   created_at: EXAMPLE.at,
 });
 
-/** The beginning of the file. */
 export const STATEMENT_FILE_EXAMPLE =
   `${STATEMENT_COLUMNS.map(({ name }) => name).join()}\r\n` +
   `${PERIOD.from},opening_balance,,,50000000,${EXAMPLE.asset},,,,,,,\r\n` +

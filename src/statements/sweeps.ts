@@ -1,21 +1,20 @@
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
 import { statements } from '../db/entities/statements.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { SharedSweep, Sweep } from '../temporal/sweeper.js';
 import { removePieces } from './files.js';
-import { type Length, MAKING_SHARDS, type MakerDeps, StatementMaker } from './making.js';
+import { type Length, MAKING_SHARDS, StatementMaker } from './making.js';
 
 const MAKE_EVERY_MS = 500;
 const REMOVE_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
-/** Makes the files of statements that wait for them. */
-export function statementsSweep(deps: MakerDeps, length: Length): SharedSweep {
+export function statementsSweep(deps: DatabaseDeps, length: Length): SharedSweep {
   const maker = new StatementMaker(deps, length);
   return {
     name: `${length} statements`,
@@ -26,7 +25,7 @@ export function statementsSweep(deps: MakerDeps, length: Length): SharedSweep {
 }
 
 /** Removes the files of statements made this many days ago; the figures stay. */
-export function expiredStatementsSweep({ database, clock }: MakerDeps, keptDays: number): Sweep {
+export function expiredStatementsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'expired statements',
     everyMs: REMOVE_EVERY_MS,

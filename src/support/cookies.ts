@@ -1,11 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { headerText } from '../http/headers.js';
 
-/**
- * The desk's cookies: the session; the secret of the sign-in form, without a session; the state of a sign-in at the
- * identity provider; and the person who came back from there and still has to give a code. Scripts cannot read them,
- * and other sites' pages cannot have them sent, except for the way back itself.
- */
+/** Scripts cannot read them, and no other site's page can have them sent, but for the way back from a provider. */
 
 type CookieName = 'desk' | 'desk-form' | 'desk-flow' | 'desk-bind';
 

@@ -20,7 +20,6 @@ export interface DeskSettings {
   /** A workflow's address in the Temporal UI; null if there is no UI. */
   readonly workflowUrl: ((workflowId: string) => string) | null;
   readonly trustedProxies: readonly string[];
-  /** The company's identity provider for sign-in; null: none. */
   readonly provider: ProviderSettings | null;
   /** Whether people sign in by name and code. Acts that move money require a code either way. */
   readonly withCode: boolean;

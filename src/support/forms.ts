@@ -41,10 +41,7 @@ export function isMarkOf(given: string | null, secret: string, text: string): bo
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/**
- * Whether the browser says that one of our pages sent this. Browsers that know Sec-Fetch-Site send it when they reach
- * us by TLS or on this machine; the others send the page's origin, which is null under our referrer policy.
- */
+/** By Sec-Fetch-Site where the browser has it, else by the origin, which is null under our referrer policy. */
 export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
   const site = headerText(request, 'sec-fetch-site');
   const origin = headerText(request, 'origin');

@@ -1,9 +1,6 @@
 import { withEscapes } from '../core/text.js';
 
-/**
- * HTML that is safe by construction: values in a template are escaped, unless they are such HTML themselves. Characters
- * that are invisible, or would move visible ones, are shown as escapes, since most texts here were written by others.
- */
+/** HTML that is safe by construction: values are escaped unless they are such HTML, and invisible characters shown. */
 
 class Markup {
   constructor(readonly text: string) {}

@@ -4,7 +4,6 @@ import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
 import { WAITING_KINDS } from './reading/waiting.js';
 import { type DeskContext, type DeskRouter, ownForm, personOf, seeOther, sendPage, type Site } from './site.js';
 
-/** Signing in and out. */
 export function sessionRoutes(router: DeskRouter, site: Site): void {
   const { sessions, addresses } = site;
   router.get('/sign-in', (context) => {
@@ -48,7 +47,6 @@ export function nextOf(given: unknown): string {
     : '/';
 }
 
-/** What waits for people. */
 export function waitingRoutes(router: DeskRouter, { database: { reader } }: Site): void {
   router.get('/', async (context) => {
     context.state.route = '/';

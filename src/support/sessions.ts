@@ -40,9 +40,7 @@ export class DeskSessions {
     return { secret, cookie: this.cookies.set('desk-form', secret, FORM_S) };
   }
 
-  /**
-   * The cookies of a new session; null if name and code do not prove who it is, which is recorded. Throws DeskError.
-   */
+  /** The new session's cookies; null if name and code prove nobody, which is recorded. Throws DeskError. */
   async open(
     name: string,
     code: string,

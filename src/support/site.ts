@@ -24,7 +24,6 @@ export interface Site extends DeskDeps {
   readonly logger: Logger;
 }
 
-/** What Koa carries with a request. */
 interface DeskState {
   requestId: Uuid;
   /** The template, for logs and metrics. */
@@ -54,7 +53,6 @@ interface SiteOptions {
   readonly settings: DeskSettings;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Each function adds its pages. */
   readonly routes: readonly ((router: DeskRouter, site: Site) => void)[];
 }
 

@@ -4,11 +4,7 @@ import { ApiError } from '../core/errors.js';
 import { UnknownKey } from '../core/fingerprint.js';
 import { errnoOf } from '../db/failures.js';
 
-/**
- * What a history may contain of an activity's failure: our own refusals in full, of anything else only name and number.
- * A driver's message quotes the statement, including names, phones and hosts. (docs/contract.md, Secrets and personal
- * data)
- */
+/** Our refusals in full, else name and number. (docs/contract.md, Secrets and personal data) */
 export function activityFailure(fault: unknown): Error {
   // Temporal's own failures, which it needs to recognise.
   if (fault instanceof TemporalFailure || fault instanceof CancelledFailure) return fault;
@@ -24,7 +20,6 @@ export function activityFailure(fault: unknown): Error {
   return ApplicationFailure.create({ message: errno === null ? name : `${name} (${errno})`, type: name });
 }
 
-/** Applies to every activity of a worker. */
 export const safeFailures: ActivityInterceptorsFactory = () => {
   const inbound: ActivityInboundCallsInterceptor = {
     execute: async (input, next) => {

@@ -42,10 +42,7 @@ const NOT_FOUND_CODE = 5;
 /** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED, which a closed connection causes. */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
 
-/**
- * The service's calls to Temporal. Connects on first use; every call has a deadline. Every method may throw
- * TemporalUnavailable; any other error is Temporal's refusal of this call.
- */
+/** The service's calls to Temporal, each with a deadline. Throws TemporalUnavailable, or Temporal's refusal. */
 export class TemporalClient {
   private connection: Connection;
   private client: Client;
@@ -94,7 +91,6 @@ export class TemporalClient {
     );
   }
 
-  /** Tells the workflow that its resource changed, if it is running. */
   async tell(workflowId: string): Promise<void> {
     try {
       await this.within(DEADLINE_MS, () => this.client.workflow.getHandle(workflowId).signal(SIGNALS.changed));
@@ -123,10 +119,7 @@ export class TemporalClient {
     } while (nextPageToken !== undefined);
   }
 
-  /**
-   * When the server received each signal of a run, by name, oldest first; an empty map for an unknown run. Reads the
-   * whole history, which the server keeps below 51,200 events.
-   */
+  /** When each signal of a run was received, by name; an empty map for an unknown run. Reads the whole history. */
   async signalsOf({ workflowId, runId }: WorkflowRun): Promise<ReadonlyMap<string, readonly Instant[]>> {
     const found = new Map<string, Instant[]>();
     let nextPageToken: Uint8Array | undefined;
@@ -177,10 +170,7 @@ export class TemporalClient {
     return missing;
   }
 
-  /**
-   * Schedules the workflow to start repeatedly, but never while it runs; 0 ends the schedule. `id` is the schedule's,
-   * and the prefix of the workflows' ids.
-   */
+  /** Never while it runs; 0 ends the schedule. `id` is the schedule's, and the prefix of the workflows' ids. */
   async keepSchedule(id: string, type: WorkflowType, taskQueue: TaskQueue, everyMs: number): Promise<void> {
     const { schedule } = this.client;
     const spec = { intervals: [{ every: everyMs }] };

@@ -85,7 +85,6 @@ export interface HandedOn {
   readonly lookAgainMs?: number;
 }
 
-/** The default. */
 export const LOOK_AGAIN_MS = 3_600_000;
 
 /** The input of a workflow that waits for approval. Fixed when it starts, whatever the configuration becomes. */
@@ -112,21 +111,17 @@ interface SignedText {
   readonly number?: number;
 }
 
-/** The act that a signal asks for. */
 export interface SignedAct extends SignedText {
-  /** The signal's name. */
   readonly action: string;
   /** The same for every retry of the activity, so that the act is recorded once. */
   readonly actId: string;
 }
 
-/** An act of the staff on what waits for approval. */
 export interface StaffAct extends SignedAct {
   readonly resourceId: string;
   readonly action: 'approve' | 'reject' | 'cancel';
 }
 
-/** The state of a resource that waits for approval. */
 export interface ApprovalState {
   readonly status: string;
   readonly required: number;
@@ -149,7 +144,6 @@ export interface ActResult {
   readonly refused: string | null;
 }
 
-/** The answer of the `state` query. */
 export interface WaitingState extends ApprovalState {
   readonly waitingFor: string;
   /** The last signal that changed nothing, and why. */
@@ -163,7 +157,6 @@ export interface WebhookWorkflowInput extends HandedOn {
   readonly endpointId: string;
 }
 
-/** Like StaffAct, for a webhook endpoint. */
 export interface EndpointAct extends SignedAct {
   readonly endpointId: string;
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
@@ -176,16 +169,11 @@ export interface DrainState {
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;
-  /** In words. */
   readonly waitingFor: string;
-  /**
-   * The workflow has nothing left to do: the endpoint is deleted, or is healthy and only failing ones have a workflow.
-   * Undefined from an older worker.
-   */
+  /** Deleted, or healthy where only failing ones have a workflow. Undefined from an older worker. */
   readonly isOver?: boolean;
 }
 
-/** The result of a step of the audit. */
 export interface AuditSummary {
   readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
   readonly rows: number;
@@ -197,10 +185,7 @@ export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
-  /**
-   * Its status when the workflow was requested. Absent in runs of an earlier release, and in those that continue
-   * another.
-   */
+  /** As of the workflow's request. Absent in runs of an earlier release, and in those that continue another. */
   readonly status?: string;
 }
 
@@ -210,7 +195,6 @@ export interface BatchAct extends SignedAct {
   readonly action: (typeof BATCH_SIGNALS)[number];
 }
 
-/** The state of a batch. Counts are of rows. */
 export interface BatchState {
   readonly status: string;
   readonly rows: number;
@@ -219,7 +203,6 @@ export interface BatchState {
   readonly failed: number;
   /** It is executing, but nothing is paid until it is resumed. */
   readonly isPaused: boolean;
-  /** The reason given for pausing it. */
   readonly pauseReason: string | null;
   /** Why it is rejected although its file was accepted. */
   readonly rejection: string | null;

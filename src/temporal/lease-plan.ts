@@ -19,7 +19,6 @@ export interface LeaseState {
 /** How long a free lease is left to the process that should have it. */
 const LEFT_MS = 3_000;
 
-/** Names of leases. */
 export interface LeasePlan {
   readonly take: readonly string[];
   readonly giveUp: readonly string[];

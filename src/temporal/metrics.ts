@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
 import type { WaitingType } from '../db/entities/outbox.js';
@@ -9,32 +10,16 @@ import type { SweeperObserver } from './sweeper.js';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Metrics of the relay. `onTrouble` gets a line for the log. */
 export function relayMetrics(registry: Registry, onTrouble: (message: string) => void): RelayObserver {
-  const registers = [registry];
-  const relayed = new Counter({
-    name: 'outbox_relayed_total',
-    help: 'Outbox entries Temporal has accepted',
-    labelNames: ['resource_type'] as const,
-    registers,
-  });
-  const refused = new Counter({
-    name: 'outbox_refused_total',
-    help: 'Failed attempts to relay an entry; it is tried again later',
-    labelNames: ['resource_type'] as const,
-    registers,
-  });
-  const died = new Counter({
-    name: 'outbox_dead_letters_total',
-    help: 'Entries that failed too often and wait for an operator',
-    labelNames: ['resource_type'] as const,
-    registers,
-  });
-  const unavailable = new Counter({
-    name: 'outbox_unavailable_total',
-    help: 'Rounds that ended because Temporal could not be reached',
-    registers,
-  });
+  const { counter } = metersOf(registry);
+  const relayed = counter('outbox_relayed_total', 'Outbox entries Temporal has accepted', ['resource_type']);
+  const refused = counter('outbox_refused_total', 'Failed attempts to relay an entry; it is tried again later', [
+    'resource_type',
+  ]);
+  const died = counter('outbox_dead_letters_total', 'Entries that failed too often and wait for an operator', [
+    'resource_type',
+  ]);
+  const unavailable = counter('outbox_unavailable_total', 'Rounds that ended because Temporal could not be reached');
   return {
     relayed: (resourceType, entries) => relayed.inc({ resource_type: resourceType }, entries),
     refused: (resourceType, message) => {
@@ -88,22 +73,10 @@ export function temporalMetrics(
   );
 }
 
-/** Metrics of the sweeper's loops. `onTrouble` gets the failure of a round. */
 export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): SweeperObserver {
-  const registers = [registry];
-  const rounds = new Histogram({
-    name: 'sweep_seconds',
-    help: "Duration of a sweeper's round, by what it looks for",
-    labelNames: ['sweep'] as const,
-    buckets: SECONDS,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'sweep_failures_total',
-    help: 'Failed rounds, by what they looked for',
-    labelNames: ['sweep'] as const,
-    registers,
-  });
+  const { counter, histogram } = metersOf(registry);
+  const rounds = histogram('sweep_seconds', "Duration of a sweeper's round, by what it looks for", SECONDS, ['sweep']);
+  const failures = counter('sweep_failures_total', 'Failed rounds, by what they looked for', ['sweep']);
   return {
     swept: (sweep, seconds) => rounds.observe({ sweep }, seconds),
     failed: (sweep, fault) => {
@@ -114,22 +87,13 @@ export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fau
 }
 
 export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): LeaseObserver {
-  const registers = [registry];
-  const held = new Gauge({
-    name: 'sweep_leases_held',
-    help: 'Sweeps, or parts of sweeps, this process is responsible for',
-    registers,
-  });
-  const lost = new Counter({
-    name: 'sweep_leases_lost_total',
-    help: 'Sweep leases that expired while this process held them: it stalled, or MySQL was away',
-    registers,
-  });
-  const failures = new Counter({
-    name: 'sweep_lease_failures_total',
-    help: 'Failed heartbeats of the sweep leases',
-    registers,
-  });
+  const { counter, gauge } = metersOf(registry);
+  const held = gauge('sweep_leases_held', 'Sweeps, or parts of sweeps, this process is responsible for');
+  const lost = counter(
+    'sweep_leases_lost_total',
+    'Sweep leases that expired while this process held them: it stalled, or MySQL was away',
+  );
+  const failures = counter('sweep_lease_failures_total', 'Failed heartbeats of the sweep leases');
   return {
     holds: (count) => held.set(count),
     lost: () => lost.inc(),
@@ -142,11 +106,10 @@ export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault
 
 /** Counts the resources that are announced again though nothing changed. */
 export function tellingMetrics(registry: Registry): (resourceType: WaitingType, resources: number) => void {
-  const told = new Counter({
-    name: 'workflows_told_again_total',
-    help: 'Waiting resources announced to their workflows again',
-    labelNames: ['resource_type'] as const,
-    registers: [registry],
-  });
+  const told = metersOf(registry).counter(
+    'workflows_told_again_total',
+    'Waiting resources announced to their workflows again',
+    ['resource_type'],
+  );
   return (resourceType, resources) => told.inc({ resource_type: resourceType }, resources);
 }

@@ -6,10 +6,7 @@ import { insertRow, type RowWrite } from '../ledger/desk/types.js';
 /** The process that writes an entry relays it at once; the sweeper gets only what that failed to do. */
 const HEAD_START_MS = 2_000;
 
-/**
- * Sweepers share the outbox in this many parts. More than the number of workers would be useless; fewer would leave
- * some without.
- */
+/** Sweepers share the outbox in so many parts: more than there are workers would be useless, fewer leave some idle. */
 export const OUTBOX_SHARDS = 8;
 
 /** Everything about one resource is in one part: an id's last byte is random. */
@@ -17,7 +14,6 @@ function shardOf(resourceId: Uuid): number {
   return Number.parseInt(resourceId.slice(-2), 16) % OUTBOX_SHARDS;
 }
 
-/** What the outbox entry is about. */
 interface Changed {
   /** The entry's id: chosen by the caller, so that it can be relayed right after the commit. */
   readonly outboxId: Uuid;

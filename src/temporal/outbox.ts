@@ -13,10 +13,7 @@ const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/**
- * With the pauses in between, 20 minutes: an entry that keeps failing for that long will do so until somebody looks at
- * it.
- */
+/** 20 minutes with the pauses: what fails for that long does so until somebody looks at it. */
 export const MAX_TRIES = 25;
 /** A failure that is not the entry's fault counts only up to the longest pause: once it is over, the entry has most of its tries left. */
 const PASSING_TRIES = 6;
@@ -36,28 +33,21 @@ interface OutboxDepth {
 export interface OutboxFilter {
   readonly tenantId?: Uuid | undefined;
   readonly resourceId?: Uuid | undefined;
-  /** Only dead letters. */
   readonly isDead?: boolean | undefined;
 }
 
 /** An entry for operators; its type may be one that only another release knows. */
 export type ListedEntry = Omit<OutboxRow, 'resourceType'> & { readonly resourceType: string };
 
-/** An entry that could not be relayed. */
 interface FailedEntry {
   readonly id: Uuid;
-  /** Attempts before this one. */
   readonly attempts: number;
   /** One line for operators. */
   readonly error: string;
-  /**
-   * Whether the entry itself is at fault, so that it eventually becomes a dead letter. A failure that would hit every entry is not its fault,
-   * nor is a resource that only a newer release can read.
-   */
+  /** What would hit every entry is not its fault, nor is a resource that only a newer release can read. */
   readonly isItsOwn: boolean;
 }
 
-/** The outbox as the relay, the sweeper and operators see it. */
 export class Outbox {
   constructor(
     private readonly database: Database,
@@ -71,12 +61,12 @@ export class Outbox {
   async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
-      const found = await transaction.query(
-        `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due_of_shard)
+      const rows = await transaction.list(
+        outbox,
+        `FORCE INDEX (due_of_shard)
          WHERE shard IN (${literals(outbox, 'shard', shards)}) AND due_at<=${time.literal(now)} AND ${KNOWN}
          ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
       );
-      const rows = found.map((row) => parseRow(outbox, row));
       if (rows.length > 0)
         await transaction.execute(
           `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE id IN (${idsOf(rows)})`,
@@ -137,7 +127,6 @@ export class Outbox {
     };
   }
 
-  /** Oldest first. */
   async list(filter: OutboxFilter, limit: number): Promise<readonly ListedEntry[]> {
     const rows = await this.database.reader.query(
       `SELECT ${columnList(outbox)} FROM outbox WHERE ${conditionsOf(filter)} ORDER BY created_at, id LIMIT ${Math.trunc(limit)}`,

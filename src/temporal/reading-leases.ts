@@ -3,7 +3,6 @@ import type { Instant } from '../core/instant.js';
 import { nullable, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 
-/** A sweep, or a part of one, and who does it. */
 export interface SweepState {
   readonly name: string;
   /** Null: nobody at the moment. */

@@ -10,12 +10,10 @@ import { isOfEveryCall, messageOf, type TemporalClient, TemporalUnavailable } fr
 import { isLast, type Outbox } from './outbox.js';
 import type { WaitingSource, WantedWorkflow } from './waiting.js';
 
-/** What the relay reports for monitoring. */
 export interface RelayObserver {
   relayed(resourceType: WaitingType, entries: number): void;
   /** One entry could not be relayed: it is tried again later. */
   refused(resourceType: WaitingType, message: string): void;
-  /** One failed too often and is now a dead letter. */
   died(resourceType: WaitingType, message: string): void;
   unavailable(message: string): void;
 }
@@ -48,11 +46,7 @@ interface Told {
 /** The workflow that each resource should have according to its row, or why the row could not be read. */
 type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
 
-/**
- * Passes the outbox on to Temporal. What an entry means is read from the resource as it is now: if it waits,
- * its workflow is started, or told about the change; if it has ended, it needs none. So entries may come twice, late and in
- * any order. A failure affects only its own entry.
- */
+/** Passes the outbox on to Temporal. An entry means its resource as it is now, so it may come twice and late. */
 export class Relay {
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
 

@@ -5,11 +5,7 @@ type Signals = Awaited<ReturnType<TemporalClient['signalsOf']>>;
 
 const RUNS_KEPT = 100;
 
-/**
- * When signals arrived, according to the server's entries in their run's history: a workflow's own clock is that of its
- * task, which is later if a worker was away. Results are cached, since they never change, and one read of the history
- * serves all who wait for it.
- */
+/** When signals arrived, by the run's history: a workflow's own clock is late if a worker was away. Cached. */
 export class SignalTimes {
   private readonly known = new Map<string, Promise<Signals>>();
 

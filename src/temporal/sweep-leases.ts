@@ -29,11 +29,9 @@ export interface LeaseObserver {
   failed(name: string, fault: unknown): void;
   /** Another process has it, or may: MySQL was not reached in time, or this process froze. */
   lost(name: string): void;
-  /** How many this process has now. */
   holds(count: number): void;
 }
 
-/** Some leases, for one round of work. */
 export interface Turn {
   readonly names: readonly string[];
   /** Aborted when one of them is lost or the process stops: begin nothing more. */
@@ -171,7 +169,6 @@ export class SweepLeases {
     ];
   }
 
-  /** Creates the rows of the sweeps and of this process. */
   private async prepare(): Promise<void> {
     const rows = this.names.map((name) => ({ name, ...NOBODYS }));
     const me = { id: this.workerId, label: this.label, startedAt: instant(0), seenUntil: instant(0) };

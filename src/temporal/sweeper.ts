@@ -1,3 +1,4 @@
+import type { Uuid } from '../core/ids.js';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SweepLeases, Turn } from './sweep-leases.js';
@@ -18,7 +19,6 @@ export interface Sweep {
 
 /** A sweep whose work several processes may share, each doing some parts of it. */
 export interface SharedSweep extends Omit<Sweep, 'run' | 'inEach'> {
-  /** How many parts there are. */
   readonly shards: number;
   readonly run: (signal: AbortSignal, shards: readonly number[]) => Promise<boolean>;
 }
@@ -38,11 +38,31 @@ export function leaseNames(sweep: Sweep | SharedSweep): string[] {
   return sweep.inEach === true ? [] : [sweep.name];
 }
 
-/**
- * The worker's loops: each finds in MySQL what was left undone, for whatever reason, and does it. They run whether
- * Temporal is available or not, in any number of worker processes; one process at a time does each sweep, except those
- * that every process does for itself.
- */
+const TIDY_EVERY_MS = 600_000;
+const TIDY_PAUSE_MS = 50;
+
+/** Works through everything, one piece after another, with pauses. */
+export function tidying(
+  name: string,
+  work: (after: Uuid | null) => Promise<{ readonly at: Uuid; readonly isDone: boolean } | null>,
+): Sweep {
+  return {
+    name,
+    everyMs: TIDY_EVERY_MS,
+    run: async (signal) => {
+      let after: Uuid | null = null;
+      while (!signal.aborted) {
+        const piece: Awaited<ReturnType<typeof work>> = await work(after);
+        if (piece === null) break;
+        if (piece.isDone) after = piece.at;
+        await new Promise((resolve) => setTimeout(resolve, TIDY_PAUSE_MS));
+      }
+      return false;
+    },
+  };
+}
+
+/** The worker's loops, with Temporal or without, in any number of processes: each sweep in one, or in every one. */
 export class Sweeper {
   private readonly stopping = new AbortController();
   private loops: Promise<unknown> = Promise.resolve();

@@ -9,10 +9,7 @@ import type { Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WaitingSource } from './waiting.js';
 
-/**
- * Announces regularly to every workflow that its resource still waits, in case Temporal was restored to yesterday, has
- * lost its data, or had a workflow terminated by hand. (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
- */
+/** Tells waiting workflows again. (docs/decisions/0039-each-due-thing-is-looked-for-once.md) */
 
 const NAME = 'told again';
 /** A share of the time after which a workflow looks by itself, so that the timers of announced workflows never fire. */

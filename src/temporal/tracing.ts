@@ -3,7 +3,6 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { OpenTelemetrySinks } from '@temporalio/interceptors-opentelemetry/lib/workflow/definitions.js';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 
-/** How traces get into workflows and out again. */
 export interface TemporalTracing {
   readonly client: readonly WorkflowClientInterceptor[];
   readonly activity: ActivityInterceptorsFactory;
@@ -11,7 +10,6 @@ export interface TemporalTracing {
   readonly sinks: InjectedSinks<OpenTelemetrySinks>;
 }
 
-/** The activity's ids in a line of the log. */
 export function activityOfLine(): object {
   const context = asyncLocalStorage.getStore();
   if (context === undefined) return {};

@@ -1,17 +1,15 @@
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { uuid } from '../db/columns.js';
+import { time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { WaitingType } from '../db/entities/outbox.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
-/** The workflow that a waiting resource should have. */
 export interface WantedWorkflow {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
-  /** Null if it belongs to no account. */
   readonly accountId: Uuid | null;
   /** The resource's status, shown as BusinessStatus. */
   readonly status: string;
@@ -34,41 +32,55 @@ export interface WaitingSource {
    */
   waiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WantedWorkflow>>;
   /** Resources that still wait and were created before the moment, in order of id, after `after`, at most `limit`. */
-  longWaiting(reader: Reader, madeBefore: Instant, after: Uuid | null, limit: number): Promise<readonly OwnedId[]>;
+  longWaiting(
+    reader: Reader,
+    madeBefore: Instant,
+    after: Uuid | null,
+    limit: number,
+  ): Promise<readonly Pick<WaitingRow, 'id' | 'tenantId'>[]>;
 }
 
-interface OwnedId {
+interface WaitingRow {
   readonly id: Uuid;
   readonly tenantId: Uuid;
+  readonly sourceAccountId?: Uuid;
+  readonly status: string;
 }
 
-/**
- * For `waiting`: those of these resources that are in one of these states, with their workflows. One in a state unknown
- * here is not considered settled: it may well wait, for the release that put it there. Throws UnknownEnumValue.
- */
-export async function inStates<Row extends { readonly id: Uuid; readonly status: string }>(
-  reader: Reader,
-  table: Table<Row>,
-  ids: readonly Uuid[],
-  states: readonly Row['status'][],
-  wanted: (row: Row) => WantedWorkflow,
-): Promise<ReadonlyMap<Uuid, WantedWorkflow>> {
-  if (ids.length === 0) return new Map();
-  const known = table.column('status').column.words ?? [];
-  const rows = await reader.query(
-    `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
-     AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${literals(table, 'status', known)}))`,
-  );
-  return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, wanted(row)]));
+interface SourceSpec<Row> extends Pick<WaitingSource, 'resourceType' | 'workflowType' | 'taskQueue' | 'workflowIdOf'> {
+  readonly table: Table<Row>;
+  readonly states: readonly (Row & WaitingRow)['status'][];
+  /** SQL over `t`, with its WHERE, by an index: all that wait, but the table itself may have many millions of rows. */
+  readonly from: string;
+  readonly about: (row: Row) => Pick<WantedWorkflow, 'summary' | 'input'> & Partial<Pick<WantedWorkflow, 'status'>>;
 }
 
-/** For `longWaiting`: the result of this SELECT of `id` and `tenant_id`. */
-export async function readOwned(reader: Reader, sql: string): Promise<readonly OwnedId[]> {
-  const rows = await reader.query(sql);
-  return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
-}
-
-/** SQL for "after this id", if there is one: ` AND t.id>…`. */
-export function behindIdSql(column: string, after: Uuid | null): string {
-  return after === null ? '' : ` AND ${column}>${uuid.literal(after)}`;
+/** How the bridge to Temporal sees a feature's resources in these states. */
+export function waitingSource<Row extends WaitingRow>(spec: SourceSpec<Row>): WaitingSource {
+  const { table, states, from, about, ...named } = spec;
+  const known = literals(table, 'status', (table.column('status').column.words ?? []) as readonly Row['status'][]);
+  const wanted = (row: Row): WantedWorkflow => {
+    const { id: resourceId, tenantId, sourceAccountId: accountId = null, status } = row;
+    return { resourceId, tenantId, accountId, status, workflowId: named.workflowIdOf(resourceId), ...about(row) };
+  };
+  return {
+    ...named,
+    async waiting(reader, ids) {
+      if (ids.length === 0) return new Map();
+      // One in a state unknown here is not considered settled: it may well wait, for the release that put it there.
+      const rows = await reader.query(
+        `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
+         AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${known}))`,
+      );
+      return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, wanted(row)]));
+    },
+    async longWaiting(reader, madeBefore, after, limit) {
+      const behind = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;
+      const rows = await reader.query(
+        `SELECT t.id, t.tenant_id FROM ${from} AND t.created_at<${time.literal(madeBefore)}${behind}
+         ORDER BY t.id LIMIT ${Math.trunc(limit)}`,
+      );
+      return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
+    },
+  };
 }

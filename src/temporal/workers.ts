@@ -8,9 +8,7 @@ import { connectionOptions, Renewals, type TemporalOptions } from './connecting.
 import { AUDIT_SCHEDULE_ID } from './contracts.js';
 import type { TemporalTracing } from './tracing.js';
 
-/** How one task queue is served. */
 export interface ServedQueue {
-  /** The queue's name in Temporal. */
   readonly queue: string;
   readonly activities: object;
   readonly maxActivities: number;
@@ -25,7 +23,6 @@ interface WorkersOptions {
   /** False: workflows continue as the previous release knows them. */
   readonly patches: boolean;
   readonly queues: readonly ServedQueue[];
-  /** Simultaneous workflow tasks, for each queue. */
   readonly maxWorkflowTasks: number;
   /** Workflows kept in memory, for each queue. */
   readonly cachedWorkflows: number;
@@ -37,7 +34,6 @@ interface WorkersOptions {
   readonly tracing: TemporalTracing | null;
 }
 
-/** The log for the workers' own lines. */
 interface WorkersLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -52,10 +48,7 @@ const SDK_METRICS_MS = 2_000;
 /** The SDK's warning about a queue with only activities, which is intended for rails. */
 const ACTIVITIES_ALONE = 'No workflows registered';
 
-/**
- * The SDK's own settings, once for each process: it leaves signals to us, writes into our log, and serves its metrics on a
- * loopback port (0: none).
- */
+/** Once a process: signals are ours, its lines go to our log, its metrics to a loopback port (0: none). */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
   const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
     if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ACTIVITIES_ALONE))
@@ -121,7 +114,6 @@ export class TemporalWorkers {
     this.running = this.run();
   }
 
-  /** True while every queue is polled. */
   get isPolling(): boolean {
     return this.workers.length > 0 && this.workers.every((worker) => worker.getState() === 'RUNNING');
   }
@@ -207,10 +199,7 @@ export class TemporalWorkers {
     }
   }
 
-  /**
-   * A worker without permission to create it works anyway: either it exists already, or there is no scheduled audit,
-   * which is logged.
-   */
+  /** Without permission it works anyway: it exists already, or there is no scheduled audit, which is logged. */
   private async keepAudit(): Promise<void> {
     try {
       await this.client.keepSchedule(AUDIT_SCHEDULE_ID, 'ledgerAudit', 'approvals', this.options.auditEveryMs);

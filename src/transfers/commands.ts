@@ -8,7 +8,6 @@ import { type CommandKind, need } from '../ledger/desk/types.js';
 import { decideTransfer } from './decide.js';
 import type { CreateTransfer } from './rules.js';
 
-/** POST /v1/transfers, as a command of the posting desk. */
 export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
   name: 'create transfer',
   resourceType: 'transfer',

@@ -26,10 +26,7 @@ import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentTransfer } from './presenter.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 
-/**
- * Checks 404, 403, then the rules in order; then the transfer is complete, or waits for approval with its money held.
- * (docs/contract.md, Order of checks)
- */
+/** 404, 403, then the rules; then it is complete, or waits with its money held. (docs/contract.md, Order of checks) */
 export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
   const { tenantId, memberId, amount } = command;
   const source = state.named(command.sourceAccountId);

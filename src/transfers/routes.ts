@@ -3,7 +3,18 @@ import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
 import { operationFilter } from '../http/operation-query.js';
-import { answers, body, idempotent, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  idempotent,
+  named,
+  pathId,
+  permits,
+  query,
+  refusesSpending,
+  shows,
+  summary,
+} from '../http/route.js';
 import type { TransferApprovals } from './approvals.js';
 import { presentTransfer } from './presenter.js';
 import {
@@ -47,14 +58,7 @@ function create(api: Api, transfers: Transfers): void {
     body(CreateTransferBody),
     answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
     shows({ 202: TRANSFER_EXAMPLES.pending }),
-    refuses(
-      'not_found',
-      'capability_cannot_send',
-      'below_minimum',
-      'above_per_operation_limit',
-      'monthly_limit_exceeded',
-      'insufficient_funds',
-    ),
+    refusesSpending,
     summary(
       'Send a transfer',
       "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.",

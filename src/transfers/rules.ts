@@ -21,7 +21,6 @@ export interface CreateTransfer extends Command, TransferRequest {
   readonly outboxId: Uuid;
 }
 
-/** The row of a new transfer. */
 export function newTransfer(
   command: CreateTransfer,
   fee: Fee,

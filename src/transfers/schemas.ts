@@ -75,7 +75,6 @@ const COMPLETED: z.input<typeof TransferSchema> = {
 exampled(TransferSchema, COMPLETED);
 
 const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
-/** At other moments of its life. */
 export const TRANSFER_EXAMPLES = {
   pending: { ...COMPLETED, status: 'pending_approval', approval: APPROVAL },
   approved: { ...COMPLETED, approval: { ...APPROVAL, received: 1 } },

@@ -12,7 +12,6 @@ import { createTransfer } from './commands.js';
 import { transferList } from './reading.js';
 import type { TransferRequest } from './rules.js';
 
-/** What the API does with transfers. */
 export class Transfers {
   /** `notifier` is told of transfers that have to wait, so that their workflow starts at once. */
   constructor(

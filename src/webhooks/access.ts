@@ -6,10 +6,7 @@ import type { Reader, Transaction } from '../db/database.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Where } from '../db/statements.js';
 
-/**
- * Throws authority_insufficient unless the member manages an account of the tenant.
- * (docs/contract.md, Roles and scopes)
- */
+/** Throws authority_insufficient unless the member manages an account of the tenant. */
 export function assertManager(reader: Reader, caller: Caller): Promise<void> {
   return assertAllowedSomewhere(reader, 'manageWebhooks', caller);
 }
@@ -22,10 +19,7 @@ export async function findManaged(reader: Reader, caller: Caller, id: Uuid): Pro
   return found;
 }
 
-/**
- * The same, locked, for a change. The right is checked before the lock, so that nobody waits for another tenant's row.
- * Throws not_found, authority_insufficient.
- */
+/** Locked for a change, after the check, so that nobody waits for another tenant's row. Throws the same. */
 export async function lockManaged(transaction: Transaction, caller: Caller, id: Uuid): Promise<WebhookEndpoint> {
   const { tenantId } = await findManaged(transaction, caller, id);
   return lock(transaction, { id, tenantId });

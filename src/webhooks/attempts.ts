@@ -12,7 +12,6 @@ import type { Sending } from './sending.js';
 const MAX_MESSAGE = 255;
 const MAX_RESPONSE = 1024;
 
-/** What is sent: an event, or a test. */
 interface Message {
   /** The same for every attempt. */
   readonly id: Uuid;
@@ -22,7 +21,6 @@ interface Message {
   readonly traceparent?: Traceparent | null;
 }
 
-/** Signs with the current secrets, and sends. */
 export function sendMessage(
   { sender, signing }: Sending,
   keys: Keyring,

@@ -16,10 +16,7 @@ import { nextDue } from './rules.js';
 /** Which endpoints always have a workflow: all of them, or those that are failing, paused or disabled. */
 export type WorkflowsKept = 'all' | 'failing';
 
-/**
- * What an endpoint's workflow does when it looks: it sends what is due, unless a sender is at it, and says what it
- * waits for next. New events are left to the senders. Throws DatabaseUnavailable and the like.
- */
+/** Sends what is due unless a sender is at it, and says what it waits for. Throws DatabaseUnavailable and the like. */
 export async function attend(
   deps: WebhookDeps,
   endpointId: Uuid,
@@ -51,10 +48,7 @@ export async function attend(
 /** Says nothing about what is in flight: the workflow looks if that fails. */
 const WELL = 'well: what happens is sent at once';
 
-/**
- * Records that it has looked, and returns until when it waits. Anything that sends to the endpoint later tells it if
- * this changes.
- */
+/** Records the look, and returns until when it waits: whatever sends later tells the workflow if this changes. */
 function noteLook({ database, clock }: WebhookDeps, id: Uuid): Promise<Instant | null> {
   return transact(database, async (transaction) => {
     const endpoint = await lockEndpointRow(transaction, id);

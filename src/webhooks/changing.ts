@@ -24,7 +24,6 @@ import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
 
-/** What a PATCH may change. */
 interface EndpointChange {
   readonly url?: string | undefined;
   readonly types?: readonly SubscribableType[] | undefined;
@@ -84,7 +83,6 @@ function recordChange(
   return recordAct(transaction, actor, now, act);
 }
 
-/** Returns whether anything changed. */
 async function replaceTypes(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -112,10 +110,7 @@ async function replaceTypes(
   return added.length + removed.length > 0;
 }
 
-/**
- * Enables a locked endpoint, whatever disabled it, and makes due everything undelivered since 5 days before that.
- * Returns whether it was disabled.
- */
+/** Makes due what was undelivered since 5 days before it was disabled. Returns whether it was. */
 export async function enable(transaction: Transaction, endpoint: WebhookEndpoint, now: Instant): Promise<boolean> {
   if (endpoint.status !== 'disabled') return false;
   const { id, disabledAt } = endpoint;
@@ -138,10 +133,7 @@ export async function disable(
   return true;
 }
 
-/**
- * A new secret; the previous one also signs for 24 h. It is shown here and never again. Throws not_found,
- * authority_insufficient.
- */
+/** A new secret, shown once; the previous one also signs for 24 h. Throws not_found, authority_insufficient. */
 export async function rotateSecret(
   deps: WebhookDeps,
   caller: Caller,
@@ -163,10 +155,7 @@ export async function rotateSecret(
   });
 }
 
-/**
- * Nothing more is sent to it, and its workflow ends. Repeating it is not an error, since the answer may have been lost.
- * The row remains as what its key created. Throws not_found, authority_insufficient.
- */
+/** Nothing more is sent; the row stays for its key. Repeating is no error. Throws not_found, authority_insufficient. */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transact(deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });

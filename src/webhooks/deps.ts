@@ -7,7 +7,6 @@ import type { RunsDatabase } from './drain/runs-database.js';
 import type { WebhookObserver } from './observer.js';
 import type { Sending } from './sending.js';
 
-/** The dependencies of webhooks. */
 export interface WebhookDeps {
   readonly database: Database;
   /** The same for runs, which send to one endpoint for as long as it takes. */

@@ -13,7 +13,6 @@ export interface EndpointFacts {
   readonly pending: number;
   readonly retrying: number;
   readonly nextAttemptAt: Instant | null;
-  /** How many events of the tenant's log it has not handled. */
   readonly behind: bigint;
   readonly now: Instant;
 }
@@ -64,7 +63,6 @@ function deliveries(count: number): string {
 /** Counting stops at one more than this. */
 export const MAX_COUNTED = 10_000;
 
-/** `14:05 UTC`, with the day if it is a different one. */
 function when(at: Instant, now: Instant): string {
   const [then, today] = [DateTime.fromMillis(at, { zone: 'utc' }), DateTime.fromMillis(now, { zone: 'utc' })];
   return then.toFormat(then.hasSame(today, 'day') ? "HH:mm 'UTC'" : "yyyy-MM-dd HH:mm 'UTC'");

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOf } from '../core/meters.js';
 import { readTogether } from '../core/gauges.js';
 import { timeOfId } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -12,37 +13,32 @@ const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Metrics of sending. `onTrouble` gets failures that are our fault. */
 export function webhookMetrics(registry: Registry, onTrouble: (fault: unknown) => void): WebhookObserver {
-  const registers = [registry];
-  const attempts = new Counter({
-    name: 'webhook_attempts_total',
-    help: 'Webhook delivery attempts, by outcome: the status class, or why there was none',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  const durations = new Histogram({
-    name: 'webhook_attempt_seconds',
-    help: 'Duration of a delivery attempt, by outcome',
-    labelNames: ['outcome'] as const,
-    buckets: ATTEMPT_SECONDS,
-    registers,
-  });
-  const lag = new Histogram({
-    name: 'webhook_first_attempt_seconds',
-    help: 'Time from an event to the start of its first attempt at an endpoint',
-    buckets: LAG_SECONDS,
-    registers,
-  });
-  const sending = new Gauge({
-    name: 'webhook_endpoints_sending',
-    help: "Endpoints this process's senders are busy with, by how long they take",
-    labelNames: ['slot'] as const,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'webhook_sender_failures_total',
-    help: 'Rounds of the senders, and endpoints in them, that failed because of a fault of the service; they are repeated',
-    registers,
-  });
+  const { counter, gauge, histogram } = metersOf(registry);
+  const attempts = counter(
+    'webhook_attempts_total',
+    'Webhook delivery attempts, by outcome: the status class, or why there was none',
+    ['outcome'],
+  );
+  const durations = histogram(
+    'webhook_attempt_seconds',
+    'Duration of a delivery attempt, by outcome',
+    ATTEMPT_SECONDS,
+    ['outcome'],
+  );
+  const lag = histogram(
+    'webhook_first_attempt_seconds',
+    'Time from an event to the start of its first attempt at an endpoint',
+    LAG_SECONDS,
+  );
+  const sending = gauge(
+    'webhook_endpoints_sending',
+    "Endpoints this process's senders are busy with, by how long they take",
+    ['slot'],
+  );
+  const failures = counter(
+    'webhook_sender_failures_total',
+    'Rounds of the senders, and endpoints in them, that failed because of a fault of the service; they are repeated',
+  );
   return {
     attempted: ({ delivery: { cause, steps, eventId }, result, beganAt }) => {
       const outcome = outcomeOf(result);

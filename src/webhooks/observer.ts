@@ -2,7 +2,6 @@ import type { Instant } from '../core/instant.js';
 import type { WebhookDelivery } from '../db/entities/webhooks.js';
 import type { AttemptResult } from './attempt/result.js';
 
-/** Observes the sending. */
 export interface WebhookObserver {
   attempted(attempt: {
     readonly delivery: WebhookDelivery;
@@ -15,7 +14,6 @@ export interface WebhookObserver {
   failed(fault: unknown): void;
 }
 
-/** Observes nothing. */
 export const UNOBSERVED: WebhookObserver = {
   attempted: () => undefined,
   sending: () => undefined,

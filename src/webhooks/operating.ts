@@ -2,9 +2,9 @@ import { recordAct } from '../access/audit-log.js';
 import type { ActDetails } from '../access/audit-log.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
 import { staff } from '../db/entities/staff.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
@@ -24,60 +24,46 @@ import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
  * its actor and returns whether anything changed; all throw not_found, authority_insufficient. The sweeper tells the
  * endpoint's workflow.
  */
-export interface OperatingDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
+
+export type Operation = (
+  deps: DatabaseDeps,
+  endpointId: Uuid,
+  by: StaffIdentity,
+  details?: ActDetails,
+) => Promise<boolean>;
 
 /** Nothing more is sent: a run under way begins no new send. Waiting deliveries keep their place. */
-export function pause(
-  deps: OperatingDeps,
-  endpointId: Uuid,
-  by: StaffIdentity,
-  details: ActDetails = {},
-): Promise<boolean> {
-  const operation: Operation = async (transaction, endpoint, now) => {
-    if (endpoint.pausedAt !== null) return false;
-    const set = { pausedAt: now, pausedBy: by.name };
-    await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
-    return true;
-  };
-  return act(deps, endpointId, by, 'webhook.pause', operation, details);
-}
+export const pause = operation('webhook.pause', async (transaction, { id, pausedAt }, now, by) => {
+  if (pausedAt !== null) return false;
+  await transaction.execute(updateSql(webhookEndpoints, { pausedAt: now, pausedBy: by.name }, { id }));
+  return true;
+});
 
-/** Sending continues where it stopped. */
-export function resume(
-  deps: OperatingDeps,
-  endpointId: Uuid,
-  by: StaffIdentity,
-  details: ActDetails = {},
-): Promise<boolean> {
-  const operation: Operation = async (transaction, endpoint, now) => {
-    if (endpoint.pausedAt === null) return false;
-    const set = { pausedAt: null, pausedBy: null, nextDueAt: now };
-    await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
-    return true;
-  };
-  return act(deps, endpointId, by, 'webhook.resume', operation, details);
-}
+export const resume = operation('webhook.resume', async (transaction, { id, pausedAt }, now) => {
+  if (pausedAt === null) return false;
+  await transaction.execute(updateSql(webhookEndpoints, { pausedAt: null, pausedBy: null, nextDueAt: now }, { id }));
+  return true;
+});
 
-/** Rows in one statement. */
+/** Whatever disabled it. */
+export const enableForStaff = operation('webhook.enable', enable);
+
+export const disableForStaff = operation('webhook.disable', (transaction, endpoint, now) =>
+  disable(transaction, endpoint, 'by_operator', now),
+);
+
+const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt }, now) => {
+  const set: Partial<WebhookEndpoint> = { nextDueAt: now, ...(probeAt === null ? {} : { probeAt: now }) };
+  await transaction.execute(updateSql(webhookEndpoints, set, { id }));
+  return true;
+});
+
 const CHUNK = 1_000;
 
 /** Makes waiting retries and the next probe due now. This by itself uses no step. */
-export async function retryNow(
-  deps: OperatingDeps,
-  endpointId: Uuid,
-  by: StaffIdentity,
-  details: ActDetails = {},
-): Promise<boolean> {
+export const retryNow: Operation = async (deps, endpointId, by, details) => {
   const { database, clock } = deps;
-  const operation: Operation = async (transaction, endpoint, now) => {
-    const set: Partial<WebhookEndpoint> = { nextDueAt: now, ...(endpoint.probeAt === null ? {} : { probeAt: now }) };
-    await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
-    return true;
-  };
-  await act(deps, endpointId, by, 'webhook.retry_now', operation, details);
+  await makeDue(deps, endpointId, by, details);
   const at = column.time.literal(clock());
   for (let found = CHUNK; found === CHUNK;)
     found = await transact(database, (transaction) =>
@@ -90,78 +76,54 @@ export async function retryNow(
   const due = updateSql(webhookEndpoints, { nextDueAt: clock() }, { id: endpointId, status: 'enabled' });
   await transact(database, (transaction) => transaction.execute(due));
   return true;
-}
-
-/** Enables an endpoint whatever disabled it, or disables it. */
-export function setStatus(
-  deps: OperatingDeps,
-  endpointId: Uuid,
-  status: 'enabled' | 'disabled',
-  by: StaffIdentity,
-): Promise<boolean> {
-  const action = status === 'enabled' ? 'webhook.enable' : 'webhook.disable';
-  return act(deps, endpointId, by, action, (transaction, endpoint, now) =>
-    status === 'enabled' ? enable(transaction, endpoint, now) : disable(transaction, endpoint, 'by_operator', now),
-  );
-}
+};
 
 /** Like the tenant's own `recover`. Also throws invalid_field, invalid_state. */
 export async function recoverFor(
-  deps: OperatingDeps,
+  deps: DatabaseDeps,
   endpointId: Uuid,
   since: Instant,
   by: StaffIdentity,
 ): Promise<Recovery> {
   assertRecoverable(since, deps.clock());
   const found: { range: Recovery['range'] } = { range: null };
-  const details = { since: toRfc3339(since) };
-  await act(
-    deps,
-    endpointId,
-    by,
-    'webhook.recover',
-    async (transaction, endpoint, now) => {
-      assertEnabled(endpoint);
-      found.range = await beginRecovery(transaction, endpoint, since, true, now);
-      return true;
-    },
-    details,
-  );
+  const begin = operation('webhook.recover', async (transaction, endpoint, now) => {
+    assertEnabled(endpoint);
+    found.range = await beginRecovery(transaction, endpoint, since, true, now);
+    return true;
+  });
+  await begin(deps, endpointId, by, { since: toRfc3339(since) });
   return { since, range: found.range };
 }
 
-type Operation = (transaction: Transaction, endpoint: WebhookEndpoint, now: Instant) => Promise<boolean>;
-
-/** Acts under the endpoint's lock, and records it if something changed. */
-function act(
-  { database, clock }: OperatingDeps,
-  endpointId: Uuid,
+type Change = (
+  transaction: Transaction,
+  endpoint: WebhookEndpoint,
+  now: Instant,
   by: StaffIdentity,
-  action: StaffActName,
-  operation: Operation,
-  details: ActDetails = {},
-): Promise<boolean> {
-  return transact(database, async (transaction) => {
-    const endpoint = await lockEndpoint(transaction, endpointId);
-    const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
-    if (refusal !== null) throw new ApiError(refusal);
-    const now = clock();
-    const isChanged = await operation(transaction, endpoint, now);
-    const { tenantId } = endpoint;
-    const done = { tenantId, action, subjectType: 'webhook_endpoint', subjectId: endpointId, details };
-    if (!isChanged) return false;
-    await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
-    await recordAct(transaction, by, now, done);
-    return true;
-  });
+) => Promise<boolean>;
+
+/** Changes the endpoint under its lock, and records that if anything changed. */
+function operation(action: StaffActName, change: Change): Operation {
+  return ({ database, clock }, endpointId, by, details = {}) =>
+    transact(database, async (transaction) => {
+      const endpoint = await lockEndpoint(transaction, endpointId);
+      const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
+      if (refusal !== null) throw new ApiError(refusal);
+      const now = clock();
+      if (!(await change(transaction, endpoint, now, by))) return false;
+      await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
+      const { tenantId } = endpoint;
+      const subject = { tenantId, subjectType: 'webhook_endpoint', subjectId: endpointId };
+      await recordAct(transaction, by, now, { ...subject, action, details });
+      return true;
+    });
 }
 
-/** An endpoint and what it waits for. */
 export interface Described {
   readonly endpoint: WebhookEndpoint;
   readonly types: readonly string[];
   readonly text: string;
-  /** RFC 3339, or null. */
   readonly nextAttemptAt: string | null;
 }
 

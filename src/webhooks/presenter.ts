@@ -21,7 +21,6 @@ export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoi
   };
 }
 
-/** A delivery with its attempts. */
 export function presentDelivery({ delivery, attempts }: Pick<ShownDelivery, 'delivery' | 'attempts'>): Shown {
   return {
     id: delivery.id,

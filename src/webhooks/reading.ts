@@ -15,12 +15,10 @@ import {
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { columnList, literal, literals } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { literal, literals } from '../db/statements.js';
 import { readVisible } from '../db/visible-list.js';
 import { assertManager, findManaged } from './access.js';
 
-/** An endpoint with the types that it is subscribed to. */
 export interface ShownEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly types: readonly SubscribableType[];
@@ -68,7 +66,6 @@ export async function listEndpoints(
   return { items, next: page.next };
 }
 
-/** A delivery with its attempts, the first one first. */
 export interface ShownDelivery extends TimePosition {
   readonly delivery: WebhookDelivery;
   readonly attempts: readonly WebhookAttempt[];
@@ -105,26 +102,24 @@ export async function readDeliveries(
 ): Promise<Page<ShownDelivery>> {
   const own = `endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}`;
   const behind = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
-  const rows = await reader.query(
-    `SELECT ${columnList(webhookDeliveries)} FROM webhook_deliveries FORCE INDEX (PRIMARY)
+  const rows = await reader.list(
+    webhookDeliveries,
+    `FORCE INDEX (PRIMARY)
      WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
   );
-  const read = rows.map((row) => parseRow(webhookDeliveries, row));
-  const page = pageOf(read, Math.min(limit, withinAttempts(read)));
+  const page = pageOf(rows, Math.min(limit, withinAttempts(rows)));
   if (page.items.length === 0) return { items: [], next: null };
   const ids = literals(
     webhookAttempts,
     'deliveryId',
     page.items.map(({ id }) => id),
   );
-  const tried = await reader.query(
-    `SELECT ${columnList(webhookAttempts)} FROM webhook_attempts FORCE INDEX (PRIMARY)
+  const tried = await reader.list(
+    webhookAttempts,
+    `FORCE INDEX (PRIMARY)
      WHERE ${own} AND delivery_id IN (${ids}) ORDER BY delivery_id, id`,
   );
-  const attempts = groupBy(
-    tried.map((row) => parseRow(webhookAttempts, row)),
-    (attempt) => attempt.deliveryId,
-  );
+  const attempts = groupBy(tried, (attempt) => attempt.deliveryId);
   const items = page.items.map((delivery) => ({
     delivery,
     attempts: attempts.get(delivery.id) ?? [],

@@ -12,12 +12,8 @@ import { firstSince, headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
 import { RECOVER_MS } from './rules.js';
 
-/**
- * A separate run resends what an endpoint missed, walking that part of the log a step at a time: however much it is,
- * requesting it costs one row.
- */
+/** A run of its own walks that part of the log a step at a time: however much it is, asking costs one row. */
 
-/** The part of the log that will be walked again. */
 export interface Recovery {
   readonly since: Instant;
   /** The first and the last sequence; null if nothing has happened since. */

@@ -64,10 +64,7 @@ function isStillToCome({ cursorSequence, leaseUntil }: WebhookEndpoint, { sequen
   return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
 
-/**
- * Under the endpoint's lock. A redelivery that still waits is made due instead of adding a second. While a run is at
- * the endpoint, one that is due may be in flight, and its outcome would overwrite that.
- */
+/** One that still waits is made due instead, unless a run may have it in flight. */
 async function queueFor(
   transaction: Transaction,
   { id: endpointId, leaseUntil }: WebhookEndpoint,

@@ -137,10 +137,7 @@ function draftEndpoint(deps: WebhookDeps, caller: Caller, wanted: WantedEndpoint
   return { endpoint, types: wanted.types, secret, notice: noticeOf(endpoint, endpoint.createdAt) };
 }
 
-/**
- * Under the tenant's lock: checks 403, then 422, which binds the key; then writes the endpoint, which starts at the
- * log's head.
- */
+/** Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, at the log's head. */
 async function write(transaction: Transaction, caller: Caller, draft: Draft): Promise<KeyedResult<WebhookEndpoint>> {
   const { tenantId } = caller;
   // The tenant's row is the lock on its number of endpoints.
@@ -176,7 +173,6 @@ export function subscriptionsOf(
   return types.map((type) => ({ endpointId, type, tenantId, fromSequence }));
 }
 
-/** The types to which the endpoint is now subscribed. */
 async function readTypes(reader: Reader, endpointId: Uuid): Promise<readonly SubscribableType[]> {
   return (await reader.select(webhookSubscriptions, { endpointId })).map(({ type }) => type);
 }

@@ -2,9 +2,7 @@ import { type Instant, instant } from '../core/instant.js';
 import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
 import type { AttemptResult } from './attempt/result.js';
 
-/**
- * What a result means for a delivery and its endpoint, and when something is due. (docs/contract.md, Webhook attempts)
- */
+/** What a result means for a delivery and its endpoint, and when. (docs/contract.md, Webhook attempts) */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -38,7 +36,6 @@ const FAILURES_BEFORE_PROBING = 5;
 const FIRST_PROBE_MS = 5 * SECOND;
 const SLOWEST_PROBE_MS = 5 * MINUTE;
 
-/** How far back `recover` can go. */
 export const RECOVER_MS = 30 * DAY_MS;
 export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
 /** How long the previous secret also signs after a rotation. */
@@ -55,7 +52,6 @@ export const MAX_FLIGHT = 24;
 /** How long that may take; what takes longer gets its own run. */
 export const PROMPT_MS = 500;
 
-/** How many attempts for an endpoint may be in flight. */
 export function windowOf({ isSilent }: Pick<Load, 'isSilent'>): number {
   return isSilent ? SILENT_WINDOW : WINDOW;
 }
@@ -76,10 +72,7 @@ interface DeliveryProgress {
   readonly finishedAt: Instant | null;
 }
 
-/**
- * The delivery after an attempt that was not cut off. `isWanted` is false if its type is no longer subscribed to;
- * `random` is from 0 to 1 and spreads the wait by ±10 %.
- */
+/** `isWanted`: its type is still subscribed to. `random`, from 0 to 1, spreads the wait by ±10 %. */
 export function afterAttempt(
   delivery: { readonly steps: number },
   result: AttemptResult,
@@ -111,7 +104,6 @@ function retryAfterMs(result: AttemptResult): number {
   return Math.min(result.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }
 
-/** An endpoint's record of failures. */
 export interface Health {
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly disabledReason: DisabledReason | null;
@@ -123,13 +115,9 @@ export interface Health {
   readonly lastSuccessAt: Instant | null;
 }
 
-/** As if it had never failed. */
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
-/**
- * The endpoint after an attempt that was not cut off. `isProbe`: it was the one attempt let through; only a probe
- * extends the wait for the next, so that the attempts in flight when the failures began count once.
- */
+/** `isProbe`: the one attempt let through; only a probe extends the wait for the next. */
 export function healthAfter(health: Health, result: AttemptResult, isProbe: boolean, now: Instant): Health {
   if (isSuccess(result)) return { ...health, ...HEALTHY, lastSuccessAt: now };
   const failuresInRow = health.failuresInRow + 1;
@@ -157,7 +145,6 @@ function disabled(health: Health, disabledReason: DisabledReason, disabledAt: In
   return { ...health, status: 'disabled', disabledReason, disabledAt };
 }
 
-/** What one endpoint has waiting and in flight. */
 export interface Load {
   readonly pending: number;
   readonly retries: number;
@@ -187,7 +174,6 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
 /** How long a sender leaves due work to the workflow before it does that itself, whatever has happened to Temporal. */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
-/** The state in which a run leaves an endpoint. */
 interface LeftBehind {
   /** When a sender looks at it again; null: when it has new events. */
   readonly nextDueAt: Instant | null;

@@ -8,7 +8,6 @@ import type { AttemptResult } from './attempt/result.js';
 
 export interface OutgoingDelivery {
   readonly url: string;
-  /** The event as serialised. */
   readonly body: Buffer;
   /** The signature headers; those that HTTP needs are added. */
   readonly headers: Readonly<Record<string, string>>;
@@ -48,9 +47,7 @@ export class Sender {
     this.unpooled = agents(false);
   }
 
-  /**
-   * Never throws. Aborting `signal` ends the attempt at once: as `canceled`, or as answered if the status has arrived.
-   */
+  /** Never throws. Aborting `signal` ends it at once: as `canceled`, or as answered if the status has arrived. */
   async send(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const stop = new AbortController();
@@ -75,7 +72,6 @@ export class Sender {
     }
   }
 
-  /** Cancels what is still running and closes every connection. */
   async close(): Promise<void> {
     this.isClosed = true;
     const attempts = [...this.running];

@@ -1,23 +1,17 @@
+import type { DatabaseDeps } from '../db/database.js';
 import { ApiError, notFound } from '../core/errors.js';
-import { asUuid, type Uuid } from '../core/ids.js';
-import { auditRow, recordRows } from '../access/audit-log.js';
-import { auditLog } from '../db/entities/identity.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { transact } from '../db/transact.js';
-import type { StaffIdentity } from '../staff/rules.js';
+import { asUuid } from '../core/ids.js';
+import { recordOnce } from '../access/audit-log.js';
+import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { EndpointAct } from '../temporal/contracts.js';
-import { type OperatingDeps, pause, resume, retryNow } from './operating.js';
+import { pause, resume, retryNow } from './operating.js';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
-/**
- * Performs a signal's act on an endpoint, if it has a reason and comes from active staff with the right to pause.
- * Anything else changes nothing and is recorded. Returns why it was refused, or null. Throws not_found,
- * DatabaseUnavailable, TemporalUnavailable.
- */
+/** Returns why it was refused and recorded, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable. */
 export async function actBySignal(
-  deps: OperatingDeps,
+  deps: DatabaseDeps,
   signal: EndpointAct,
   signals: Pick<StaffSignals, 'verify'>,
 ): Promise<string | null> {
@@ -35,30 +29,11 @@ export async function actBySignal(
     return null;
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
-    await recordRefusal(deps, { endpoint, actId, by, action, refused: failure.message, reason });
+    const details = { reason, refused: failure.message };
+    await recordOnce(deps, actId, by, { ...subject, action: `webhook.${action}_refused`, details });
     return failure.message;
   }
 }
 
 const FINAL = new Set<string>(['authority_insufficient', 'invalid_state']);
 const DELETED = new ApiError({ code: 'invalid_state', message: 'the endpoint is deleted' });
-
-interface RefusedSignal {
-  readonly endpoint: WebhookEndpoint;
-  readonly actId: Uuid;
-  readonly by: StaffIdentity;
-  readonly action: EndpointAct['action'];
-  readonly refused: string;
-  readonly reason: string;
-}
-
-/** Under the act's own id, so it is recorded once, however often the activity runs. */
-async function recordRefusal({ database, clock }: OperatingDeps, given: RefusedSignal): Promise<void> {
-  const { endpoint, actId: id, by, action, refused, reason } = given;
-  await transact(database, async (transaction) => {
-    if ((await transaction.find(auditLog, { id })) !== undefined) return;
-    const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: endpoint.id };
-    const done = { ...subject, action: `webhook.${action}_refused`, details: { reason, refused } };
-    recordRows(transaction, [auditRow(id, by, clock(), done)]);
-  });
-}

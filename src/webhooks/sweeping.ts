@@ -13,12 +13,8 @@ import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './senders/finding.js';
 import { noticeOf } from './telling.js';
 
-/**
- * What the sweeper does for webhooks: goes through all endpoints now and then, and tidies up. Every call is one bounded
- * piece of work.
- */
+/** Goes through all endpoints now and then, and tidies up, each time a bounded piece of work. */
 
-/** Endpoints per call. */
 const SLICE = 200;
 /** Younger endpoints have their own notice. */
 const YOUNG_MS = 60_000;
@@ -61,9 +57,7 @@ export async function lookOver(
 
 interface Seen {
   readonly endpoint: WebhookEndpoint;
-  /** The last event of its tenant's log. */
   readonly head: bigint;
-  /** Something wanted is ahead of its cursor. */
   readonly isBehind: boolean;
   /** A sender will look at it as soon as something may be sent. */
   readonly isInTime: boolean;
@@ -111,7 +105,6 @@ const CLOCKS_APART_MS = 60_000;
 /** The most rows of each kind that one call of `removeOldAttempts` deletes. */
 const MAX_REMOVED = 1_000;
 
-/** Endpoints per look for something old. */
 const LOOKED_AT = 1_000;
 
 /**
@@ -146,10 +139,7 @@ export async function removeOldAttempts(
   return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
 }
 
-/**
- * The first of the next endpoints that has something old, and the last of them. Each costs two looks at the start of
- * its rows.
- */
+/** The next endpoint with something old, and the last looked at. Each costs two looks at the start of its rows. */
 async function lookForOld(
   { reader }: Database,
   before: Instant,

@@ -21,24 +21,16 @@ import type { AttemptResult } from './attempt/result.js';
 
 /** The `type` in a test's body; no event has it. */
 const TEST_TYPE = 'webhook.test';
-/**
- * How many tests of one tenant may be in flight: each can take as long as its receiver likes, within the limit of an
- * attempt.
- */
+/** Tests of one tenant in flight: each can take as long as its receiver likes, within an attempt's limit. */
 const MAX_UNDER_WAY = 8;
 
-/** A test that was sent. */
 interface SentTest {
   readonly id: Uuid;
   readonly type: typeof TEST_TYPE;
   readonly createdAt: Instant;
 }
 
-/**
- * The process that gets the request sends a test at once, even to a disabled endpoint, once and without retries. Its
- * result is among the deliveries as soon as it is over, under the id in the answer. A test interrupted by a stop leaves
- * nothing behind.
- */
+/** Sends a test at once, even to a disabled endpoint, once and without retries. A stop leaves nothing behind. */
 export class TestDeliveries {
   private readonly stopping = new AbortController();
   private readonly underWay = new Map<Promise<void>, Uuid>();
@@ -63,12 +55,10 @@ export class TestDeliveries {
     return test;
   }
 
-  /** Resolves when no test is in flight. */
   async settled(): Promise<void> {
     await Promise.all(this.underWay.keys());
   }
 
-  /** Cuts off those in flight. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.settled();

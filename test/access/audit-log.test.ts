@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src/access/members.js';
 import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
-import { setAliasFor } from '../../src/accounts/alias.js';
+import { setAlias } from '../../src/accounts/alias.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { clearAccountLimits, setAccountLimits } from '../../src/accounts/limit-overrides.js';
@@ -95,7 +95,7 @@ describe('the audit log', () => {
 
   it('contains no personal data', async () => {
     const { id } = await bank.account({ type: 'person', name: 'Zenobia Quijano', phone: '+573175550999' });
-    await setAliasFor(db.database, clock, id, '$zenobia', ACTOR);
+    await setAlias(db.database, clock, id, '$zenobia', ACTOR);
     const declared = {
       ...{ type: 'person', legal_name: 'Zenobia Quijano Ávila', document_type: 'CC', country: 'CO' },
       document_number: '7766554433',
@@ -228,7 +228,7 @@ describe('the audit log', () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
     await assert.rejects(closeAccount(db.database, clock, id, DECIDED));
-    await assert.rejects(setAliasFor(db.database, clock, id, '$admin', ACTOR));
+    await assert.rejects(setAlias(db.database, clock, id, '$admin', ACTOR));
     answered(
       await bank.request('PUT', `/v1/accounts/${id}/alias`, { body: { alias: '$banco' } }),
       422,

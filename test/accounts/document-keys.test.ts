@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { operatorActor } from '../../src/access/audit-log.js';
-import { declareVerificationFor, DOCUMENT_NUMBERS, sealContext } from '../../src/accounts/verification.js';
+import { declareVerification, DOCUMENT_NUMBERS, sealContext } from '../../src/accounts/verification.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
@@ -51,7 +51,7 @@ describe('document numbers', () => {
       ...({ type: 'person', legalName: 'Ana Pérez', documentType: 'CC', documentNumber: number } as const),
       ...{ country: 'CO', declaredAt: null },
     };
-    await declareVerificationFor(deps, id, declaration, ACTOR);
+    await declareVerification(deps, id, declaration, ACTOR);
     return { id, number };
   }
 
@@ -156,7 +156,7 @@ describe('document numbers', () => {
           declaredAt: null,
         } as const;
         numbers.set(busy, newNumber());
-        await declareVerificationFor(deps, busy, { ...again, documentNumber: numbers.get(busy)! }, ACTOR);
+        await declareVerification(deps, busy, { ...again, documentNumber: numbers.get(busy)! }, ACTOR);
       }
     };
     await Promise.all([declaring(), rotate([current, old]), rotate([current, old])]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setAliasFor } from '../../src/accounts/alias.js';
+import { setAlias } from '../../src/accounts/alias.js';
 import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
 import {
   listFeeSchedules,
@@ -144,7 +144,7 @@ describe('accounts as operators manage them', () => {
     await Promise.all([
       freezeAccount(test.database, systemClock, account.id, DECIDED),
       ...Array.from({ length: 20 }, () => fund(both, account, { raw: 1n, asset: 'COPM' })),
-      setAliasFor(test.database, systemClock, account.id, '$meanwhile', TEST_ACTOR),
+      setAlias(test.database, systemClock, account.id, '$meanwhile', TEST_ACTOR),
     ]);
     const stored = await test.database.reader.find(accounts, { id: account.id });
     assert.deepEqual([stored?.status, stored?.alias, stored?.seq], ['frozen', '$meanwhile', 21n]);

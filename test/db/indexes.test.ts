@@ -9,9 +9,8 @@ import { type Instant, instant } from '../../src/core/instant.js';
 import type { TimePosition } from '../../src/core/pages.js';
 import type { Caller } from '../../src/core/permissions.js';
 import { uuid } from '../../src/db/columns.js';
-import type { Reader, StoredRow } from '../../src/db/database.js';
-import { selectSql } from '../../src/db/statements.js';
-import { parseRow } from '../../src/db/table.js';
+import type { Reader } from '../../src/db/database.js';
+import { readerOver } from '../../src/db/reader.js';
 import { type EventFilter, type EventOrder, readEvents } from '../../src/events/log.js';
 import { transferList } from '../../src/transfers/reading.js';
 import { transferWaiting } from '../../src/transfers/waiting.js';
@@ -106,10 +105,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       supportBigNumbers: true,
       bigNumberStrings: true,
     });
-    const query = async (sql: string): Promise<readonly StoredRow[]> => (await connection.query(sql))[0] as StoredRow[];
-    const select: Reader['select'] = async (table, where, options) =>
-      (await query(selectSql(table, where, options))).map((row) => parseRow(table, row));
-    reader = { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
+    reader = readerOver(async (sql) => (await connection.query(sql))[0]);
   });
 
   after(async () => {

@@ -50,10 +50,7 @@ interface Head {
   readonly totals: Readonly<Record<Asset, bigint>>;
 }
 
-/**
- * Reads only the end of an index range for each account, and of one per kind for each asset, however long the history
- * is.
- */
+/** Reads the end of one index range for each account, and one per kind for each asset, however long the history. */
 async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, Head>> {
   const last = (column: string): string =>
     `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id ORDER BY e.seq DESC LIMIT 1)`;

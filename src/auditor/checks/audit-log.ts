@@ -137,11 +137,11 @@ async function checkHeads(audit: AuditRun): Promise<void> {
 }
 
 async function readActs(reader: Reader, conditions: readonly string[]): Promise<ChainedAct[]> {
-  const rows = await reader.query(
-    `SELECT ${columnList(chainedActs)} FROM audit_log FORCE INDEX (chain)
+  return reader.list(
+    chainedActs,
+    `FORCE INDEX (chain)
      WHERE ${conditions.join(' AND ')} ORDER BY chain_id, sequence, id LIMIT ${ROWS_A_SLICE}`,
   );
-  return rows.map((row) => parseRow(chainedActs, row));
 }
 
 function chainName(chainId: Uuid): string {

@@ -44,7 +44,6 @@ interface RowSums {
   readonly rows: bigint;
   readonly raw: bigint;
   readonly feeRaw: bigint;
-  /** Rows whose bonus is missing or differs. */
   readonly astray: bigint;
 }
 

@@ -29,11 +29,9 @@ interface Posted {
   readonly legs: AuditedEntry[];
 }
 
-/** Everything in some of the buckets. */
 interface Collected {
   readonly operations: ReadonlyMap<Uuid, Suspect>;
   readonly posted: readonly Posted[];
-  /** Types of events, by operation. */
   readonly events: ReadonlyMap<Uuid, readonly string[]>;
   /** Those that have the key of their request. */
   readonly keyed: ReadonlySet<Uuid>;

@@ -26,9 +26,7 @@ export interface AuditedEntry extends PostedLeg {
   } | null;
 }
 
-/**
- * What is known about an account's entries up to one of them. Entries never change, so it stays valid across slices.
- */
+/** What is known of an account's entries up to one of them. Entries never change, so it stays valid. */
 interface Progress {
   readonly accountId: Uuid;
   seq: bigint;
@@ -61,10 +59,7 @@ export const entryChecks: Check = {
   },
 };
 
-/**
- * Whether its account is audited: in an audit of one tenant, the walk also covers other accounts' legs of the tenant's
- * transactions.
- */
+/** In an audit of one tenant, the walk also covers other accounts' legs of the tenant's transactions. */
 function isOwn({ tenantId }: AuditRun, { account }: AuditedEntry): boolean {
   return tenantId === undefined || account.tenantId === tenantId;
 }
@@ -151,9 +146,7 @@ function startOf(accountId: Uuid): Progress {
   return { accountId, seq: 0n, createdAt: '', totals: eachAsset(() => 0n) };
 }
 
-/**
- * Continues from what is stored, right or wrong, so that one damaged entry is not reported again for all that follow.
- */
+/** Continues from what is stored, right or wrong, so that one damaged entry is reported once. */
 function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): void {
   const subject = `entry ${entry.account.id}/${entry.seq}`;
   const { asset: ofAsset, raw, totalAfter } = entry;

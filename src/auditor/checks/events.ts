@@ -58,9 +58,7 @@ export async function readRemovals(
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
-/**
- * An event is never older than its operation, whose id begins with its time: a newer operation cannot have lost any.
- */
+/** An event is never older than its operation, whose id begins with its time. */
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }

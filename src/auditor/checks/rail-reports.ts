@@ -32,10 +32,7 @@ const AGREEING: Readonly<Record<PayoutStatus, readonly Word[]>> = {
 /** The effects of new reports that were accepted as the rail's. */
 const GENUINE: readonly PayoutRailEvent['effect'][] = ['noted', 'applied', 'duplicate', 'conflict', 'settled'];
 
-/**
- * Reports of rails about payouts: each one that contradicts a payout's state has been raised to operators, or since
- * settled by them.
- */
+/** Each report of a rail that contradicts a payout has been raised to operators, or since settled by them. */
 export const railReportChecks: Check = {
   tables: ['payout_rail_events'],
   run: (audit) =>

@@ -6,9 +6,7 @@ import { sourceOf } from '../sources/index.js';
 import type { Expectation } from '../sources/types.js';
 import { ROWS_A_SLICE, walkTable } from '../walk.js';
 
-/**
- * Every ledger transaction belongs to an existing operation of its tenant. Whether it is the right one: crossing.ts.
- */
+/** Every ledger transaction belongs to an operation of its tenant. Whether to the right one: crossing.ts. */
 export const transactionChecks: Check = {
   tables: ['ledger_transactions'],
   run: (audit) =>

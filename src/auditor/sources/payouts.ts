@@ -3,10 +3,7 @@ import type { EventType } from '../../db/entities/events.js';
 import { type Payout, payouts, type PayoutStatus } from '../../db/entities/payouts.js';
 import { approvalOf, type ExpectedEntry, feeOf, moved, operationSource } from './types.js';
 
-/**
- * The event of each status that has one. `approved` follows from its own time, since a payout may be canceled before or
- * after.
- */
+/** The event of each status that has one; `approved` follows from its own time, as a payout may be canceled after. */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   pending_approval: [],
   approved: [],

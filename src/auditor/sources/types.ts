@@ -11,7 +11,6 @@ import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
 import { byId, walkTable } from '../walk.js';
 
-/** An entry that an operation must have posted. */
 export interface ExpectedEntry {
   /** An account, or the tenant's own system account with a role. */
   readonly account: Uuid | SystemRole;
@@ -33,7 +32,6 @@ export function moved(
   ];
 }
 
-/** The fee of an operation, if it has one. */
 export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: FeeColumns): ExpectedEntry[] {
   return feeAccountId === null
     ? []
@@ -60,7 +58,6 @@ export interface Expectation {
   readonly fee: { readonly raw: bigint; readonly accountId: Uuid | null };
   /** Its ledger transactions, each as its entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
-  /** The events of the transitions that it went through. */
   readonly events: readonly EventType[];
   /** What was set aside for it, and how much of that still is; null if nothing ever was. */
   readonly hold: ExpectedHold | null;
@@ -86,9 +83,7 @@ interface ExpectedHold {
 interface ExpectedApproval {
   readonly received: number;
   readonly required: number;
-  /** True if it proceeded because it was approved. */
   readonly isApproved: boolean;
-  /** True while it waits for more approvals. */
   readonly isWaiting: boolean;
   /** The creator, who may not approve it. */
   readonly createdBy: Uuid;

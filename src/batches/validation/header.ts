@@ -6,7 +6,6 @@ const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as 
 export type ColumnName = (typeof COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
 
-/** Where each column is in the rows' cells. */
 export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 
 /** Headers may come in any order and case, with surrounding spaces. Problems: missing_column, duplicate_column. */

@@ -17,9 +17,7 @@ const BEGUN_TOO_OFTEN = 5;
 
 const WAITS = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
 
-/**
- * The last of the tenant's queued batches that has a workflow, ignoring `except`; null if there is room for another.
- */
+/** The last of the tenant's queued batches with a workflow, but `except`; null if there is room for another. */
 export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: Uuid | null): Promise<Uuid | null> {
   const others = except === null ? '' : ` AND id<>${uuid.literal(except)}`;
   const [row] = await reader.query(
@@ -30,8 +28,8 @@ export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: U
   return row === undefined ? null : uuid.parse(row.id);
 }
 
-/** SQL: whether the queue lets the batch `b` have a workflow. */
-export const HAS_TURN_SQL = `(b.status<>'validating' OR ${WITH_A_WORKFLOW}>(
+/** SQL: whether the queue lets the batch `t` have a workflow. */
+export const HAS_TURN_SQL = `(t.status<>'validating' OR ${WITH_A_WORKFLOW}>(
   SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
-  WHERE ahead.tenant_id=b.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}
-    AND (ahead.created_at<b.created_at OR (ahead.created_at=b.created_at AND ahead.id<b.id))))`;
+  WHERE ahead.tenant_id=t.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}
+    AND (ahead.created_at<t.created_at OR (ahead.created_at=t.created_at AND ahead.id<t.id))))`;

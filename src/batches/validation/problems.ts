@@ -24,7 +24,6 @@ export function cellProblem(field: string, code: ProblemCode, message: string, c
   };
 }
 
-/** About the file as a whole. */
 export function fileProblem(code: ProblemCode, message: string): Problem {
   return cellProblem('', code, message, null);
 }

@@ -48,7 +48,6 @@ export interface RowProblems {
 /** How far reading has progressed, for GET to show. */
 export type Progress = Pick<BonusBatch, 'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw'>;
 
-/** The result of reading. */
 interface Findings {
   readonly isAccepted: boolean;
   readonly progress: Progress;
@@ -105,7 +104,6 @@ export class ValidationRecord {
     }
   }
 
-  /** Rows, problems and progress in one transaction. */
   async add(rows: readonly ValidRow[], problems: readonly RowProblems[], progress: Progress): Promise<void> {
     await this.write(async (transaction) => {
       const statements = [updateSql(bonusBatches, progress, { id: this.batch.id })];
@@ -129,10 +127,7 @@ export class ValidationRecord {
     return `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${more} WHERE batch_id=${batch}`;
   }
 
-  /**
-   * Ends the validation, with its event. Throws if the account for its fees was closed meanwhile: the next run finds
-   * the current one.
-   */
+  /** Ends the validation, with its event. Throws if the account for its fees was closed: the next run finds it. */
   async finish(
     { isAccepted, progress, errors }: Findings,
     sums: RowChecker,
@@ -182,10 +177,7 @@ export class ValidationRecord {
     return insertSql(outbox, [outboxEntry(changed, this.deps.clock())]);
   }
 
-  /**
-   * The source's row guards the batch: anybody who reads it to execute waits. The lock on the fee account keeps that
-   * from being closed.
-   */
+  /** The source's row guards the batch; the lock on the fee account keeps that from being closed. */
   private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
     const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
     const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });

@@ -31,7 +31,6 @@ export interface ReadRow {
   readonly reference: Reading<string | null>;
 }
 
-/** A row that can be paid. */
 export interface ValidRow {
   readonly number: number;
   readonly recipient: string;
@@ -71,13 +70,11 @@ export function readRow({ number, cells }: SheetRow, columns: Columns): ReadRow 
 
 /** Checks rows in file order, and remembers what later rows are compared with. */
 export class RowChecker {
-  /** Of the first valid row. */
   asset: Asset | null = null;
   totalRaw = 0n;
   feesRaw = 0n;
   duplicateCount = 0;
   readonly duplicateRows: number[] = [];
-  /** The row of each reference. */
   private readonly references = new Map<string, number>();
   private readonly recipients = new Set<Uuid>();
 

@@ -20,19 +20,14 @@ import { readTerms } from './terms.js';
 export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
   readonly files: FileMaker;
-  /** The most rows that a batch may have. */
   readonly maxRows: number;
-  /**
-   * Reads the rows of a file, whose kind is recognised by its content. Throws SheetProblem, immediately or between
-   * rows.
-   */
+  /** The rows of a file, of whichever kind its content is. Throws SheetProblem, at once or between rows. */
   readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
 /** How long-running work reports progress, and is told to stop. */
 export interface Watch {
   readonly signal: AbortSignal;
-  /** With the number of rows done so far. */
   readonly heartbeat: (rows: number) => void;
 }
 

@@ -42,9 +42,7 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
-/**
- * Guarded by the row of its source account. All sums are over its rows, stored here so that nobody has to add them up.
- */
+/** Guarded by its source account's row. All sums are over its rows, so that nobody has to add them up. */
 export const bonusBatches = defineTable('bonus_batches', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -62,7 +60,6 @@ export const bonusBatches = defineTable('bonus_batches', {
   asset: column.nullable(column.asset),
   /** Data rows of the file; while validating, those read so far. */
   rowCount: column.integer,
-  /** Rows with a problem. */
   rowsRejected: column.integer,
   /** The sum over the valid rows. */
   totalRaw: column.bigint,
@@ -87,7 +84,6 @@ export const bonusBatches = defineTable('bonus_batches', {
   settledRaw: column.bigint,
   pausedAt: column.nullable(column.time),
   pausedBy: column.nullable(column.string),
-  /** The reason given by whoever paused it. */
   pauseReason: column.nullable(column.string),
   /** No row is paid from then on. */
   canceledAt: column.nullable(column.time),
@@ -120,7 +116,6 @@ export const bonusBatchRows = defineTable(
     reference: column.nullable(column.string),
     status: column.oneOf(BATCH_ROW_STATUSES),
     bonusId: column.nullable(column.uuid),
-    /** Why it failed. */
     code: column.nullable(column.string),
     message: column.nullable(column.string),
     settledAt: column.nullable(column.time),

@@ -21,7 +21,6 @@ const LIST = {
 export type EventType = keyof typeof LIST;
 export const EVENT_TYPES = Object.keys(LIST) as [EventType, ...EventType[]];
 
-/** What may be subscribed to. */
 export type SubscribableType = { [Type in EventType]: (typeof LIST)[Type] extends true ? Type : never }[EventType];
 export const SUBSCRIBABLE_TYPES = EVENT_TYPES.filter(isSubscribable);
 
@@ -57,7 +56,6 @@ export const events = defineTable(
     sequence: column.bigint,
     id: column.uuid,
     type: column.oneOf(EVENT_TYPES),
-    /** What it is about. */
     resourceId: column.uuid,
     /**
      * The Event as JSON, serialised once: the same bytes in the log and in every delivery. Or its shape, and behind it what the log's

@@ -87,9 +87,7 @@ const actColumns = {
   tenantId: column.nullable(column.uuid),
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
-  /**
-   * `member:<id>`, or the name of one of the staff; for refused acts, and before staff were verified, the claimed name.
-   */
+  /** `member:<id>`, or a name of the staff; the claimed one in refused acts, and before staff were verified. */
   actorClaimed: column.string,
   /** `token.revoke` */
   action: column.string,

@@ -27,10 +27,7 @@ export const transfers = defineTable('transfers', {
   approvalsRequired: column.nullable(column.integer),
   approvalsReceived: column.nullable(column.integer),
   approvalExpiresAt: column.nullable(column.time),
-  /**
-   * Why it was rejected: `rejected` or `canceled` by a person, or the code of the rule that refused it at its last
-   * approval.
-   */
+  /** `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
   rejectionCode: column.nullable(column.string),
   rejectionReason: column.nullable(column.string),
 });

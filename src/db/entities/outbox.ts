@@ -1,14 +1,10 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Resources that have a workflow. */
 export const WAITING_TYPES = ['transfer', 'payout', 'bonus_batch', 'webhook_endpoint'] as const;
 export type WaitingType = (typeof WAITING_TYPES)[number];
 
-/**
- * A resource whose workflow has yet to learn that it exists or changed. Written in the transaction of the change, and
- * deleted when Temporal has accepted it.
- */
+/** A resource of which its workflow has yet to learn: written with the change, deleted once Temporal knows. */
 export const outbox = defineTable('outbox', {
   id: column.uuid,
   tenantId: column.uuid,

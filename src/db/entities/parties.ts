@@ -116,10 +116,7 @@ export const tokens = defineTable(
 );
 export type Token = RowOf<typeof tokens>;
 
-/**
- * Accounts that a tenant has found by alias or phone, or paid before this was stored: naming them again reveals nothing
- * new. Never removed.
- */
+/** Accounts that a tenant has found before: naming them again reveals nothing new. Never removed. */
 export const knownRecipients = defineTable(
   'known_recipients',
   {

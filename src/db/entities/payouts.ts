@@ -89,7 +89,6 @@ export type PayoutSecrets = RowOf<typeof payoutSecrets>;
 const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
 /** What a rail can say about a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
 export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown', 'voided'] as const;
-/** The effect here. */
 export const RAIL_EFFECTS = [
   'sent',
   'no_answer',
@@ -147,19 +146,16 @@ export const payoutResolutions = defineTable('payout_resolutions', {
 });
 export type PayoutResolution = RowOf<typeof payoutResolutions>;
 
-/** A payment as the simulated rail knows it. The rail may have several names. */
 export const simulatedRailPayments = defineTable(
   'simulated_rail_payments',
   {
     rail: column.string,
-    /** The payout's id. */
     paymentKey: column.uuid,
     /** Null, like the two below, if it was voided before it was submitted. */
     scenario: column.nullable(column.string),
     asset: column.nullable(column.asset),
     raw: column.nullable(column.bigint),
     reference: column.string,
-    /** How often it was submitted. */
     submissions: column.integer,
     /** When it was acted on; null if the submission was lost. */
     actedAt: column.nullable(column.time),

@@ -15,18 +15,14 @@ export const railBreakers = defineTable(
     since: column.time,
     /** Unanswered calls since the last answered one, each about a different payout than the call before. */
     failures: column.integer,
-    /** The payout of the last of these calls. */
     lastPayoutId: column.nullable(column.uuid),
     /** The last failure: a line for operators, without personal data. */
     lastFailure: column.nullable(column.string),
     lastFailureAt: column.nullable(column.time),
-    /** How often the rail was probed since the breaker opened. */
     probes: column.integer,
     /** When the next probe is due; during a probe, by when it must have a result. Null while closed. */
     probeAt: column.nullable(column.time),
-    /**
-     * After closing: when the waiting payouts are told, or another worker takes over telling them. Null if none remain.
-     */
+    /** When waiting payouts are told after closing, or another worker goes on with that. Null if none remain. */
     wakeAt: column.nullable(column.time),
   },
   ['rail'],

@@ -15,7 +15,6 @@ export const payoutStatements = defineTable('payout_statements', {
   /** Digest of its lines: the same file again is the same version. */
   digest: column.bytes,
   takenAt: column.time,
-  /** The operator. */
   takenBy: column.string,
   /** When it was last provided: what happened later is not in it. */
   seenAt: column.time,

@@ -2,10 +2,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { KEY_RESOURCE_TYPES } from './ledger.js';
 
-/**
- * Requests whose outcome no created resource shows. Their ids are ordered by time, so rows are only ever added at one
- * end and removed at the other. (docs/decisions/0034-what-became-of-a-request.md)
- */
+/** What no created resource shows, by ids that follow time. (docs/decisions/0034-what-became-of-a-request.md) */
 export const requests = defineTable('requests', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -16,7 +13,6 @@ export const requests = defineTable('requests', {
   /** The template with its ids filled in. */
   path: column.string,
   status: column.integer,
-  /** The error's code; null if there was none. */
   code: column.nullable(column.string),
   /** What it created, or its key had created before. */
   resourceType: column.nullable(column.oneOf(KEY_RESOURCE_TYPES)),

@@ -17,9 +17,7 @@ export const staff = defineTable('staff', {
   id: column.uuid,
   /** As displayed. */
   name: column.string,
-  /**
-   * The unique form used for look-ups: without case, width, accents and look-alikes. Null: an older row has the name.
-   */
+  /** Its unique form: without case, width, accents and look-alikes. Null: an older row has the name. */
   foldedName: column.nullable(column.string),
   /** A service signs with a key, never with a code, and never counts as a person. */
   kind: column.oneOf(STAFF_KINDS),
@@ -35,10 +33,7 @@ export const staff = defineTable('staff', {
   /** Wrong codes since the last right one. */
   failedCodes: column.integer,
   lockedUntil: column.nullable(column.time),
-  /**
-   * The same for the command line, which requires access to the database, so that no outsider can lock anybody out of
-   * it.
-   */
+  /** The same for the command line, for which outsiders have no access and so can lock nobody out. */
   opsFailedCodes: column.integer,
   opsLockedUntil: column.nullable(column.time),
   /** When a code or the key was last correct. */
@@ -66,10 +61,7 @@ export const staffSessions = defineTable('staff_sessions', {
 });
 export type StaffSession = RowOf<typeof staffSessions>;
 
-/**
- * The result of each code given. A step of the authenticator's clock counts once per person; repeating the same act
- * finds its own check, whatever the result.
- */
+/** The result of each code: a step of the authenticator counts once a person, the same act finds its own check. */
 export const staffChecks = defineTable(
   'staff_checks',
   {

@@ -31,9 +31,7 @@ export const sweepPasses = defineTable(
   {
     name: column.string,
     beganAt: column.time,
-    /**
-     * The type it is working through, as named by the current release, and the last id handled; both null: it is done.
-     */
+    /** The type it is at, as the current release names it, and the last id handled; both null: it is done. */
     atType: column.nullable(column.string),
     afterId: column.nullable(column.uuid),
     /** How many it has found so far, and how many the previous pass found; null: there was none. */

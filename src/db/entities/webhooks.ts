@@ -7,14 +7,10 @@ import { SUBSCRIBABLE_TYPES } from './events.js';
 
 /** A deleted one stays as the resource that its idempotency key made. */
 const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
-/** Who or what disabled an endpoint. */
 export const DISABLED_REASONS = ['by_tenant', 'by_operator', 'answered_410', 'failing_for_5_days'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/**
- * The row is the lock on everything that belongs to the endpoint. Each run that sends to it has its own number, the
- * `fence`.
- */
+/** The lock on everything that belongs to the endpoint. Each run that sends to it has its own number, the `fence`. */
 export const webhookEndpoints = defineTable('webhook_endpoints', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -47,15 +43,12 @@ export const webhookEndpoints = defineTable('webhook_endpoints', {
   fence: column.bigint,
   /** Until when that run is considered alive; null: it has ended. */
   leaseUntil: column.nullable(column.time),
-  /**
-   * When a sender looks at it, apart from new events; null: nothing waits. Slightly later than its workflow's own time.
-   */
+  /** When a sender looks at it without news, a little later than its workflow would; null: nothing waits. */
   nextDueAt: column.nullable(column.time),
   /** Until when its workflow waits, as far as it has been told; null: it waits for nothing. */
   waitsUntil: column.nullable(column.time),
   /** When its workflow last looked at it; null: never. */
   attendedAt: column.nullable(column.time),
-  /** Failures since the last 2xx. */
   failuresInRow: column.integer,
   failingSince: column.nullable(column.time),
   /** How many probes have failed. */
@@ -84,9 +77,7 @@ export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
 export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as const;
 
-/**
- * `pending` was never tried, `retrying` failed and has steps left; the others are final (`ended`: no longer wanted).
- */
+/** `pending` was never tried, `retrying` has steps left; the others are final (`ended`: no longer wanted). */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'ended'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 

@@ -12,7 +12,6 @@ import { readPart, writtenPage } from './written.js';
 interface SiteDeps {
   readonly routes: readonly Route[];
   readonly openApi: object;
-  /** Where tenants reach the API. */
   readonly baseUrl: string;
   readonly places: Places;
 }
@@ -23,11 +22,8 @@ export interface SiteFile {
 }
 
 interface AssembledSite {
-  /** By path of the page. */
   readonly pages: ReadonlyMap<string, SiteFile>;
-  /** By name. */
   readonly assets: ReadonlyMap<string, SiteFile>;
-  /** Shown in place of a missing page. */
   readonly missing: SiteFile;
 }
 

@@ -1,6 +1,5 @@
 /** The pages of the site for tenants, in reading order. A new page is a line here. */
 
-/** The pages generated from the code. */
 type MadePage = 'reference' | 'errors' | 'permissions';
 
 export interface Listed {

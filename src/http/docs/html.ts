@@ -18,13 +18,11 @@ function shown(part: Part | undefined): string {
   return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** Text with its `code` marked as such. */
 export function prose(text: string): Html {
   const parts = text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
   return html`${parts}`;
 }
 
-/** The parts, with this between each two. */
 export function joined(parts: readonly Html[], between: string): Html {
   return new Html(parts.map(({ text }) => text).join(between));
 }

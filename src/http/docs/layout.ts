@@ -23,7 +23,6 @@ export interface SitePage {
 }
 
 export interface Places {
-  /** The address of a page by its path in the list. */
   readonly page: (path: string) => string;
   readonly asset: (name: string) => string;
   readonly openApi: string;
@@ -75,7 +74,6 @@ function chapterList(places: Places, { title, pages }: MenuChapter, current: Sit
     </ul>`;
 }
 
-/** Includes the sections if the page is open. */
 function entry(places: Places, page: SitePage, current: SitePage): Html {
   const isCurrent = page.path === current.path;
   const isOpen = isCurrent || page.path === current.under;

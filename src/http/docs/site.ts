@@ -21,7 +21,6 @@ interface DocsDeps {
   readonly docsUrl: string;
 }
 
-/** Pages by path, and the one for missing pages. */
 interface Served {
   readonly files: ReadonlyMap<string, ServedFile>;
   readonly missing: ServedFile;

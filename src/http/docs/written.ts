@@ -36,10 +36,7 @@ export function renderMarkdown(text: string): Html {
   return new Html(markdown.render(text));
 }
 
-/**
- * The page of a listed file. Throws if the file is missing, does not begin with a title, has two headings of the same
- * name, or links to a file of the repository that is not on the site.
- */
+/** Throws if the file is missing, has no title or a heading twice, or links to what is not on the site. */
 export function writtenPage({ path, about }: Listed, file: string, places: Places, baseUrl: string): SitePage {
   const tokens = markdown.parse(readPart(file).toString('utf8'), {});
   const [opening, inline] = tokens;

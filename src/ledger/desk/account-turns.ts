@@ -2,7 +2,6 @@ import type { Uuid } from '../../core/ids.js';
 
 /** Lets groups that share an account go one after the other, in the order in which they came. */
 export class AccountTurns {
-  /** The last group that named each account, until it has ended. */
   private readonly last = new Map<Uuid, Promise<void>>();
 
   /** Does the work when all before it that share one of these accounts have ended, however they did. */

@@ -14,7 +14,6 @@ export class BusyAccounts {
     for (const id of ids) this.until.set(id, performance.now() + BUSY_MS);
   }
 
-  /** They are free again. */
   clear(ids: Iterable<Uuid>): void {
     for (const id of ids) this.until.delete(id);
   }

@@ -20,10 +20,7 @@ export interface DeskOptions extends PumpOptions {
   readonly maxQueue: number;
   /** How long a command may take in all, including queueing. */
   readonly commandTimeoutMs: number;
-  /**
-   * Whether a group waits here, and not for locks, for groups of this desk that share an account with it: so it keeps
-   * its other accounts from nobody meanwhile. It costs a round trip for each group.
-   */
+  /** Whether a group waits here, not for locks, for this desk's groups with a common account: a round trip each. */
   readonly isInTurn: boolean;
 }
 
@@ -89,10 +86,7 @@ export class PostingDesk {
     return this.enqueue(kind, command, Symbol());
   }
 
-  /**
-   * The same for several commands, decided in this order in one transaction. Only a command separated by a busy account
-   * or a fault may be decided later than the others.
-   */
+  /** Decided in this order in one transaction; only one separated by a busy account or a fault may come later. */
   submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     commands: readonly C[],
@@ -230,7 +224,6 @@ export class PostingDesk {
     });
   }
 
-  /** Answers the commands whose key is already bound. */
   private async answerKnown(group: readonly Waiting[]): Promise<void> {
     this.settle(await answerFromKeys(this.deps.database.lookup, group));
   }
@@ -270,9 +263,7 @@ export class PostingDesk {
       });
   }
 
-  /**
-   * Looks the keys up on a fresh connection until their time is up. A key that is not found may still be committing.
-   */
+  /** On a fresh connection, until their time is up: a key that is not found may still be committing. */
   private async resolveUnknown(group: readonly Waiting[], unknown: GroupUnknown): Promise<void> {
     this.observer.commitUnknown();
     for (let open = group; open.length > 0; open = open.filter((pending) => !pending.answered)) {

@@ -1,9 +1,6 @@
 import type { PostingDesk } from './desk.js';
 
-/**
- * The desks of a process. Each has its own queue and groups, so that what waits at one delays nothing at another.
- * MySQL's locks coordinate the desks of one process just as those of several.
- */
+/** Each has its own queue and groups, so that what waits at one delays nothing at another. */
 export class Desks {
   private readonly desks: PostingDesk[] = [];
 

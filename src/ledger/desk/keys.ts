@@ -14,7 +14,6 @@ export function keyName(command: NamedKey): string {
   return `${command.tenantId}|${command.key}`;
 }
 
-/** Those of the commands' keys that are already bound. */
 export async function findKeys(reader: Reader, commands: readonly NamedKey[]): Promise<BoundKeys> {
   return parseKeys(await reader.query(selectKeysSql(commands)));
 }

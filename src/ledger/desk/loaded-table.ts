@@ -6,7 +6,6 @@ type Properties = readonly string[];
 /** The rows of one table, by keys that name the same properties. */
 export class AlikeRows {
   private readonly byKey = new Map<string, StoredRow[]>();
-  /** Each key once. */
   readonly keys: StoredRow[] = [];
 
   constructor(readonly properties: Properties) {}

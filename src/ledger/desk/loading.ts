@@ -15,10 +15,7 @@ import { GroupState, type LoadedTables } from './state.js';
 import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import { type Need, NO_OWNERS } from './types.js';
 
-/**
- * The database was restored to an earlier moment, and the restore is not finished. (docs/operations.md, Backup and
- * restore)
- */
+/** A restore of the database is not finished. (docs/operations.md, Backup and restore) */
 export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
 }
@@ -75,7 +72,6 @@ function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupSt
   );
 }
 
-/** What the group needs. */
 function askedBy(deps: GroupDeps, group: readonly PendingCommand[], named: NamedAccounts): LoadedTables {
   const now = deps.clock();
   const tables = new Map<Table<unknown>, LoadedTable>();
@@ -103,10 +99,7 @@ function needsOf(
   }
 }
 
-/**
- * One SELECT for all keys of a table that name the same properties. Where they differ in one alone, that one is a list;
- * where they differ in several, lists would match their product.
- */
+/** One SELECT for all keys of these properties: a list where one differs, pairs where several do. */
 function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): string {
   const own = table as Table<Record<string, unknown>>;
   const [first = {}] = keys;
@@ -119,7 +112,6 @@ function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): stri
   return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
 }
 
-/** Which of these accounts are currently locked by others. */
 export async function lockedByOthers(database: Database, ids: readonly Uuid[]): Promise<Set<Uuid>> {
   const list = `id IN (${literals(accounts, 'id', ids)})`;
   const [there = [], free = []] = await database.withTransaction((transaction) =>

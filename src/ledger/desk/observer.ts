@@ -1,4 +1,3 @@
-/** What the desk reports for monitoring. */
 export interface DeskObserver {
   groupPosted(size: number, seconds: number): void;
   groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault' | 'clock'): void;

@@ -6,7 +6,6 @@ import { UNKNOWN } from './keys.js';
 import { lockedByOthers } from './loading.js';
 import type { NamedAccounts, PendingCommand } from './pending-commands.js';
 
-/** A command that may be set aside. */
 export interface Parkable extends PendingCommand {
   readonly answered: boolean;
   /** Set aside, because an account that it touches is locked by somebody else. */
@@ -57,7 +56,6 @@ export class Parking<T extends Parkable> {
     return group.filter((pending) => this.busy.includesAny(named.ids.get(pending) ?? []));
   }
 
-  /** Sets these aside. */
   park(group: readonly T[], named: NamedAccounts): void {
     for (const pending of group) {
       pending.parked = true;

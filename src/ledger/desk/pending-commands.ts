@@ -1,17 +1,14 @@
 import type { OpenSpan } from '../../core/trace.js';
 import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Clock } from '../../core/instant.js';
-import type { Database } from '../../db/database.js';
+import type { DatabaseDeps } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import type { ClockGuard } from '../clock-guard.js';
 import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
 
-/**
- * A command with its kind, its deadline and its answer. `PostingDesk.submit` matches the kind's types to the command's.
- */
+/** With its kind, deadline and answer. `PostingDesk.submit` matches the kind's types to the command's. */
 export interface PendingCommand {
   readonly kind: CommandKind<Command, AnyRow>;
   readonly command: Command;
@@ -21,9 +18,7 @@ export interface PendingCommand {
   readonly answer: (answer: Answer<AnyRow>) => void;
 }
 
-export interface GroupDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface GroupDeps extends DatabaseDeps {
   readonly guard: ClockGuard;
   readonly failpoints: Failpoints;
   /** No process runs that knows whole bodies alone. (docs/decisions/0047-a-body-is-stored-once.md) */

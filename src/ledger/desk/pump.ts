@@ -4,7 +4,6 @@ import { CommandQueue } from './queue.js';
 import type { Waiting } from './waiting.js';
 
 export interface PumpOptions {
-  /** The most commands that share a transaction. */
   readonly maxGroup: number;
   readonly groupsInFlight: number;
 }

@@ -1,6 +1,5 @@
 import type { Waiting } from './waiting.js';
 
-/** Commands waiting for a group, in order. */
 export class CommandQueue {
   private readonly waiting: Waiting[] = [];
 
@@ -12,10 +11,7 @@ export class CommandQueue {
     this.waiting.push(command);
   }
 
-  /**
-   * Commands submitted together are not split, even if that makes the group larger. Those answered meanwhile are
-   * dropped.
-   */
+  /** Commands submitted together are not split, even beyond `maxGroup`. Those answered meanwhile are dropped. */
   takeGroup(maxGroup: number): readonly Waiting[] {
     const group = this.waiting.splice(0, maxGroup);
     const last = group.at(-1)?.submission;

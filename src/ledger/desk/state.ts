@@ -39,7 +39,6 @@ interface DraftState extends AccountState {
   readonly account: Account & { seq: bigint };
 }
 
-/** What was read for the group's needs. */
 export type LoadedTables = ReadonlyMap<Table<unknown>, LoadedTable>;
 
 /** Everything that the group will write, in the shape of its rows. */

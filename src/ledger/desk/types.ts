@@ -17,10 +17,7 @@ export interface Command {
   readonly fingerprint: Fingerprint;
 }
 
-/**
- * One kind of command, passed to the desk by its feature, so that the ledger knows no feature. `Row` is the resource
- * that the command creates or changes.
- */
+/** A kind of command, which its feature hands to the desk. `Row` is what the command creates or changes. */
 export interface CommandKind<C extends Command, Row extends { readonly id: Uuid }> {
   readonly name: string;
   readonly resourceType: ResourceType;
@@ -83,9 +80,7 @@ export interface LockedAccount {
 export interface LockedState {
   /** The instant of this command; its resource's and entries' `created_at`. */
   readonly at: Instant;
-  /**
-   * Undefined if the account does not exist. Requesting one that `accounts` did not name makes the group lock again.
-   */
+  /** Undefined if it does not exist. Requesting one that `accounts` did not name makes the group lock again. */
   account(id: Uuid): LockedAccount | undefined;
   /** The same for an account that `accounts` may have omitted, which is then undefined. */
   named(id: Uuid): LockedAccount | undefined;

@@ -5,7 +5,6 @@ import { UNKNOWN } from './keys.js';
 import type { Parkable } from './parking.js';
 import type { Answer, Command, CommandKind } from './types.js';
 
-/** A command from its submission to its answer. */
 export interface Waiting extends Parkable {
   /** Shared by commands submitted together. */
   readonly submission: symbol;

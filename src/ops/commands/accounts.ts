@@ -10,7 +10,7 @@ import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
-import { grants, limit, LIMIT, optionalText, TENANT, text, WITHIN } from '../inputs.js';
+import { grants, limit, option, optional, tenant, text, within } from '../inputs.js';
 import { accountDetailFields, accountFields } from '../presenting.js';
 import { addAliasChanges } from './aliases.js';
 import { addImport } from './import.js';
@@ -51,13 +51,15 @@ function addClockReset(own: Command): void {
   addCommand(own, {
     usage: 'reset-clock <account-id>',
     summary: 'allow postings again to an account that is dated ahead of every clock',
-    options: [['--reason <text>', 'why, for the audit log; up to 140 characters']],
     explanation: `
 A process whose clock was wrong may have dated an account ahead; until that time has come nothing is posted to it (503), so
 that it dates no other. Where it is soon, wait. Else this lets it go on from now: its movements keep their dates, and run
 backwards in time at this place, so lists by created_at are not exact around it.`,
     examples: ["accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'"],
-    input: z.object({ accountId: text, reason: text }),
+    input: z.object({
+      accountId: text,
+      reason: option('<text>', 'why, for the audit log; up to 140 characters'),
+    }),
     needs: 'manage',
     run: async (ops, { accountId, reason }) => {
       const id = parseUuid(accountId);
@@ -74,24 +76,21 @@ function addOpening(own: Command): void {
   addCommand(own, {
     usage: 'open <name>',
     summary: "open an account; the name is a person's full name or a business's trade name",
-    options: [
-      TENANT,
-      ['--type <type>', 'person or business'],
-      ['--alias <alias>', 'begins with $; 3 to 30 letters, digits and . _ - (default: none)'],
-      ['--phone <phone>', 'in any format; Colombian without a country code (default: none)'],
-      ['--grant <grants>', 'members and their roles in the account, such as ana=owner,payroll=operator'],
-    ],
     examples: [
       "accounts open 'Ana María Pérez' --tenant acme --type person --alias '$ana' --phone '300 111 2233'",
       "accounts open 'Acme Treasury' --tenant acme --type business --grant finance=owner,payroll=operator",
     ],
     input: z.object({
       name: text,
-      tenant: text,
-      type: z.enum(['person', 'business'], { error: 'must be person or business' }),
-      alias: optionalText,
-      phone: optionalText,
-      grant: grants,
+      tenant,
+      type: option(
+        '<type>',
+        'person or business',
+        z.enum(['person', 'business'], { error: 'must be person or business' }),
+      ),
+      alias: optional('<alias>', 'begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
+      phone: optional('<phone>', 'in any format; Colombian without a country code (default: none)'),
+      grant: option('<grants>', 'members and their roles in the account, such as ana=owner,payroll=operator', grants),
     }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, type, alias, phone, ...input }) => {
@@ -112,9 +111,8 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's accounts, newest first",
-    options: [TENANT, LIMIT],
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
-    input: z.object({ tenant: text, limit }),
+    input: z.object({ tenant, limit }),
     run: async ({ database, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
       const found = await listAccounts(database.reader, id, input.limit);
@@ -128,9 +126,8 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'show <account>',
     summary: 'one account with its balances and members, by id, alias or phone',
-    options: [WITHIN],
     examples: ["accounts show '$ana' --tenant acme", "accounts show '+57 300 111 2233' --tenant acme --json"],
-    input: z.object({ account: text, tenant: optionalText }),
+    input: z.object({ account: text, tenant: within }),
     run: async ({ database, output }, named) => {
       const account = await findAccount(database.reader, named);
       output.one(accountDetailFields(account, await readAccountDetails(database.reader, account.id)));
@@ -153,9 +150,12 @@ function addChange(own: Command, { usage, summary, done, question, change }: Cha
   addCommand(own, {
     usage,
     summary,
-    options: [WITHIN, ['--reason <text>', 'why, for the audit log; up to 140 characters']],
     examples: [`${example} --reason 'asked for in ticket 118'`],
-    input: z.object({ account: text, tenant: optionalText, reason: optionalText }),
+    input: z.object({
+      account: text,
+      tenant: within,
+      reason: optional('<text>', 'why, for the audit log; up to 140 characters'),
+    }),
     needs: 'manage',
     run: async (ops, { reason, ...named }) => {
       const found = await findAccount(ops.database.reader, named);

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { releaseAliasOf, setAliasFor } from '../../accounts/alias.js';
+import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { optionalText, text, WITHIN } from '../inputs.js';
+import { text, within } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
 
-/** The platform's reserved list. */
 export function addAliasCommands(program: Command): void {
   const own = group(program, 'aliases', "the platform's reserved aliases, which nobody may take");
   addCommand(own, {
@@ -38,40 +37,36 @@ export function addAliasCommands(program: Command): void {
     usage: 'list',
     summary: 'the reserved aliases',
     examples: ['aliases list', 'aliases list --json'],
-    input: z.object({}),
     run: async ({ database, output }) =>
       output.list((await listReservedAliases(database.reader)).map(reservedAliasFields), 'No alias is reserved.'),
   });
 }
 
-/** What an operator does with the alias of one account. */
 export function addAliasChanges(own: Command): void {
   addCommand(own, {
     usage: 'set-alias <account> <alias>',
     summary: 'give an account this alias; the one that it had is released, and blocked for 90 days',
-    options: [WITHIN],
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
-    input: z.object({ account: text, alias: text, tenant: optionalText }),
+    input: z.object({ account: text, alias: text, tenant: within }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { alias, ...named }) => {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null && found.alias !== alias)
         await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
-      output.one(accountFields(await setAliasFor(database, clock, found.id, alias, actor())));
+      output.one(accountFields(await setAlias(database, clock, found.id, alias, actor())));
     },
   });
   addCommand(own, {
     usage: 'release-alias <account>',
     summary: 'release the alias of an account; it is blocked for 90 days',
-    options: [WITHIN],
     examples: ["accounts release-alias '$ana' --tenant acme"],
-    input: z.object({ account: text, tenant: optionalText }),
+    input: z.object({ account: text, tenant: within }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, named) => {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null)
         await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
-      output.one(accountFields(await releaseAliasOf(database, clock, found.id, actor())));
+      output.one(accountFields(await releaseAlias(database, clock, found.id, actor())));
       if (found.alias === null) output.say('Nothing was changed: it has no alias.');
     },
   });

@@ -6,7 +6,7 @@ import { verifyAuditLog } from '../../auditor/audit.js';
 import { addQuery, type Ops } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { limit, LIMIT, optionalText } from '../inputs.js';
+import { flag, limit, onlyTenant, optional } from '../inputs.js';
 import { actFields } from '../presenting.js';
 
 const EXPLANATION = `
@@ -18,16 +18,6 @@ export function addAuditLogCommand(program: Command): void {
   addQuery(program, {
     usage: 'audit-log',
     summary: 'who did what that needs a privilege, newest first; the application can change and delete no line of it',
-    options: [
-      ['--tenant <tenant>', 'only what belongs to this tenant (id or name)'],
-      [
-        '--subject <id>',
-        'only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
-      ],
-      ['--action <action>', 'only this, such as token.revoke'],
-      LIMIT,
-      ['--verify', 'prove that no line was changed, removed, inserted or moved, and say where one was'],
-    ],
     explanation: EXPLANATION,
     examples: [
       'audit-log --tenant acme',
@@ -35,11 +25,14 @@ export function addAuditLogCommand(program: Command): void {
       'audit-log --verify',
     ],
     input: z.object({
-      tenant: optionalText,
-      subject: optionalText,
-      action: optionalText,
+      tenant: onlyTenant,
+      subject: optional(
+        '<id>',
+        'only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
+      ),
+      action: optional('<action>', 'only this, such as token.revoke'),
       limit,
-      verify: z.boolean().default(false),
+      verify: flag('prove that no line was changed, removed, inserted or moved, and say where one was'),
     }),
     run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
       const { database, output } = ops;

@@ -5,15 +5,14 @@ import { auditStanding } from '../../auditor/standing.js';
 import { addQuery } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { optionalText } from '../inputs.js';
+import { onlyTenant } from '../inputs.js';
 
 export function addAuditCommand(program: Command): void {
   addQuery(program, {
     usage: 'audit',
     summary: "check the ledger's invariants, and print every violation; it may run while money moves",
-    options: [['--tenant <tenant>', 'only what belongs to this tenant (id or name)']],
     examples: ['audit', 'audit --tenant acme --json'],
-    input: z.object({ tenant: optionalText }),
+    input: z.object({ tenant: onlyTenant }),
     run: async ({ database, output }, { tenant }) => {
       const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
       const { findings, checked } = await audit(database, {

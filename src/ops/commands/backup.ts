@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { systemClock } from '../../core/instant.js';
 import { copyMark } from '../../restores/copy-mark.js';
 import { addLocalCommand, group } from '../command.js';
-import { text } from '../inputs.js';
+import { option, text } from '../inputs.js';
 
 export function addBackupCommands(program: Command): void {
   const own = group(program, 'backup', 'what backups need of the service');
@@ -14,10 +14,13 @@ export function addBackupCommands(program: Command): void {
     explanation: `
 A copy that is loaded with it posts nothing, whoever starts the service on it, before it is made good (restore --help).
 It changes nothing where a restore is open already.`,
-    options: [['--database <name>', 'of the copy (default: money)']],
     examples: ['backup mark', 'backup mark --database money_drill'],
     input: z.object({
-      database: text.regex(/^[A-Za-z0-9_]{1,64}$/, 'must be a plain name').default('money'),
+      database: option(
+        '<name>',
+        'of the copy (default: money)',
+        text.regex(/^[A-Za-z0-9_]{1,64}$/, 'must be a plain name').default('money'),
+      ),
     }),
     run: (output, { database }) => {
       output.verbatim(copyMark(systemClock, database));

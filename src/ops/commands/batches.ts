@@ -13,7 +13,7 @@ import { pendingRows } from '../../batches/rules.js';
 import type { BatchAct } from '../../temporal/contracts.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
-import { duration, limit, LIMIT, statusInput, statusOption, TENANT, text } from '../inputs.js';
+import { duration, limit, option, status, tenant, text } from '../inputs.js';
 import { batchFields, batchLine } from '../presenting.js';
 
 export function addBatchCommands(program: Command): void {
@@ -41,13 +41,8 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's batches, newest first",
-    options: [TENANT, statusOption(BATCH_STATUSES), LIMIT],
     examples: ['batches list --tenant acme --status executing'],
-    input: z.object({
-      tenant: text,
-      status: statusInput(BATCH_STATUSES),
-      limit,
-    }),
+    input: z.object({ tenant, status: status(BATCH_STATUSES), limit }),
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
@@ -75,10 +70,12 @@ function addControl(own: Command, { action, summary, explanation, question }: Co
   addCommand(own, {
     usage: `${action} <batch>`,
     summary,
-    options: [['--reason <text>', `why, up to ${MAX_REASON} characters; the audit log keeps it`]],
     ...(explanation === undefined ? {} : { explanation }),
     examples: [`batches ${action} 01930000-0000-7000-8000-000000000000 --reason 'asked for in ticket 118'`],
-    input: z.object({ batch: text, reason: text }),
+    input: z.object({
+      batch: text,
+      reason: option('<text>', `why, up to ${MAX_REASON} characters; the audit log keeps it`),
+    }),
     needs: `bonus_batch.${action}`,
     subject: ({ batch }) => batch,
     run: async (ops, input) => {
@@ -96,9 +93,10 @@ function addRemoval(own: Command): void {
   addCommand(own, {
     usage: 'remove-uploads',
     summary: 'delete the bytes of files that were validated long enough ago; their hash stays',
-    options: [['--older-than <time>', 'how long ago they were validated: 7d, 24h']],
     examples: ['batches remove-uploads --older-than 7d --yes'],
-    input: z.object({ olderThan: duration }),
+    input: z.object({
+      olderThan: option('<time>', 'how long ago they were validated: 7d, 24h', duration),
+    }),
     needs: 'manage',
     run: async ({ database, clock, output, actor }, { olderThan }) => {
       await output.confirm('Delete the bytes of validated files');

@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { addLocalCommand } from '../command.js';
 import { completionScript, SHELLS } from '../completion.js';
+import { oneOf } from '../inputs.js';
 
 export function addCompletionCommand(program: Command): void {
-  const shells = SHELLS.join(', ');
   addLocalCommand(program, {
     usage: 'completion <shell>',
-    summary: `print a script that completes commands and options in a shell: ${shells}`,
+    summary: `print a script that completes commands and options in a shell: ${SHELLS.join(', ')}`,
     explanation: `
 In ~/.bashrc:                  source <(money-ops completion bash)
 In ~/.zshrc, after compinit:   source <(money-ops completion zsh)
 It completes the program money-ops, which npm links (npm link, or npm install of the package).`,
     examples: ['completion bash', 'completion zsh'],
-    input: z.object({ shell: z.enum(SHELLS, { error: `must be one of ${shells}` }) }),
+    input: z.object({ shell: oneOf(SHELLS) }),
     run: (output, { shell }) => {
       output.verbatim(completionScript(program, shell));
       return Promise.resolve();

@@ -10,7 +10,6 @@ export function addEventCommands(program: Command): void {
     usage: 'show',
     summary: 'how long events are kept',
     examples: ['events retention show'],
-    input: z.object({}),
     run: (ops) => show(ops),
   });
   addCommand(retention, {

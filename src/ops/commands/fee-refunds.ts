@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type Amount, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
+import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import type { Adjustment } from '../../db/entities/operations.js';
 import { FEE_OPERATIONS } from '../../db/entities/parties.js';
@@ -14,22 +14,21 @@ import {
 import { type ActingOps, addCommand } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { asset, ASSET_OPTION, optionalText, TENANT, text, time } from '../inputs.js';
+import { assetName, flag, oneOf, option, optional, tenant, time } from '../inputs.js';
 import { PROGRAM } from '../program-name.js';
 
 const input = z.object({
-  tenant: text,
-  reference: text,
-  operation: z.enum(FEE_OPERATIONS, { error: `must be one of ${FEE_OPERATIONS.join(', ')}` }).optional(),
-  asset: asset.optional(),
-  from: time.optional(),
-  to: time.optional(),
-  reason: optionalText,
-  approve: z.boolean().default(false),
+  tenant,
+  reference: option('<reference>', 'your own name for all of it: letters, digits, - and _, up to 24'),
+  operation: option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS).optional()),
+  asset: option('<asset>', ASSET_NAMES, assetName.optional()),
+  from: option('<time>', 'the first moment at which the wrong schedule applied', time.optional()),
+  to: option('<time>', 'the last moment', time.optional()),
+  reason: optional('<text>', 'why, up to 110 characters; whoever paid reads it with the movement'),
+  approve: flag('post what another person proposed under the reference'),
 });
 type Input = z.infer<typeof input>;
 
-/** Refunds what a wrong fee schedule overcharged. */
 export function addFeeRefund(own: Command): void {
   addCommand(own, {
     usage: 'refund',
@@ -43,16 +42,6 @@ export function addFeeRefund(own: Command): void {
 The money comes out of the account that got the fees; where that lacks it, nothing is refunded. Each refund is an adjustment named
 fee-refund.<operation>, so no operation is refunded twice. What stopped goes on where it was when the command is repeated. What was
 rejected, and what has changed since, is proposed anew by proposing again.`,
-    options: [
-      TENANT,
-      ['--reference <reference>', 'your own name for all of it: letters, digits, - and _, up to 24'],
-      ['--operation <operation>', FEE_OPERATIONS.join(', ')],
-      ASSET_OPTION,
-      ['--from <time>', 'the first moment at which the wrong schedule applied'],
-      ['--to <time>', 'the last moment'],
-      ['--reason <text>', 'why, up to 110 characters; whoever paid reads it with the movement'],
-      ['--approve', 'post what another person proposed under the reference'],
-    ],
     examples: [
       `fees refund --tenant acme --reference fees-118 --operation transfer --asset ${EXAMPLE_ASSET} --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'`,
       'fees refund --tenant acme --reference fees-118 --approve --as leo',

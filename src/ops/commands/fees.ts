@@ -6,13 +6,11 @@ import { FEE_OPERATIONS } from '../../db/entities/parties.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { asset, ASSET_OPTION, raw, TENANT, text } from '../inputs.js';
+import { asset, oneOf, option, raw, tenant } from '../inputs.js';
 import { feeFields } from '../presenting.js';
 import { addFeeRefund } from './fee-refunds.js';
 
-const OPERATION = ['--operation <operation>', FEE_OPERATIONS.join(', ')] as const;
-
-const operation = z.enum(FEE_OPERATIONS, { error: `must be one of ${FEE_OPERATIONS.join(', ')}` });
+const operation = option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS));
 
 export function addFeeCommands(program: Command): void {
   const own = group(program, 'fees', 'what a tenant charges on top of an operation, into its fee account');
@@ -20,27 +18,22 @@ export function addFeeCommands(program: Command): void {
     usage: 'set',
     summary:
       'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
-    options: [
-      TENANT,
-      OPERATION,
-      ASSET_OPTION,
-      ['--flat <raw>', "a fixed part, in the asset's smallest unit (default: 0)"],
-      ['--basis-points <points>', 'a share of the amount, in hundredths of a percent (default: 0)'],
-      ['--floor <raw>', 'never less than this (default: 0)'],
-      ['--cap <raw>', 'never more than this (default: no cap)'],
-    ],
     examples: [
       `fees set --tenant acme --operation payout --asset ${EXAMPLE_ASSET} --basis-points 10 --floor 100 --cap 500000`,
       `fees set --tenant acme --operation bonus --asset ${EXAMPLE_ASSET} --flat 25000`,
     ],
     input: z.object({
-      tenant: text,
+      tenant,
       operation,
       asset,
-      flat: raw.prefault('0'),
-      basisPoints: raw.prefault('0'),
-      floor: raw.prefault('0'),
-      cap: raw.optional(),
+      flat: option('<raw>', "a fixed part, in the asset's smallest unit (default: 0)", raw.prefault('0')),
+      basisPoints: option(
+        '<points>',
+        'a share of the amount, in hundredths of a percent (default: 0)',
+        raw.prefault('0'),
+      ),
+      floor: option('<raw>', 'never less than this (default: 0)', raw.prefault('0')),
+      cap: option('<raw>', 'never more than this (default: no cap)', raw.optional()),
     }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { tenant, flat, basisPoints, floor, cap, ...of }) => {
@@ -53,9 +46,8 @@ export function addFeeCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: 'what a tenant charges; what is not listed is free',
-    options: [TENANT],
     examples: ['fees list --tenant acme'],
-    input: z.object({ tenant: text }),
+    input: z.object({ tenant }),
     run: async ({ database, output }, { tenant }) => {
       const { id } = await findTenant(database.reader, tenant);
       output.list((await listFeeSchedules(database.reader, id)).map(feeFields), `${tenant} charges nothing.`);
@@ -64,9 +56,8 @@ export function addFeeCommands(program: Command): void {
   addCommand(own, {
     usage: 'remove',
     summary: 'make an operation in an asset free from now on',
-    options: [TENANT, OPERATION, ASSET_OPTION],
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
-    input: z.object({ tenant: text, operation, asset }),
+    input: z.object({ tenant, operation, asset }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { tenant, ...of }) => {
       const { id } = await findTenant(database.reader, tenant);

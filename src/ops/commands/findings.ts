@@ -5,33 +5,28 @@ import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
-import { columnList, updateSql } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { limit, LIMIT, text } from '../inputs.js';
+import { flag, limit, option, text } from '../inputs.js';
 
 const EXPLANATION = `
 The workers audit the ledger continuously, a part at a time. A finding remains an alarm until somebody who has looked into
 it acknowledges it. An acknowledged finding that is found again is not a new alarm; one with different figures is.`;
 
-/** The findings of the scheduled audit. */
 export function addFindingCommands(program: Command): void {
   const own = group(program, 'findings', 'what the audit that runs by itself has found');
   addQuery(own, {
     usage: 'list',
     summary: 'unacknowledged contradictions, newest first',
     explanation: EXPLANATION,
-    options: [['--all', 'include acknowledged ones'], LIMIT],
     examples: ['findings list', 'findings list --all --json'],
-    input: z.object({ all: z.boolean().default(false), limit }),
+    input: z.object({ all: flag('include acknowledged ones'), limit }),
     run: async ({ database, output }, { all, limit: most }) => {
       const where = all ? '' : ' WHERE acknowledged_at IS NULL';
-      const rows = await database.reader.query(
-        `SELECT ${columnList(auditFindings)} FROM audit_findings${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
-      );
-      const found = rows.map((row) => findingFields(parseRow(auditFindings, row)));
+      const rows = await database.reader.list(auditFindings, `${where} ORDER BY last_found_at DESC, id LIMIT ${most}`);
+      const found = rows.map(findingFields);
       output.newest(found, most, 'Nothing was found.');
     },
   });
@@ -39,11 +34,10 @@ export function addFindingCommands(program: Command): void {
     usage: 'acknowledge <id>',
     summary: 'say that a finding has been looked into: it is no longer an alarm',
     explanation: EXPLANATION,
-    options: [['--reason <text>', 'its cause, for the audit log']],
     examples: [
       `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
     ],
-    input: z.object({ id: text, reason: text }),
+    input: z.object({ id: text, reason: option('<text>', 'its cause, for the audit log') }),
     needs: 'manage',
     subject: ({ id }) => id,
     run: async (ops, { id: given, reason: said }) => {

@@ -6,34 +6,25 @@ import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment
 import { recordPayIn } from '../../funding/pay-ins.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
-import {
-  asset,
-  ASSET_OPTION,
-  direction,
-  limit,
-  LIMIT,
-  optionalText,
-  raw,
-  statusInput,
-  statusOption,
-  TENANT,
-  text,
-} from '../inputs.js';
+import { asset, direction, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
 import { adjustmentFields, payInFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-const ACCOUNT = ['--account <account>', 'id, alias or phone'] as const;
-const WITHIN = ['--tenant <tenant>', 'id or name of the tenant; needed with an alias or phone'] as const;
-const AMOUNT = [
-  '--amount <raw>',
-  `an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
-] as const;
-const REFERENCE = [
-  '--reference <reference>',
-  'your own name for it, once in the tenant; repeating the command with it moves nothing again',
-] as const;
 /** What moves, where, and how its records name it. */
-const MOVED = [ACCOUNT, WITHIN, AMOUNT, ASSET_OPTION, REFERENCE] as const;
+const MOVED = {
+  account: option('<account>', 'id, alias or phone'),
+  tenant: optional('<tenant>', 'id or name of the tenant; needed with an alias or phone'),
+  amount: option(
+    '<raw>',
+    `an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
+    raw,
+  ),
+  asset,
+  reference: option(
+    '<reference>',
+    'your own name for it, once in the tenant; repeating the command with it moves nothing again',
+  ),
+};
 
 const REPLAYED = 'This was done before under the same reference; nothing moved now.';
 
@@ -42,17 +33,12 @@ export function addPayInCommands(program: Command): void {
   addCommand(own, {
     usage: 'record',
     summary: 'credit an account with money that came in from outside',
-    options: [...MOVED, ['--description <text>', "what the account's owner reads"]],
     examples: [
       `payins record --tenant acme --account '$ana' --amount 150000 --asset ${EXAMPLE_ASSET} --reference bank-2026-11-21-0042`,
     ],
     input: z.object({
-      account: text,
-      tenant: optionalText,
-      amount: raw,
-      asset,
-      reference: text,
-      description: optionalText,
+      ...MOVED,
+      description: optional('<text>', "what the account's owner reads"),
     }),
     needs: 'payin.record',
     subject: ({ reference }) => reference,
@@ -82,13 +68,8 @@ export function addAdjustmentCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's adjustments, newest first",
-    options: [TENANT, statusOption(ADJUSTMENT_STATUSES), LIMIT],
     examples: ['adjustments list --tenant acme --status proposed'],
-    input: z.object({
-      tenant: text,
-      status: statusInput(ADJUSTMENT_STATUSES),
-      limit,
-    }),
+    input: z.object({ tenant, status: status(ADJUSTMENT_STATUSES), limit }),
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listAdjustments(database.reader, id, status ?? null, most);
@@ -101,18 +82,13 @@ function addProposal(own: Command): void {
   addCommand(own, {
     usage: 'propose <in|out>',
     summary: 'propose to put money into an account (in) or take it out (out); nothing moves yet',
-    options: [...MOVED, ['--reason <text>', "why; the account's owner reads it with the movement"]],
     examples: [
       `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
     ],
     input: z.object({
       'in|out': direction,
-      account: text,
-      tenant: optionalText,
-      amount: raw,
-      asset,
-      reference: text,
-      reason: text,
+      ...MOVED,
+      reason: option('<text>', "why; the account's owner reads it with the movement"),
     }),
     needs: 'adjustment.propose',
     subject: ({ reference }) => reference,
@@ -133,13 +109,12 @@ function addProposal(own: Command): void {
   });
 }
 
-const DECISION = z.object({ reference: text, tenant: text });
+const DECISION = z.object({ reference: text, tenant });
 
 function addApproval(own: Command): void {
   addCommand(own, {
     usage: 'approve <reference>',
     summary: 'post an adjustment that another person proposed',
-    options: [TENANT],
     examples: ['adjustments approve case-118 --tenant acme --as maria'],
     input: DECISION,
     needs: 'adjustment.approve',
@@ -163,7 +138,6 @@ function addRejection(own: Command): void {
   addCommand(own, {
     usage: 'reject <reference>',
     summary: 'end a proposal; its reference stays used',
-    options: [TENANT],
     examples: ['adjustments reject case-118 --tenant acme --as maria'],
     input: DECISION,
     needs: 'adjustment.reject',

@@ -9,7 +9,7 @@ import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines
 import { readCsv } from '../import/csv-lines.js';
 import { ImportJob } from '../import/import-job.js';
 import { ReportFile } from '../import/report.js';
-import { optionalText, TENANT, text } from '../inputs.js';
+import { flag, optional, tenant, text } from '../inputs.js';
 import type { Output } from '../output.js';
 
 /** How many bad lines are shown; the report file contains all. */
@@ -34,16 +34,16 @@ export function addImport(own: Command): void {
     usage: 'import <file>',
     summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
     explanation: EXPLANATION,
-    options: [
-      TENANT,
-      ['--dry-run', 'say what would happen, and open nothing'],
-      ['--report <csv>', 'write every bad line into this file'],
-    ],
     examples: [
       'accounts import people.csv --tenant acme --dry-run',
       'accounts import people.csv --tenant acme --report bad-lines.csv',
     ],
-    input: z.object({ file: text, tenant: text, dryRun: z.boolean().default(false), report: optionalText }),
+    input: z.object({
+      file: text,
+      tenant,
+      dryRun: flag('say what would happen, and open nothing'),
+      report: optional('<csv>', 'write every bad line into this file'),
+    }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
       const { id: tenantId } = await findTenant(database.reader, tenant);

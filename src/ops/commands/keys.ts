@@ -30,7 +30,6 @@ export function addKeyCommands(program: Command): void {
     summary:
       'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
     examples: ['keys list'],
-    input: z.object({}),
     run: async ({ database, output }) => {
       const { fingerprints, sealed } = await countUses(database.reader, output);
       const uses = new Map([['fingerprints', fingerprints], ...sealed]);
@@ -77,7 +76,6 @@ function addRotation(own: Command): void {
     usage: 'rotate',
     summary: 'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
     examples: ['keys rotate'],
-    input: z.object({}),
     needs: 'manage',
     run: async (ops) => {
       const { database, clock, output } = ops;

@@ -7,7 +7,7 @@ import type { Account } from '../../db/entities/parties.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { asset, ASSET_OPTION, optionalText, rawOrDefault, text, WITHIN } from '../inputs.js';
+import { asset, option, rawOrDefault, text, within } from '../inputs.js';
 import { limitFields } from '../presenting.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
@@ -17,32 +17,24 @@ export function addLimitCommands(program: Command): void {
   addQuery(own, {
     usage: 'show <account>',
     summary: "an account's limits, and what this month has used of them",
-    options: [WITHIN],
     examples: ["limits show '$ana' --tenant acme"],
-    input: z.object({ account: text, tenant: optionalText }),
+    input: z.object({ account: text, tenant: within }),
     run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
   });
   addCommand(own, {
     usage: 'set <account>',
     summary: "set an account's own limits; those not named stay as they are",
-    options: [
-      WITHIN,
-      ASSET_OPTION,
-      ['--minimum <raw>', `minimum of one operation, at least 1, ${OR_DEFAULT}`],
-      ['--maximum <raw>', `maximum of one operation, ${OR_DEFAULT}`],
-      ['--month <raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`],
-    ],
     examples: [
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
     ],
     input: z.object({
       account: text,
-      tenant: optionalText,
+      tenant: within,
       asset,
-      minimum: rawOrDefault,
-      maximum: rawOrDefault,
-      month: rawOrDefault,
+      minimum: option('<raw>', `minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
+      maximum: option('<raw>', `maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
+      month: option('<raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
     }),
     needs: 'manage',
     run: async (ops, { account: named, tenant, ...wanted }) => {
@@ -57,9 +49,8 @@ export function addLimitCommands(program: Command): void {
   addCommand(own, {
     usage: 'clear <account>',
     summary: 'reset an account to the limits of its type',
-    options: [WITHIN, ASSET_OPTION],
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: z.object({ account: text, tenant: optionalText, asset }),
+    input: z.object({ account: text, tenant: within, asset }),
     needs: 'manage',
     run: async (ops, { account: named, tenant, asset: of }) => {
       const account = await findAccount(ops.database.reader, { account: named, tenant });

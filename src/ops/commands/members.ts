@@ -5,13 +5,15 @@ import { ROLES } from '../../core/permissions.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
-import { optionalText, role, TENANT, text } from '../inputs.js';
+import { flag, optional, role, tenant, text } from '../inputs.js';
 import { memberFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-const ACCOUNT = ['--account <account>', 'id, alias or phone of one account'] as const;
-const ALL = ['--all-accounts', 'every account that the tenant has now'] as const;
-const WHERE = { tenant: text, account: optionalText, allAccounts: z.boolean().default(false) };
+const WHERE = {
+  tenant,
+  account: optional('<account>', 'id, alias or phone of one account'),
+  allAccounts: flag('every account that the tenant has now'),
+};
 
 /** One account, or (null) all of them: exactly one of the two options. */
 function oneOrAll({ account, allAccounts }: { account?: string | undefined; allAccounts: boolean }): string | null {
@@ -24,9 +26,8 @@ export function addMemberCommands(program: Command): void {
   addCommand(own, {
     usage: 'add <name>',
     summary: 'add a member, without a role at first',
-    options: [TENANT],
     examples: ['members add payroll --tenant acme'],
-    input: z.object({ name: text, tenant: text }),
+    input: z.object({ name: text, tenant }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, tenant }) => {
       const { id } = await findTenant(database.reader, tenant);
@@ -36,7 +37,6 @@ export function addMemberCommands(program: Command): void {
   addCommand(own, {
     usage: 'grant <member> <role>',
     summary: `give a member a role (${ROLES.join(', ')}), in place of any other there`,
-    options: [TENANT, ACCOUNT, ALL],
     examples: [
       "members grant payroll operator --tenant acme --account '$acme-treasury'",
       'members grant auditor viewer --tenant acme --all-accounts',
@@ -59,7 +59,6 @@ export function addMemberCommands(program: Command): void {
   addCommand(own, {
     usage: 'remove-role <member>',
     summary: "take a member's role away",
-    options: [TENANT, ACCOUNT, ALL],
     examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
     input: z.object({ member: text, ...WHERE }),
     needs: 'manage',
@@ -74,9 +73,8 @@ export function addMemberCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's members, and in how many accounts they have which role",
-    options: [TENANT],
     examples: ['members list --tenant acme'],
-    input: z.object({ tenant: text }),
+    input: z.object({ tenant }),
     run: async ({ database, output }, { tenant }) => {
       const { id } = await findTenant(database.reader, tenant);
       const rows = (await listMembers(database.reader, id)).map(({ member, roles }) => ({

@@ -10,11 +10,10 @@ import type { Transfer } from '../../db/entities/operations.js';
 import { addCommand, addQuery, type Ops } from '../command.js';
 import { UnknownOutcome } from '../failures.js';
 import { findAccount, findTenant } from '../finding.js';
-import { limit, LIMIT, optionalText, statusInput, statusOption, TENANT, text } from '../inputs.js';
+import { limit, option, optional, status, tenant, text } from '../inputs.js';
 import type { Fields } from '../output.js';
 import { PROGRAM } from '../program-name.js';
 
-/** What the command line does alike for transfers and payouts. */
 export interface OperationCommands<Row extends Transfer | Payout> {
   readonly noun: Row extends Payout ? 'payout' : 'transfer';
   readonly list: OperationList<Row>;
@@ -35,14 +34,13 @@ export function addOperationList<Row extends Transfer | Payout>(own: Command, ki
   addQuery(own, {
     usage: 'list',
     summary: `a tenant's ${noun}s, newest first`,
-    options: [
-      TENANT,
-      statusOption(list.statuses),
-      ['--account <account>', 'only those that leave this account: id, alias or phone'],
-      LIMIT,
-    ],
     examples,
-    input: z.object({ tenant: text, status: statusInput(list.statuses), account: optionalText, limit }),
+    input: z.object({
+      tenant,
+      status: status(list.statuses),
+      account: optional('<account>', 'only those that leave this account: id, alias or phone'),
+      limit,
+    }),
     run: async (ops, { tenant, status, account, limit: most }) => {
       const { reader } = ops.database;
       const { id: tenantId } = await findTenant(reader, tenant);
@@ -78,9 +76,11 @@ function addApprovalAct<Row extends Transfer | Payout>(
   addCommand(own, {
     usage: `${action} <id>`,
     summary,
-    options: [['--reason <text>', `why, up to ${MAX_REASON} characters; the tenant reads that of a rejection`]],
     examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
-    input: z.object({ id: text, reason: text }),
+    input: z.object({
+      id: text,
+      reason: option('<text>', `why, up to ${MAX_REASON} characters; the tenant reads that of a rejection`),
+    }),
     needs: `${noun}.${action}`,
     subject: ({ id }) => id,
     run: async (ops, { id, reason: given }) => {

@@ -8,7 +8,7 @@ import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { limit, LIMIT, optionalText } from '../inputs.js';
+import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
 import { outboxFields, outboxStateFields } from '../presenting-bridge.js';
 import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
 
@@ -27,7 +27,6 @@ export function addOutboxCommands(program: Command): void {
       'write an entry for everything that waits and has none, as after a restore; again, it writes nothing twice',
     explanation: EXPLANATION,
     examples: ['outbox rebuild'],
-    input: z.object({}),
     needs: 'manage',
     run: async (ops) => {
       const { database, clock, output } = ops;
@@ -54,7 +53,6 @@ function addReading(own: Command): void {
     summary: 'how many entries there are, how old the oldest is, and why the remaining ones are stuck',
     explanation: EXPLANATION,
     examples: ['outbox status', 'outbox status --json'],
-    input: z.object({}),
     run: async ({ database, clock, output }) => {
       output.one(outboxStateFields(await readOutboxState(database.reader), clock()));
     },
@@ -62,14 +60,13 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: 'the entries, oldest first, with the last error of each',
-    options: [
-      ['--tenant <tenant>', 'only what belongs to this tenant (id or name)'],
-      ['--resource <id>', 'only what is about this resource, such as a transfer'],
-      ['--dead', 'only dead letters: what failed too often'],
-      LIMIT,
-    ],
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
-    input: z.object({ tenant: optionalText, resource: optionalText, dead: z.boolean().default(false), limit }),
+    input: z.object({
+      tenant: onlyTenant,
+      resource: optional('<id>', 'only what is about this resource, such as a transfer'),
+      dead: flag('only dead letters: what failed too often'),
+      limit,
+    }),
     run: async (ops, { tenant, resource, dead: isDead, limit: most }) => {
       const { database, clock, output } = ops;
       const filter = { ...(await filterOf(ops, tenant, resource)), isDead };
@@ -86,11 +83,6 @@ function addRelease(own: Command): void {
     summary:
       'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
     explanation: EXPLANATION,
-    options: [
-      ['--tenant <tenant>', 'what belongs to this tenant (id or name)'],
-      ['--dead', 'dead letters, of the tenant if one is named'],
-      ['--all', 'every entry'],
-    ],
     examples: [
       'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
       'outbox release --tenant acme',
@@ -99,9 +91,9 @@ function addRelease(own: Command): void {
     ],
     input: z.object({
       resourceId: optionalText,
-      tenant: optionalText,
-      dead: z.boolean().default(false),
-      all: z.boolean().default(false),
+      tenant: optional('<tenant>', 'what belongs to this tenant (id or name)'),
+      dead: flag('dead letters, of the tenant if one is named'),
+      all: flag('every entry'),
     }),
     needs: 'manage',
     run: async (ops, { resourceId, tenant, dead: isDead, all }) => {

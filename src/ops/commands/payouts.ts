@@ -13,7 +13,7 @@ import { Outbox } from '../../temporal/outbox.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findPayout } from '../finding.js';
-import { limit, LIMIT, optionalText, text } from '../inputs.js';
+import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
 import { payoutList } from '../../payouts/reading.js';
 import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
@@ -21,8 +21,6 @@ import { conversationOf } from '../rail-conversation.js';
 import { addApprovalActs, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
 import { addReconcile } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';
-
-const REASON = ['--reason <text>', `why, up to ${MAX_REASON} characters`] as const;
 
 export function addPayoutCommands(program: Command): void {
   const own = group(
@@ -49,7 +47,6 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'stuck',
     summary: 'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
-    options: [LIMIT],
     explanation: `
 Ask the rail again with payouts retry. Where it does not know, ask the bank, and resolve the payout by what it says:
 payouts resolve, with a second person's approval. A stuck payout is never guessed.`,
@@ -137,22 +134,20 @@ contradicts itself and the payout is right as it is.
 While it is proposed nothing is handed to the rail. Before money is given back the rail is asked to void the payment: it
 needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. What a rail that cannot void was handed last must be
 as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says until when.`,
-    options: [
-      ['--outcome <outcome>', `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`],
-      REASON,
-      ['--approve', 'apply what another person proposed'],
-      ['--reject', 'end the proposal'],
-    ],
     examples: [
       `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
       `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
     ],
     input: z.object({
       id: text,
-      outcome: z.enum(RESOLUTION_OUTCOMES, { error: `must be one of ${RESOLUTION_OUTCOMES.join(', ')}` }).optional(),
-      reason: optionalText,
-      approve: z.boolean().default(false),
-      reject: z.boolean().default(false),
+      outcome: option(
+        '<outcome>',
+        `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`,
+        oneOf(RESOLUTION_OUTCOMES).optional(),
+      ),
+      reason: optional('<text>', `why, up to ${MAX_REASON} characters`),
+      approve: flag('apply what another person proposed'),
+      reject: flag('end the proposal'),
     }),
     needs: {
       among: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],

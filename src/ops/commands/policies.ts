@@ -14,7 +14,7 @@ import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { asset, ASSET_OPTION, optionalText, raw, seconds, text, wholeNumber, WITHIN } from '../inputs.js';
+import { asset, option, raw, seconds, text, wholeNumber, within } from '../inputs.js';
 import type { Fields } from '../output.js';
 
 const NONE = 'Nothing of it needs approval.';
@@ -26,24 +26,25 @@ export function addPolicyCommands(program: Command): void {
     summary: 'require approvals from an amount on; pending operations keep the policy of their creation',
     explanation:
       'Where the tenant has a delay (tenants policy-delay), a higher threshold, fewer approvals and a longer time come after it, whoever sets them. Setting what is in force withdraws what was to come.',
-    options: [
-      WITHIN,
-      ASSET_OPTION,
-      ['--threshold <raw>', "in the asset's smallest unit; an amount that reaches it needs approval"],
-      ['--approvals <count>', `how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`],
-      ['--expires-in <time>', 'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)'],
-    ],
     examples: [
       `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
       `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h`,
     ],
     input: z.object({
       account: text,
-      tenant: optionalText,
+      tenant: within,
       asset,
-      threshold: raw,
-      approvals: wholeNumber(1, MAX_APPROVALS).prefault('1'),
-      expiresIn: seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
+      threshold: option('<raw>', "in the asset's smallest unit; an amount that reaches it needs approval", raw),
+      approvals: option(
+        '<count>',
+        `how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`,
+        wholeNumber(1, MAX_APPROVALS).prefault('1'),
+      ),
+      expiresIn: option(
+        '<time>',
+        'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
+        seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
+      ),
     }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { expiresIn: expiresInS, ...input }) => {
@@ -56,9 +57,8 @@ export function addPolicyCommands(program: Command): void {
   addQuery(own, {
     usage: 'list <account>',
     summary: "an account's policies, one for each asset at most",
-    options: [WITHIN],
     examples: ["policies list '$acme' --tenant acme"],
-    input: z.object({ account: text, tenant: optionalText }),
+    input: z.object({ account: text, tenant: within }),
     run: async ({ database, clock, output }, named) => {
       const { id } = await findAccount(database.reader, named);
       output.list((await listPolicies(database.reader, id, clock())).map(policyFields), NONE);
@@ -67,9 +67,8 @@ export function addPolicyCommands(program: Command): void {
   addCommand(own, {
     usage: 'remove <account>',
     summary: 'nothing new needs approval, at once or after the delay of the tenant; what is pending goes on waiting',
-    options: [WITHIN, ASSET_OPTION],
     examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: z.object({ account: text, tenant: optionalText, asset }),
+    input: z.object({ account: text, tenant: within, asset }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { asset: of, ...named }) => {
       const { id } = await findAccount(database.reader, named);

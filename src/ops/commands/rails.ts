@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { toRfc3339 } from '../../core/instant.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
 import { listRails, type RailStanding } from '../../support/reading/rails.js';
@@ -16,7 +15,6 @@ export function addRailCommands(program: Command): void {
 A rail is open when several calls in a row, about different payouts, had no answer: nothing is handed to it, and nothing is
 lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
     examples: ['rails list', 'rails list --json'],
-    input: z.object({}),
     run: async ({ database: { reader }, gateways, output }) => {
       const configured = [...OWN_RAILS, ...Array.from(gateways.urls.keys(), httpRail)];
       output.list((await listRails(reader, configured)).map(railFields), 'There are none.');

@@ -12,7 +12,7 @@ import { type GivenLine, shownDay } from '../../payouts/statements/store.js';
 import { addCommand } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
-import { text } from '../inputs.js';
+import { flag, option } from '../inputs.js';
 import { PROGRAM } from '../program-name.js';
 
 const COLUMNS = { required: ['key', 'status', 'raw', 'asset'], optional: ['reference', 'at'] } as const;
@@ -43,17 +43,16 @@ export function addReconcile(own: Command): void {
     usage: 'reconcile',
     summary: "take a rail's own statement of a day, and compare it with the payouts",
     explanation: EXPLANATION,
-    options: [
-      ['--rail <rail>', 'as payouts name it: simulated, or http:NAME'],
-      ['--date <day>', 'the day of the statement, UTC: 2026-11-21'],
-      ['--statement <csv>', "the rail's statement"],
-      ['--csv', 'print the differences as CSV'],
-    ],
     examples: [
       'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv',
       'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
     ],
-    input: z.object({ rail: text, date: day, statement: text, csv: z.boolean().default(false) }),
+    input: z.object({
+      rail: option('<rail>', 'as payouts name it: simulated, or http:NAME'),
+      date: option('<day>', 'the day of the statement, UTC: 2026-11-21', day),
+      statement: option('<csv>', "the rail's statement"),
+      csv: flag('print the differences as CSV'),
+    }),
     needs: 'resolve',
     run: async (ops, { rail, date, statement, csv }) => {
       const { output, clock } = ops;

@@ -7,24 +7,26 @@ import { SETTLED_AFTER_MS } from '../../ledger/clock-guard.js';
 import { addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { optionalText, time } from '../inputs.js';
+import { flag, option, optional, time } from '../inputs.js';
 import type { Fields } from '../output.js';
 import { type LedgerTotals, readTenants, readTotalsAt, readTotalsNow } from '../reports/ledger-totals.js';
 import { addsUp, type ReportLine, reportLines } from '../reports/lines.js';
 
-const TENANT = ['--tenant <tenant>', 'only the lines of this tenant (id or name)'] as const;
-const CSV = ['--csv', 'print CSV: amounts as raw integers, in the smallest unit'] as const;
-const csv = z.boolean().default(false);
+const tenant = optional('<tenant>', 'only the lines of this tenant (id or name)');
+const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
 
 export function addReportCommands(program: Command): void {
   const own = group(program, 'reports', 'what the ledger has in all, added up');
   addQuery(own, {
     usage: 'trial-balance',
     summary: 'what every tenant has, by asset and kind of account; the total is zero',
-    options: [['--at <time>', 'as it was at this moment, at least 15 seconds ago (default: now)'], TENANT, CSV],
     explanation: EXPLANATION,
     examples: ['reports trial-balance', 'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv'],
-    input: z.object({ at: time.optional(), tenant: optionalText, csv }),
+    input: z.object({
+      at: option('<time>', 'as it was at this moment, at least 15 seconds ago (default: now)', time.optional()),
+      tenant,
+      csv,
+    }),
     run: async (ops, { at, ...wanted }) => {
       if (at !== undefined) assertPast(ops, at);
       const totals = at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
@@ -34,15 +36,18 @@ export function addReportCommands(program: Command): void {
   addQuery(own, {
     usage: 'closing',
     summary: 'what every tenant had when a month began and when it ended, by asset and kind of account',
-    options: [
-      ['--month <month>', 'such as 2026-10; it must be over'],
-      ['--time-zone <zone>', `IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`],
-      TENANT,
-      CSV,
-    ],
     explanation: EXPLANATION,
     examples: ['reports closing --month 2026-10', 'reports closing --month 2026-10 --csv'],
-    input: z.object({ month: z.string(), timeZone: z.string().default(DEFAULT_TIME_ZONE), tenant: optionalText, csv }),
+    input: z.object({
+      month: option('<month>', 'such as 2026-10; it must be over', z.string()),
+      timeZone: option(
+        '<zone>',
+        `IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`,
+        z.string().default(DEFAULT_TIME_ZONE),
+      ),
+      tenant,
+      csv,
+    }),
     run: async (ops, { month, timeZone, ...wanted }) => {
       const { startsAt, endsAt } = namedMonth(month, timeZone);
       assertPast(ops, instant(endsAt - 1));

@@ -17,7 +17,7 @@ import { Outbox } from '../../temporal/outbox.js';
 import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { optionalText, text, time, wholeNumber } from '../inputs.js';
+import { flag, option, optional, time, wholeNumber } from '../inputs.js';
 import { conversationOf } from '../rail-conversation.js';
 import { PROGRAM } from '../program-name.js';
 import { restoreFields, restoreFindingFields } from '../support/restores.js';
@@ -40,7 +40,6 @@ export function addRestoreCommands(program: Command): void {
     usage: 'status',
     summary: 'the last restore: whether it is open, and how far it has got',
     examples: ['restore status', 'restore status --json'],
-    input: z.object({}),
     run: async ({ database, output }) => {
       const last = await lastRestore(database.reader);
       if (last === undefined) return output.list([], 'This database was never restored.');
@@ -50,9 +49,8 @@ export function addRestoreCommands(program: Command): void {
   addQuery(own, {
     usage: 'findings',
     summary: 'what the rails contradict after the last restore: payments that we do not know are unknown_here',
-    options: [['--all', 'include those that need no action']],
     examples: ['restore findings', 'restore findings --all --json'],
-    input: z.object({ all: z.boolean().default(false) }),
+    input: z.object({ all: flag('include those that need no action') }),
     run: async ({ database, output }, { all }) => {
       const last = await lastRestore(database.reader);
       const found = last === undefined ? [] : await findingsOf(database.reader, last.id);
@@ -68,27 +66,24 @@ function addBegin(own: Command): void {
     usage: 'begin',
     summary: 'close the ledger of a restored database, and say what was lost',
     explanation: STEPS,
-    options: [
-      ['--to <time>', 'the moment that was restored: everything committed later is lost'],
-      ['--until <time>', 'when the lost part ended (default: now)'],
-      ['--skip <count>', 'sequences to skip in each log (default: 10,000 for each lost second, at least 1,000,000)'],
-      ['--nothing-lost', 'the copy is whole: the service was stopped before it was made'],
-      ['--reason <text>', 'why, up to 140 characters'],
-    ],
     examples: [
       "restore begin --to 2026-11-22T14:10:00Z --until 2026-11-22T14:21:00Z --reason 'ticket 204: a table was dropped'",
       "restore begin --nothing-lost --reason 'moved to another server, ticket 118'",
     ],
     input: z.object({
-      to: time.optional(),
-      until: time.optional(),
-      skip: z
-        .string()
-        .regex(/^[1-9][0-9]{0,14}$/, 'must be a number of at least 1')
-        .transform((given) => BigInt(given))
-        .optional(),
-      nothingLost: z.boolean().default(false),
-      reason: text,
+      to: option('<time>', 'the moment that was restored: everything committed later is lost', time.optional()),
+      until: option('<time>', 'when the lost part ended (default: now)', time.optional()),
+      skip: option(
+        '<count>',
+        'sequences to skip in each log (default: 10,000 for each lost second, at least 1,000,000)',
+        z
+          .string()
+          .regex(/^[1-9][0-9]{0,14}$/, 'must be a number of at least 1')
+          .transform((given) => BigInt(given))
+          .optional(),
+      ),
+      nothingLost: flag('the copy is whole: the service was stopped before it was made'),
+      reason: option('<text>', 'why, up to 140 characters'),
     }),
     needs: 'restore.begin',
     check: ({ to, until, skip, nothingLost }) => {
@@ -110,15 +105,18 @@ function addFinish(own: Command): void {
     usage: 'finish',
     summary: 'make the restored database good, then open the ledger again',
     explanation: STEPS,
-    options: [
-      [
-        '--leave-out <rails>',
-        'rails that do not answer, separated by commas: repeat the command without this option to ask them',
-      ],
-      ['--accept-findings <count>', 'open it even if the audit finds this many contradictions (default: 0)'],
-    ],
     examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
-    input: z.object({ leaveOut: optionalText, acceptFindings: wholeNumber(0, 999_999).prefault('0') }),
+    input: z.object({
+      leaveOut: optional(
+        '<rails>',
+        'rails that do not answer, separated by commas: repeat the command without this option to ask them',
+      ),
+      acceptFindings: option(
+        '<count>',
+        'open it even if the audit finds this many contradictions (default: 0)',
+        wholeNumber(0, 999_999).prefault('0'),
+      ),
+    }),
     needs: 'restore.finish',
     run: async (ops, { leaveOut, acceptFindings }) => {
       const by = ops.by();
@@ -152,7 +150,6 @@ function addFinish(own: Command): void {
 interface Asking {
   readonly restore: Restore;
   readonly rails: Rails;
-  /** No rail was left out. */
   readonly isWhole: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { StaffSession } from '../../db/entities/staff.js';
 import { findSession, revokeSessions, signIn } from '../../staff/sessions.js';
 import { addCommand, addQuery, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { optionalText, text } from '../inputs.js';
+import { flag, optional, optionalText, text } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
 import { signedInFields } from '../support/staff.js';
 
@@ -20,18 +20,22 @@ export function addSignInCommands(program: Command): void {
     usage: 'login <name>',
     summary: 'sign in with a code from your authenticator: from then on you are the one who acts',
     explanation: EXPLANATION,
-    options: [['--code <code>', 'the code; without it you are asked, or it is read from standard input']],
     examples: ['login maria', 'login maria --code 492039'],
-    input: z.object({ name: text, code: optionalText }),
+    input: z.object({
+      name: text,
+      code: optional('<code>', 'the code; without it you are asked, or it is read from standard input'),
+    }),
     needs: 'own proof',
     run: login,
   });
   addCommand(program, {
     usage: 'logout',
     summary: 'end your session',
-    options: [['--everywhere', 'also your sessions on other machines and at the support desk']],
     examples: ['logout', 'logout --as maria --everywhere'],
-    input: z.object({ as: optionalText, everywhere: z.boolean().default(false) }),
+    input: z.object({
+      as: optionalText,
+      everywhere: flag('also your sessions on other machines and at the support desk'),
+    }),
     needs: 'own proof',
     run: logout,
   });
@@ -39,7 +43,6 @@ export function addSignInCommands(program: Command): void {
     usage: 'whoami',
     summary: 'who acts here, with which rights and until when; and who else is signed in',
     examples: ['whoami', 'whoami --as maria'],
-    input: z.object({}),
     run: async (ops) => {
       const { identity, session } = await ops.signedIn();
       const others = ops.sessions.list().filter(({ name }) => name !== identity.name);

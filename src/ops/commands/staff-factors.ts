@@ -4,18 +4,10 @@ import { approveFactorReset, proposeFactorReset, withdrawFactorReset } from '../
 import { addCommand } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
-import { optionalText, text } from '../inputs.js';
+import { flag, optional, text } from '../inputs.js';
 import { resetFields, showWithFactor } from '../support/staff.js';
 import { PROGRAM } from '../program-name.js';
 
-const input = z.object({
-  name: text,
-  reason: optionalText,
-  approve: z.boolean().default(false),
-  withdraw: z.boolean().default(false),
-});
-
-/** A new authenticator for somebody who lost theirs. */
 export function addFactorReset(own: Command): void {
   addCommand(own, {
     usage: 'reset-factor <name>',
@@ -27,13 +19,13 @@ export function addFactorReset(own: Command): void {
 
 Neither is for oneself, so it takes two others who may manage. The old authenticator is of no use from then on, every session
 of theirs is over, and so is a lock-out by wrong codes.`,
-    options: [
-      ['--reason <text>', 'why, up to 140 characters: proposes it'],
-      ['--approve', 'create what another person proposed'],
-      ['--withdraw', 'end the proposal'],
-    ],
     examples: ["staff reset-factor maria --reason 'lost her phone, ticket 118'", 'staff reset-factor maria --approve'],
-    input,
+    input: z.object({
+      name: text,
+      reason: optional('<text>', 'why, up to 140 characters: proposes it'),
+      approve: flag('create what another person proposed'),
+      withdraw: flag('end the proposal'),
+    }),
     needs: {
       among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
       of: ({ approve, withdraw }) => (approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose'),

@@ -8,17 +8,18 @@ import { unbindSubject } from '../../staff/subjects.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
-import { staffRights, text } from '../inputs.js';
+import { option, staffRights, text } from '../inputs.js';
 import { sessionFields, showWithFactor, staffFields } from '../support/staff.js';
 import { addFactorReset } from './staff-factors.js';
 import { PROGRAM } from '../program-name.js';
 
 const ALL = STAFF_RIGHTS.join(',');
 const NOBODY = `There is no staff yet: ${PROGRAM} staff add NAME --can ${ALL}`;
-const CAN = [
-  '--can <rights>',
+const can = option(
+  '<rights>',
   `${ALL}, or some of them; who may approve may also reject, who may pause also resume and retry`,
-] as const;
+  staffRights,
+);
 
 export function addStaffCommands(program: Command): void {
   const own = group(program, 'staff', "who of the operators' people and programs may do what, and how they prove it");
@@ -28,7 +29,6 @@ export function addStaffCommands(program: Command): void {
     usage: 'list',
     summary: 'all staff, including inactive ones',
     examples: ['staff list', 'staff list --json'],
-    input: z.object({}),
     run: async ({ database, output }) => {
       output.list((await listStaff(database.reader)).map(staffFields), NOBODY);
     },
@@ -73,7 +73,6 @@ function addPerson(own: Command): void {
   addCommand(own, {
     usage: 'add <name>',
     summary: 'let somebody act; repeated, it gives exactly these rights, and makes them active again',
-    options: [CAN],
     explanation: `
 Whoever is new gets an authenticator: its secret is shown once, as a QR code, as an address and for typing. Repeated, nothing
 is made anew. The name is what they sign in and sign with; two that differ by case, accents or look-alikes are one.
@@ -81,7 +80,7 @@ is made anew. The name is what they sign in and sign with; two that differ by ca
 The first who may manage is added by whoever has the administrator's address of the database: MYSQL_ADMIN_URL. Add two
 more: a lost authenticator takes two others who may manage (staff reset-factor --help).`,
     examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
-    input: z.object({ name: text, can: staffRights }),
+    input: z.object({ name: text, can }),
     needs: 'manage',
     firstByAdministrator: true,
     run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
@@ -97,11 +96,10 @@ function addService(own: Command): void {
   addCommand(own, {
     usage: 'add-service <name>',
     summary: 'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
-    options: [CAN],
     explanation: `
 The program has the key in OPS_KEY, and --as of nobody. A service never counts as a person: what two people do it cannot.`,
     examples: ['staff add-service nightly-reconcile --can resolve --json'],
-    input: z.object({ name: text, can: staffRights }),
+    input: z.object({ name: text, can }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, can: rights }) => {
       const { service, key } = await setService({ database, clock }, { name, rights }, actor());
@@ -118,7 +116,6 @@ function addSessions(own: Command): void {
     usage: 'sessions',
     summary: 'who is signed in, here and at the support desk, from where and until when',
     examples: ['staff sessions', 'staff sessions --json'],
-    input: z.object({}),
     run: async ({ database, clock, output }) =>
       output.list((await listOpenSessions(database.reader, clock())).map(sessionFields), 'Nobody is signed in.'),
   });

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { readSweeps } from '../../temporal/reading-leases.js';
 import { addQuery, group } from '../command.js';
 import { sweepFields } from '../presenting-bridge.js';
@@ -15,7 +14,6 @@ export function addSweepCommands(program: Command): void {
     summary: 'every sweep, and the worker process that does it',
     explanation: EXPLANATION,
     examples: ['sweeps list', 'sweeps list --json'],
-    input: z.object({}),
     run: async ({ database, output }) => {
       const found = await readSweeps(database.reader);
       output.list(found.map(sweepFields), 'There are none: no worker has run yet.');

@@ -10,7 +10,7 @@ import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
 import { UsageError } from '../failures.js';
-import { countOrDefault, optionalText, seconds, text } from '../inputs.js';
+import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
 import { accountFields, quotaFields, tenantFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
@@ -19,12 +19,16 @@ export function addTenantCommands(program: Command): void {
   addCommand(own, {
     usage: 'add <name>',
     summary: 'create a tenant with its system accounts',
-    options: [
-      ['--network <name>', 'tenants of one network can pay each other (default: none)'],
-      ['--time-zone <zone>', `IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`],
-    ],
     examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
-    input: z.object({ name: text, network: optionalText, timeZone: text.default(DEFAULT_TIME_ZONE) }),
+    input: z.object({
+      name: text,
+      network: optional('<name>', 'tenants of one network can pay each other (default: none)'),
+      timeZone: option(
+        '<zone>',
+        `IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`,
+        text.default(DEFAULT_TIME_ZONE),
+      ),
+    }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {
       const wanted = { name, network: network ?? null, timeZone };
@@ -35,7 +39,6 @@ export function addTenantCommands(program: Command): void {
     usage: 'list',
     summary: 'all tenants',
     examples: ['tenants list', 'tenants list --json'],
-    input: z.object({}),
     run: async ({ database, output }) => {
       const all = await database.reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
       output.list(all.map(tenantFields), `There is no tenant yet: ${PROGRAM} tenants add acme`);
@@ -70,21 +73,18 @@ function addQuotas(own: Command): void {
     usage: 'quotas <tenant>',
     summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
     explanation: 'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
-    options: [
-      ['--open-batches <count>', 'batches that are validated, ready or paid, or the word default'],
-      ['--problem-rows <count>', 'problems kept of rejected files, or the word default'],
-      ['--unpaid-rows <count>', 'rows kept of batches that have paid nobody, or the word default'],
-      ['--stored-bytes <count>', 'bytes kept of uploaded files, or the word default'],
-      ['--statement-rows <count>', 'movements in the statements that are kept, 100 more for each, or the word default'],
-    ],
     examples: ['tenants quotas acme', 'tenants quotas acme --open-batches 500 --stored-bytes default'],
     input: z.object({
       tenant: text,
-      openBatches: countOrDefault,
-      problemRows: countOrDefault,
-      unpaidRows: countOrDefault,
-      storedBytes: countOrDefault,
-      statementRows: countOrDefault,
+      openBatches: option('<count>', 'batches that are validated, ready or paid, or the word default', countOrDefault),
+      problemRows: option('<count>', 'problems kept of rejected files, or the word default', countOrDefault),
+      unpaidRows: option('<count>', 'rows kept of batches that have paid nobody, or the word default', countOrDefault),
+      storedBytes: option('<count>', 'bytes kept of uploaded files, or the word default', countOrDefault),
+      statementRows: option(
+        '<count>',
+        'movements in the statements that are kept, 100 more for each, or the word default',
+        countOrDefault,
+      ),
     }),
     needs: { among: ['manage'], of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null) },
     run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
@@ -105,9 +105,15 @@ function addRecipientBudget(own: Command): void {
     summary: 'how many new people a tenant may look for by alias or phone; with --size, changes it',
     explanation:
       'Each token of a tenant with a size of its own may use all of it. A change fills it; running processes know within seconds.',
-    options: [['--size <count>', 'people at once, or the word default: the configured size for all tenants']],
     examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
-    input: z.object({ tenant: text, size: countOrDefault }),
+    input: z.object({
+      tenant: text,
+      size: option(
+        '<count>',
+        'people at once, or the word default: the configured size for all tenants',
+        countOrDefault,
+      ),
+    }),
     needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
     run: async ({ database, clock, actor, output }, { tenant, size }) => {
       const { id } = await findTenant(database.reader, tenant);
@@ -125,10 +131,6 @@ function addPolicyDelay(own: Command): void {
     summary: "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
     explanation:
       'It holds for members and operators alike, from the next change on: what waits already keeps its time. What is stricter never waits.',
-    options: [
-      ['--seconds <time>', '24h, 7d, or seconds; 1s to 30d'],
-      ['--none', 'changes that weaken a policy take effect at once'],
-    ],
     examples: [
       'tenants policy-delay acme',
       'tenants policy-delay acme --seconds 86400',
@@ -136,8 +138,8 @@ function addPolicyDelay(own: Command): void {
     ],
     input: z.object({
       tenant: text,
-      seconds: seconds(1, MAX_POLICY_DELAY_S).optional(),
-      none: z.boolean().default(false),
+      seconds: option('<time>', '24h, 7d, or seconds; 1s to 30d', seconds(1, MAX_POLICY_DELAY_S).optional()),
+      none: flag('changes that weaken a policy take effect at once'),
     }),
     needs: { among: ['manage'], of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null) },
     check: ({ seconds: given, none }) => {

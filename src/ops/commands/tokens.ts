@@ -7,7 +7,7 @@ import { SCOPES } from '../../core/permissions.js';
 import { type ActingOps, addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
-import { cidrs, duration, optionalText, scopes, TENANT, text, time } from '../inputs.js';
+import { cidrs, duration, option, optional, optionalText, scopes, tenant, text, time } from '../inputs.js';
 import { tokenFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
@@ -25,21 +25,22 @@ function addIssue(own: Command): void {
   addCommand(own, {
     usage: 'issue <name>',
     summary: 'issue a token for a member; it is shown once, and only its hash is kept',
-    options: [
-      TENANT,
-      ['--member <member>', 'id or name of the member for whom it speaks'],
-      ['--scopes <scopes>', `separated by commas, as few as will do: ${SCOPES.join(',')}; or all`],
-      ['--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)'],
-      [
-        '--cidrs <ranges>',
-        'the only address ranges from which it may be used, separated by commas (default: anywhere)',
-      ],
-    ],
     examples: [
       "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
       'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
     ],
-    input: z.object({ name: text, tenant: text, member: text, scopes, expires: time.optional(), cidrs }),
+    input: z.object({
+      name: text,
+      tenant,
+      member: option('<member>', 'id or name of the member for whom it speaks'),
+      scopes: option('<scopes>', `separated by commas, as few as will do: ${SCOPES.join(',')}; or all`, scopes),
+      expires: option('<time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)', time.optional()),
+      cidrs: option(
+        '<ranges>',
+        'the only address ranges from which it may be used, separated by commas (default: anywhere)',
+        cidrs,
+      ),
+    }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
@@ -56,9 +57,8 @@ function addList(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's tokens, including revoked ones, without their secrets",
-    options: [TENANT],
     examples: ['tokens list --tenant acme'],
-    input: z.object({ tenant: text }),
+    input: z.object({ tenant }),
     run: async ({ database, output }, { tenant }) => {
       const { id: tenantId } = await findTenant(database.reader, tenant);
       const [own, people] = await Promise.all([
@@ -76,9 +76,12 @@ function addRevoke(own: Command): void {
   addCommand(own, {
     usage: 'revoke [key-id]',
     summary: 'revoke a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
-    options: [TENANT, ['--member <member>', 'instead of a key id: every live token of this member (id or name)']],
     examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
-    input: z.object({ keyId: optionalText, tenant: optionalText, member: optionalText }),
+    input: z.object({
+      keyId: optionalText,
+      tenant: optional('<tenant>', 'id or name of the tenant'),
+      member: optional('<member>', 'instead of a key id: every live token of this member (id or name)'),
+    }),
     needs: 'manage',
     run: async (ops, { keyId, tenant, member }) => {
       if (keyId === undefined && tenant !== undefined && member !== undefined) return revokeAll(ops, tenant, member);
@@ -107,9 +110,15 @@ function addRotate(own: Command): void {
   addCommand(own, {
     usage: 'rotate <key-id>',
     summary: 'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
-    options: [['--grace <time>', 'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)']],
     examples: ['tokens rotate k3jd7q2mzx5tyw4a --grace 24h', 'tokens rotate k3jd7q2mzx5tyw4a --yes --json'],
-    input: z.object({ keyId: text, grace: duration.prefault('0s') }),
+    input: z.object({
+      keyId: text,
+      grace: option(
+        '<time>',
+        'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
+        duration.prefault('0s'),
+      ),
+    }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { keyId, grace }) => {
       const known = await findToken(database.reader, keyId);

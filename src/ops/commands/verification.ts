@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { declareVerificationFor, DOCUMENT_NUMBER } from '../../accounts/verification.js';
+import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
 import { isCountry } from '../../core/countries.js';
 import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
 import { addCommand, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { optionalText, text, time, WITHIN } from '../inputs.js';
+import { flag, oneOf, option, optional, text, time, within } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
 
 const TYPES = DOCUMENT_TYPES.join(', ');
@@ -15,31 +15,26 @@ export function addVerification(own: Command): void {
   addCommand(own, {
     usage: 'verify <account>',
     summary: 'declare who is behind an account: from now on it may send; repeated, it replaces the declaration',
-    options: [
-      WITHIN,
-      ['--legal-name <name>', 'as in the document; never shown to others'],
-      ['--document-type <type>', TYPES],
-      [
-        '--document-number <number>',
-        '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
-      ],
-      ['--document-number-stdin', 'read the number from standard input'],
-      ['--country <code>', 'the country that issued the document: two capital letters, such as CO'],
-      ['--declared-at <time>', 'when it was declared (default: now)'],
-    ],
     examples: [
       "accounts verify '$ana' --tenant acme --legal-name 'Ana María Pérez' --document-type CC --country CO",
       "accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO --document-number-stdin < nit.txt",
     ],
     input: z.object({
       account: text,
-      tenant: optionalText,
-      legalName: text,
-      documentType: z.enum(DOCUMENT_TYPES, { error: `must be one of ${TYPES}` }),
-      documentNumber: optionalText,
-      documentNumberStdin: z.boolean().default(false),
-      country: z.string().refine(isCountry, 'must be the two capital letters of a country, such as CO'),
-      declaredAt: time.optional(),
+      tenant: within,
+      legalName: option('<name>', 'as in the document; never shown to others'),
+      documentType: option('<type>', TYPES, oneOf(DOCUMENT_TYPES)),
+      documentNumber: optional(
+        '<number>',
+        '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
+      ),
+      documentNumberStdin: flag('read the number from standard input'),
+      country: option(
+        '<code>',
+        'the country that issued the document: two capital letters, such as CO',
+        z.string().refine(isCountry, 'must be the two capital letters of a country, such as CO'),
+      ),
+      declaredAt: option('<time>', 'when it was declared (default: now)', time.optional()),
     }),
     needs: 'manage',
     run: async (ops, { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared }) => {
@@ -47,7 +42,7 @@ export function addVerification(own: Command): void {
       const encryptionKeys = ops.encryptionKeys();
       const account = await findAccount(database.reader, { account: named, tenant });
       const documentNumber = await readDocumentNumber(ops, given, documentNumberStdin);
-      const answer = await declareVerificationFor(
+      const answer = await declareVerification(
         { database, clock, encryptionKeys },
         account.id,
         {

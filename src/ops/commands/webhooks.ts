@@ -4,18 +4,19 @@ import type { Uuid } from '../../core/ids.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
   describe,
-  type OperatingDeps,
+  disableForStaff,
+  enableForStaff,
+  type Operation,
   pause,
   recoverFor,
   resume,
   retryNow,
-  setStatus,
 } from '../../webhooks/operating.js';
 import { readDeliveries } from '../../webhooks/reading.js';
-import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
+import type { StaffActName } from '../../staff/rules.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
-import { optionalText, text, time } from '../inputs.js';
+import { option, optional, text, time } from '../inputs.js';
 import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
 
 /** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
@@ -32,16 +33,10 @@ export function addWebhookCommands(program: Command): void {
     own,
     'enable',
     'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
-    (...given) => setStatus(given[0], given[1], 'enabled', given[2]),
+    enableForStaff,
     'webhook.enable',
   );
-  addAct(
-    own,
-    'disable',
-    'disable it until its tenant or an operator enables it',
-    (...given) => setStatus(given[0], given[1], 'disabled', given[2]),
-    'webhook.disable',
-  );
+  addAct(own, 'disable', 'disable it until its tenant or an operator enables it', disableForStaff, 'webhook.disable');
 }
 
 const limit = z
@@ -54,9 +49,8 @@ function addList(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
-    options: [['--tenant <tenant>', 'all of this tenant (id or name)']],
     examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-    input: z.object({ tenant: optionalText }),
+    input: z.object({ tenant: optional('<tenant>', 'all of this tenant (id or name)') }),
     run: async ({ database, output }, { tenant }) => {
       const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
       const found = await database.reader.select(
@@ -92,9 +86,11 @@ function addDeliveries(own: Command): void {
   addQuery(own, {
     usage: 'deliveries <endpoint>',
     summary: 'its deliveries, newest first, each with its last attempt',
-    options: [['--limit <count>', 'how many at most, up to 100 (default: 25)']],
     examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
-    input: z.object({ endpoint: text, limit }),
+    input: z.object({
+      endpoint: text,
+      limit: option('<count>', 'how many at most, up to 100 (default: 25)', limit),
+    }),
     run: async ({ database, output }, { endpoint, limit: most }) => {
       const { id } = await findEndpoint(database.reader, endpoint);
       const { items } = await readDeliveries(database.reader, id, null, most);
@@ -107,9 +103,8 @@ function addRecover(own: Command): void {
   addCommand(own, {
     usage: 'recover <endpoint>',
     summary: 'send again everything since then that got no 2xx',
-    options: [['--since <time>', 'at most 30 days ago']],
     examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
-    input: z.object({ endpoint: text, since: time }),
+    input: z.object({ endpoint: text, since: option('<time>', 'at most 30 days ago', time) }),
     needs: 'webhook.recover',
     subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint, since }) => {
@@ -122,13 +117,7 @@ function addRecover(own: Command): void {
 }
 
 /** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
-function addAct(
-  own: Command,
-  name: string,
-  summary: string,
-  operation: (deps: OperatingDeps, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
-  act: StaffActName,
-): void {
+function addAct(own: Command, name: string, summary: string, operation: Operation, act: StaffActName): void {
   addCommand(own, {
     usage: `${name} <endpoint>`,
     summary,

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { feed, withPlainBreaks } from '../../spreadsheets/csv/feeding.js';
 import { OpsError } from '../failures.js';
 
-/** A line of a CSV file with a header: trimmed values by the header's names. */
 export interface CsvLine {
   /** As an editor numbers it: the header is 1. */
   readonly number: number;
@@ -23,10 +22,7 @@ const record = z.object({ record: z.array(z.string()), info: z.object({ lines: z
 const MAX_LINE_BYTES = 65_536;
 const READ_BYTES = 256 * 1024;
 
-/**
- * The lines of a UTF-8 CSV file (`,` or `;`, with or without BOM), as they are read. Throws OpsError for a file that
- * cannot be read, is not UTF-8 or not CSV, or has the wrong header.
- */
+/** UTF-8 with `,` or `;`, with or without BOM. Throws OpsError for what is none, or has the wrong header. */
 export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerator<CsvLine> {
   const text = withPlainBreaks(decoded(path));
   const first = await text.next();

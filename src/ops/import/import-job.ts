@@ -2,7 +2,6 @@ import { importAccounts, type ImportDeps } from '../../accounts/importing.js';
 import type { Uuid } from '../../core/ids.js';
 import { type LineProblem, problemsOf, type ReadLine, type WantedLine } from './account-lines.js';
 
-/** How many lines share a transaction. */
 const GROUP = 500;
 
 interface ImportWatchers {
@@ -26,7 +25,6 @@ export class ImportJob {
     if (this.waiting.length >= GROUP) await this.finish();
   }
 
-  /** Opens what is still waiting. */
   async finish(): Promise<void> {
     const group = this.waiting;
     this.waiting = [];

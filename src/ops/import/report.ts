@@ -9,10 +9,7 @@ const HEADER = 'line,column,code,value,message\n';
 export class ReportFile {
   private constructor(private readonly file: FileHandle) {}
 
-  /**
-   * Overwrites an existing file. It contains personal data from the import, so only its owner may read it. Throws
-   * OpsError.
-   */
+  /** Overwrites. It has personal data of the import, so only its owner may read it. Throws OpsError. */
   static async create(path: string): Promise<ReportFile> {
     try {
       const file = await open(path, 'w', 0o600);

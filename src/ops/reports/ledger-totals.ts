@@ -7,11 +7,9 @@ import { accounts, SYSTEM_ROLES, type Tenant, tenants } from '../../db/entities/
 import { literal } from '../../db/statements.js';
 import { totalsAt } from '../../accounts/past-balances.js';
 
-/** The groups of a tenant's accounts: its ordinary ones, and each system account. */
 export const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** The totals of a tenant's accounts, by asset and group. */
 export class LedgerTotals {
   private readonly sums = new Map<string, bigint>();
 

@@ -9,7 +9,6 @@ export interface ReportLine {
   readonly asset: Asset;
   /** `all`: the tenant's groups together: its position towards other tenants of its network. */
   readonly group: Group | 'all';
-  /** One for each of the requested totals, in order. */
   readonly totals: readonly bigint[];
 }
 

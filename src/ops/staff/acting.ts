@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Act, type Actor, recordAct } from '../../access/audit-log.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
-import type { Clock } from '../../core/instant.js';
 import { withEscapes } from '../../core/text.js';
-import type { Database } from '../../db/database.js';
+import type { Database, DatabaseDeps } from '../../db/database.js';
 import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
 import { transact } from '../../db/transact.js';
 import { findService, hasNoManager } from '../../staff/people.js';
@@ -18,9 +17,7 @@ import { PROGRAM } from '../program-name.js';
 
 /** Determines who acts on the command line, and whether they may. */
 
-export interface ActingDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface ActingDeps extends DatabaseDeps {
   readonly sessions: SessionFile;
   /** A service's key: OPS_KEY. */
   readonly key: string | undefined;

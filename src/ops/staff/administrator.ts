@@ -7,10 +7,7 @@ import { hasNoManager } from '../../staff/people.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError } from '../failures.js';
 
-/**
- * Whoever may change the schema creates the first manager of the staff, but none after that. (docs/operations.md, The
- * first of the staff)
- */
+/** Whoever may change the schema creates the staff's first manager. (docs/operations.md, The first of the staff) */
 
 interface Administrator {
   /** Connected as the administrator, so that their acts are on the database where they have the right. */
@@ -18,10 +15,7 @@ interface Administrator {
   readonly actor: Actor;
 }
 
-/**
- * Null if no such address is given, or somebody may already manage the staff. Throws OpsError if it is not an
- * administrator's.
- */
+/** Null without the address, or where somebody manages the staff. Throws OpsError if it is no administrator's. */
 export async function findAdministrator(config: OpsConfig, deps: OpsDeps): Promise<Administrator | null> {
   if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader))) return null;
   const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);

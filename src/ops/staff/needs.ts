@@ -51,7 +51,6 @@ export function needsCode(need: Need): boolean {
   return !isRight(need) && asksForCode(need, 'ops');
 }
 
-/** The name of its refusal in the audit log. */
 export function refusedAction(need: Need): string {
   return isRight(need) ? 'ops.refused' : `${need}_refused`;
 }

@@ -31,7 +31,6 @@ interface SessionFileNames {
   readonly XDG_CONFIG_HOME?: string | undefined;
 }
 
-/** Where sessions are stored: OPS_SESSIONS, or below XDG_CONFIG_HOME or ~/.config. */
 export function sessionFilePath({ OPS_SESSIONS: named, XDG_CONFIG_HOME: home }: SessionFileNames): string {
   if (named !== undefined) return named;
   const base = home !== undefined && isAbsolute(home) ? home : join(homedir(), '.config');
@@ -55,7 +54,6 @@ export class SessionFile {
     private readonly database: string,
   ) {}
 
-  /** In order of signing in. */
   list(): readonly StoredSession[] {
     return this.read()[this.database] ?? [];
   }
@@ -65,7 +63,6 @@ export class SessionFile {
     return this.list().findLast((one) => name === undefined || foldedName(one.name) === foldedName(name));
   }
 
-  /** Makes it the current session, and removes expired ones. */
   keep(kept: StoredSession, now: Instant): void {
     this.change((sessions) => [...without(sessions, kept.name).filter((one) => one.expires_at > toRfc3339(now)), kept]);
   }

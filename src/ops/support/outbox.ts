@@ -50,7 +50,6 @@ const SLICE = 500;
 
 type Found = Awaited<ReturnType<WaitingSource['longWaiting']>>;
 
-/** Everything of a kind that waits, in slices. */
 async function* waitingSlices(reader: Reader, source: WaitingSource, madeBefore: Instant): AsyncGenerator<Found> {
   let after: Uuid | null = null;
   do {

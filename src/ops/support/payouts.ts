@@ -26,7 +26,6 @@ export function payoutFields(payout: Payout): Fields {
 
 const MAX_CONTRADICTIONS = 5;
 
-/** A stuck payout: why, since when, and the last report. */
 export async function stuckFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {
   const said = await reader.select(payoutRailEvents, { payoutId: payout.id }, { orderBy: ['id'] });
   const last = said.at(-1);

@@ -33,7 +33,6 @@ export function resetFields({ name }: Staff, { status, reason, createdAt }: Staf
   return { name, status, reason, proposed_at: toRfc3339(createdAt) };
 }
 
-/** Shows a person with their new authenticator, this once. */
 export function showWithFactor(output: Output, person: Staff, factor: NewFactor | null): void {
   if (factor === null) return output.one(staffFields(person));
   output.one({ ...staffFields(person), otpauth_url: factor.url, secret: factor.secret });

@@ -8,7 +8,6 @@ import { literal, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { afterAnswer, afterSilence, type BreakerOptions, newBreaker, USUAL_BREAKER } from './rules.js';
 
-/** What the breakers report for monitoring. */
 interface BreakerObserver {
   opened(rail: string, reason: string): void;
   closed(rail: string): void;
@@ -27,10 +26,7 @@ export interface Lease {
   readonly until: Instant;
 }
 
-/**
- * One circuit breaker for each rail, shared by all workers through MySQL, so that not every worker has to find out by
- * hanging calls. (docs/decisions/0038-rails-apart.md)
- */
+/** Shared by all workers through MySQL: not each has to find out by hanging. (docs/decisions/0038-rails-apart.md) */
 export class RailBreakers {
   private known: { readonly rows: Promise<ReadonlyMap<string, RailBreaker>>; readonly readAt: number } | null = null;
 
@@ -41,9 +37,7 @@ export class RailBreakers {
     private readonly observer: BreakerObserver = UNOBSERVED,
   ) {}
 
-  /**
-   * True for a rail that answers, or was never asked. At most half a second out of date. Throws DatabaseUnavailable.
-   */
+  /** True for a rail that answers or was never asked, half a second late at most. Throws DatabaseUnavailable. */
   async isClosed(rail: string): Promise<boolean> {
     return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
   }
@@ -75,10 +69,7 @@ export class RailBreakers {
     return this.write(rail, set, `state<>'closed' AND probe_at=${time.literal(at)}`);
   }
 
-  /**
-   * The lease for a rail that answers again, if nobody is waking its payouts; otherwise null. Throws
-   * DatabaseUnavailable.
-   */
+  /** The lease for a rail that answers again, if nobody wakes its payouts. Throws DatabaseUnavailable. */
   async claimWake(rail: string): Promise<Lease | null> {
     const at = await this.due(rail, ({ state, wakeAt }) => (state === 'closed' ? wakeAt : null));
     return at === null ? null : this.moveWake(rail, at, this.leaseEnd());

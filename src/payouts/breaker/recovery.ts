@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../core/ids.js';
 import { uuid } from '../../db/columns.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
-import { columnList, literal } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { literal } from '../../db/statements.js';
 import type { Outbox } from '../../temporal/outbox.js';
 import type { RailConversation } from '../conversation.js';
 import type { Submissions } from '../submission.js';
@@ -34,21 +33,14 @@ export class RailRecovery {
     return false;
   }
 
-  /**
-   * Tells the workflows of waiting payouts, oldest first, until all know or the rail is silent again. Throws
-   * DatabaseUnavailable.
-   */
+  /** Tells waiting payouts' workflows, oldest first, while the rail answers. Throws DatabaseUnavailable. */
   async wakeDue(rail: string, signal: AbortSignal): Promise<false> {
     const lease = await this.deps.breakers.claimWake(rail);
     if (lease !== null) await this.wake(lease, signal);
     return false;
   }
 
-  /**
-   * Preferably asks about a payout that the rail has answered for before: silence about another may be that payout's
-   * fault. If there is none, hands over a waiting one; failing that, asks about one that the rail may never have
-   * received.
-   */
+  /** Asks about a payout that the rail answered for before; else hands over a waiting one; else asks about another. */
   private async probe(rail: string): Promise<void> {
     const { conversation, submissions } = this.deps;
     const known =
@@ -93,14 +85,13 @@ export class RailRecovery {
     return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
   }
 
-  /** One of the first few. */
   private async first(rail: string, index: string, condition: string): Promise<Payout | undefined> {
-    const rows = await this.deps.conversation.deps.database.reader.query(
-      `SELECT ${columnList(payouts)} FROM payouts ${index}
+    const rows = await this.deps.conversation.deps.database.reader.list(
+      payouts,
+      `${index}
        WHERE rail=${literal(payouts, 'rail', rail)} AND ${condition} LIMIT ${TRIED_AMONG}`,
     );
-    const row = rows[Math.floor(Math.random() * rows.length)];
-    return row === undefined ? undefined : parseRow(payouts, row);
+    return rows[Math.floor(Math.random() * rows.length)];
   }
 }
 

@@ -13,7 +13,6 @@ export interface BreakerOptions {
 
 export const USUAL_BREAKER: BreakerOptions = { opensAfter: 5, probeAfterMs: 10_000 };
 
-/** For a rail without a row. */
 export function newBreaker(rail: string, now: Instant): RailBreaker {
   const unheard = { lastPayoutId: null, lastFailure: null, lastFailureAt: null } as const;
   return { rail, state: 'closed', since: now, failures: 0, ...unheard, probes: 0, probeAt: null, wakeAt: null };
@@ -27,10 +26,7 @@ interface Silence {
 
 const MAX_REASON = 200;
 
-/**
- * After an unanswered call. A single payout that the rail never answers about says nothing about the others, however
- * often it is asked: only a failure for a different payout counts.
- */
+/** Only a failure for a different payout counts: one that is never answered says nothing of the others. */
 export function afterSilence(
   before: RailBreaker,
   { payoutId, reason }: Silence,

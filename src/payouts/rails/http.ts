@@ -21,10 +21,7 @@ function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
 }
 
-/**
- * A gateway that speaks docs/payout-rail.md. Only a 2xx with a statement about this very key is an answer; anything
- * else, or nothing, leaves the outcome unknown.
- */
+/** A gateway by docs/payout-rail.md: all but a 2xx with a statement about this very key leaves the outcome unknown. */
 export class HttpRail implements ListingRail {
   private readonly url: string;
 

@@ -1,6 +1,5 @@
 import type { Keyring } from '../../core/fingerprint.js';
-import type { Clock } from '../../core/instant.js';
-import type { Database } from '../../db/database.js';
+import type { DatabaseDeps } from '../../db/database.js';
 import type { Sweep } from '../../temporal/sweeper.js';
 import type { RailCallbacks } from '../callbacks.js';
 import { HttpRail } from './http.js';
@@ -13,13 +12,8 @@ export interface Gateways {
   readonly keys: ReadonlyMap<string, Keyring>;
 }
 
-interface RailDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /** The way to every rail that a payout may have, whatever new ones take. */
-export function openRails(deps: RailDeps, { urls, keys }: Gateways): Rails {
+export function openRails(deps: DatabaseDeps, { urls, keys }: Gateways): Rails {
   const own: Readonly<Record<OwnRail, Rail>> = { [SIMULATED]: simulatedRail(deps) };
   const rails = new Map<string, Rail>(Object.entries(own));
   for (const [name, url] of urls) {
@@ -30,12 +24,12 @@ export function openRails(deps: RailDeps, { urls, keys }: Gateways): Rails {
 }
 
 /** The bank that is not there is loaded by the first payout that takes it: never where money moves. */
-async function openSimulated({ database, clock }: RailDeps) {
+async function openSimulated({ database, clock }: DatabaseDeps) {
   const { SimulatedRail } = await import('../../../development/simulated-rail/rail.js');
   return new SimulatedRail(database, clock, SIMULATED);
 }
 
-function simulatedRail(deps: RailDeps): ListingRail {
+function simulatedRail(deps: DatabaseDeps): ListingRail {
   return {
     submit: async (order) => (await openSimulated(deps)).submit(order),
     status: async (key) => (await openSimulated(deps)).status(key),
@@ -48,7 +42,7 @@ const REPORTS_EVERY_MS = 500;
 const REPORTED_AT_ONCE = 100;
 
 /** What the simulated rail reports unasked, as a gateway would by its callbacks; nothing where no route takes it. */
-export function simulatedReports(deps: RailDeps, routes: readonly RailRoute[], callbacks: RailCallbacks): Sweep[] {
+export function simulatedReports(deps: DatabaseDeps, routes: readonly RailRoute[], callbacks: RailCallbacks): Sweep[] {
   if (!routes.some(({ rail }) => rail === SIMULATED)) return [];
   const run = async (): Promise<boolean> => {
     const rail = await openSimulated(deps);

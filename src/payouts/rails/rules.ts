@@ -20,7 +20,6 @@ export function failureCode(named: string): FailureCode {
 
 /** `*` means every tenant, or every country. */
 export interface RailRoute {
-  /** Name or id of the tenant. */
   readonly tenant: string;
   readonly country: string;
   /** One of OWN_RAILS, or `http:<name>`. */
@@ -37,12 +36,10 @@ export function isOwnRail(rail: string): rail is OwnRail {
   return OWN_RAILS.some((own) => own === rail);
 }
 
-/** The rail that the configuration calls so. */
 export function railNamed(name: string): string {
   return isOwnRail(name) ? name : httpRail(name);
 }
 
-/** The rail behind a gateway of this name. */
 export function httpRail(gateway: string): string {
   return HTTP + gateway;
 }
@@ -52,9 +49,7 @@ export function gatewayOf(rail: string): string | null {
   return rail.startsWith(HTTP) ? rail.slice(HTTP.length) : null;
 }
 
-/**
- * The rail for a tenant's payouts to a country: the most specific matching route, where a tenant outweighs a country.
- */
+/** The most specific matching route, where a tenant outweighs a country. */
 export function chooseRail(
   routes: readonly RailRoute[],
   tenant: { readonly id: string; readonly name: string },

@@ -14,13 +14,11 @@ export interface SignedMessage {
   readonly method: 'GET' | 'POST';
   /** As in the protocol, without any prefix of a proxy. */
   readonly path: string;
-  /** The bytes as sent. */
   readonly body: Buffer;
 }
 
 export type RailHeaders = Readonly<Record<string, string>>;
 
-/** The headers of a message sent now. */
 export function signed(key: SecretKey, message: SignedMessage, now: Instant): RailHeaders {
   const timestamp = Math.floor(now / 1_000).toString();
   return {

@@ -13,28 +13,20 @@ export interface RailOrder {
   readonly description: string | null;
 }
 
-/**
- * A route by which money reaches bank accounts. Every operation may be repeated without harm, and throws RailSilent if
- * it does not learn what the rail did.
- */
+/** A way for money to bank accounts. Operations may be repeated; RailSilent: it is unknown what the rail did. */
 export interface Rail {
   submit(order: RailOrder): Promise<RailStatement>;
   /** The outcome; null if the rail says that it never heard of the key. */
   status(key: Uuid): Promise<RailStatement | null>;
-  /**
-   * Asks the rail never to pay the key, whether it has heard of it or not. `voided` is forever, even for submissions
-   * still on their way; any other statement is the outcome instead. Null if the rail says that it cannot void.
-   */
+  /** Never to be paid, heard of or not. `voided` is forever; other statements are the outcome. Null: it cannot. */
   void(key: Uuid): Promise<RailStatement | null>;
 }
 
-/** One order in a rail's list. */
 export interface ListedPayment extends RailStatement {
   readonly key: Uuid;
   readonly amount: Amount;
 }
 
-/** A page of the list, by key. */
 export interface RailPage {
   readonly items: readonly ListedPayment[];
   /** The key after which the next page begins; null on the last. */
@@ -43,10 +35,7 @@ export interface RailPage {
 
 /** A rail that can list what it was given, even if we have lost it. */
 export interface ListingRail extends Rail {
-  /**
-   * The orders that first arrived at `since` or later, after the key `after`. Null if the rail says that it cannot
-   * list.
-   */
+  /** Orders that first arrived at `since` or later, after the key `after`. Null if the rail cannot list. */
   list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
 }
 
@@ -59,5 +48,4 @@ export class RailSilent extends Error {
   override name = 'RailSilent';
 }
 
-/** The rails of this installation, by their names in payouts. */
 export type Rails = ReadonlyMap<string, Rail>;

@@ -7,7 +7,6 @@ import type { ListedPayment, RailOrder, RailPage } from './types.js';
 
 /** The messages between us and a gateway, as JSON. (docs/payout-rail.md) */
 
-/** Names a payment. */
 export const key = z.string().transform((text, context): Uuid => {
   const id = parseUuid(text);
   if (id !== null) return id;
@@ -15,7 +14,6 @@ export const key = z.string().transform((text, context): Uuid => {
   return z.NEVER;
 });
 
-/** How a rail may name a payment. */
 export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
 const statement = z
@@ -31,7 +29,6 @@ const keyWith = (status: string) => z.object({ key, status: z.literal(status) })
 const callback = z.intersection(statement, z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }));
 export const amount = z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(ASSETS) });
 const page = z.object({ items: z.array(z.intersection(statement, z.object({ amount }))), next: key.nullable() });
-/** What a rail says of one payout. */
 export interface KeyedStatement extends RailStatement {
   readonly key: Uuid;
 }
@@ -48,7 +45,6 @@ function statementOf(given: z.output<typeof statement>): KeyedStatement {
   return { key: given.key, status: given.status, reference: given.reference ?? null, failureCode: code };
 }
 
-/** Null if it is not a statement. */
 export function readStatement(text: string): KeyedStatement | null {
   const read = statement.safeParse(parsed(text));
   return read.success ? statementOf(read.data) : null;
@@ -68,7 +64,6 @@ export function saysCannotList(text: string): boolean {
   return z.object({ status: z.literal('cannot_list') }).safeParse(parsed(text)).success;
 }
 
-/** Null if it is not a page of a list. */
 export function readPage(text: string): RailPage | null {
   const read = page.safeParse(parsed(text));
   if (!read.success) return null;
@@ -84,7 +79,6 @@ function saysOf(wanted: Uuid, status: string, text: string): boolean {
   return read.success && read.data.key === wanted;
 }
 
-/** Null if it is not a callback. */
 export function readCallback(text: string): RailCallback | null {
   const read = callback.safeParse(parsed(text));
   return read.success ? { ...statementOf(read.data), callbackId: read.data.id } : null;
@@ -107,7 +101,6 @@ export function orderText({ key: id, amount, destination: to, description }: Rai
   });
 }
 
-/** Undefined when it is no JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -35,7 +35,6 @@ export interface Beside {
   readonly elsewhere: readonly DatedLine[];
 }
 
-/** Everything in which a line and the payout differ. */
 export function compared(
   line: DatedLine,
   payout: Payout | undefined,

@@ -16,10 +16,7 @@ import { type PayoutCommand, railEvent, raised, unchanged } from '../outcome.js'
 import type { Difference } from './compare.js';
 import { type DatedLine, shownDay } from './store.js';
 
-/**
- * Raises a payout that a statement contradicts. This settles nothing: a file passes through one person's hands, and
- * only the rail's own word, or two people, release or take money. (docs/contract.md, Rails)
- */
+/** Settles nothing: only the rail's own word, or two people, release or take money. (docs/contract.md, Rails) */
 
 const CONTRADICTIONS: readonly Difference['difference'][] = ['amount', 'state', 'paid_twice', 'reference'];
 

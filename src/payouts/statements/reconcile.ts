@@ -6,8 +6,7 @@ import { time } from '../../db/columns.js';
 import type { Database, Reader } from '../../db/database.js';
 import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import type { PayoutStatement } from '../../db/entities/rail-statements.js';
-import { columnList, literal } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { literal } from '../../db/statements.js';
 import type { PostingDesk } from '../../ledger/desk/desk.js';
 import {
   type Beside,
@@ -47,15 +46,10 @@ interface ReconcileDeps {
 export interface Reconciled extends TakenStatement {
   /** In the order of the statement, then what is missing from it. */
   readonly differences: readonly Difference[];
-  /** How many of its lines were new and raised their payout. */
   readonly raised: number;
 }
 
-/**
- * Imports the statement, compares it with the payouts and with all other imported ones, and raises what it contradicts.
- * Repeating it changes nothing and returns the current differences. Throws like takeStatement, and ApiError
- * ledger_unavailable.
- */
+/** Takes the statement and raises what it contradicts. Throws like takeStatement, and ApiError ledger_unavailable. */
 export async function reconcile(
   deps: ReconcileDeps,
   given: GivenStatement,
@@ -171,12 +165,11 @@ async function endedAround(reader: Reader, rail: string, day: Instant, delayMs: 
   const [from, to] = [instant(day - delayMs), instant(day + DAY_MS)];
   const within = (column: string): string => `${column}>=${time.literal(from)} AND ${column}<${time.literal(to)}`;
   const named = `rail=${literal(payouts, 'rail', rail)}`;
-  const select = `SELECT ${columnList(payouts)} FROM payouts`;
-  const rows = [
-    ...(await reader.query(`${select} FORCE INDEX (ended) WHERE ${named} AND ${within('ended_at')}`)),
-    ...(await reader.query(`${select} FORCE INDEX (returned) WHERE ${named} AND ${within('returned_at')}`)),
+  const found = [
+    ...(await reader.list(payouts, `FORCE INDEX (ended) WHERE ${named} AND ${within('ended_at')}`)),
+    ...(await reader.list(payouts, `FORCE INDEX (returned) WHERE ${named} AND ${within('returned_at')}`)),
   ];
-  return [...new Map(rows.map((row) => parseRow(payouts, row)).map((payout) => [payout.id, payout])).values()];
+  return [...new Map(found.map((payout) => [payout.id, payout])).values()];
 }
 
 /** Those that are in no statement although one should have them. */
@@ -194,10 +187,7 @@ async function unmatched(
   return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
 }
 
-/**
- * Those of these payouts that the rail itself reported as failed: statements do not mention those that it voided or
- * never had.
- */
+/** Which the rail itself reported as failed: statements leave out those that it voided or never had. */
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))

@@ -36,11 +36,7 @@ export interface TakenStatement {
   readonly again: boolean;
 }
 
-/**
- * Imports a statement: the first of its day, the same again, or a corrected one, which becomes a new version that
- * applies from now on. Throws TransactionRetryable if somebody else is importing the same day for too long,
- * DatabaseUnavailable, CommitUnknown.
- */
+/** A corrected one is a new version. Throws TransactionRetryable, DatabaseUnavailable, CommitUnknown. */
 export async function takeStatement(
   database: Database,
   given: GivenStatement,
@@ -94,7 +90,6 @@ function digestOf(lines: readonly GivenLine[]): Buffer {
   return hash.digest();
 }
 
-/** A line with the day of its statement. */
 export interface DatedLine extends PayoutStatementLine {
   readonly day: Instant;
 }
@@ -140,7 +135,6 @@ export async function toldDays(reader: Reader, rail: string): Promise<ReadonlyMa
   );
 }
 
-/** `2026-11-21` */
 export function shownDay(day: Instant): string {
   return new Date(day).toISOString().slice(0, 10);
 }

@@ -8,7 +8,6 @@ export interface ReadFile {
   readonly isShort: boolean;
 }
 
-/** Requests more rows. */
 export const MORE = 'more';
 
 /** `rows` as packed by `packRows`. The last message also says how reading ended. */

@@ -41,7 +41,6 @@ export class SheetReaders {
     assertWhole(short.end);
   }
 
-  /** Ends all reading. */
   async close(): Promise<void> {
     this.stopping.abort(new Error('the readers of files are stopped'));
     await this.kept?.end();

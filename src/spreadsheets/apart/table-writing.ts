@@ -16,11 +16,7 @@ const THREAD = new URL('./table-thread.js', import.meta.url);
 /** V8's heap. A hundred thousand rows take a third of it. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
-/**
- * Writes a large table like TableFiles, in a separate thread that ends with it: packing takes seconds, and the
- * service's thread has other requests. Rejects with the thread's failures, what the rows throw, and the signal's
- * reason.
- */
+/** In a thread of its own: packing takes seconds. Rejects like the thread, the rows, or the signal's reason. */
 export async function writeApart(
   wanted: WantedTable,
   pieces: AsyncIterable<readonly TableRow[]>,

@@ -6,10 +6,7 @@ import { SheetProblem, type SheetRow } from '../sheet.js';
 import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './messages.js';
 import { giveWay } from '../../core/priority.js';
 
-/**
- * The thread that reads files, one after the other. It sends rows in pieces, a few ahead of those requested. It knows
- * nothing of the service, and its only input is bytes.
- */
+/** Reads files, one after the other, sending rows a few pieces ahead of those requested. Its only input is bytes. */
 
 const ROWS_A_PIECE = 250;
 /** The length of a piece's texts, in UTF-16 units. */

@@ -20,10 +20,7 @@ import { feed, withPlainBreaks } from './feeding.js';
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
-/**
- * The rows of CSV in UTF-8, separated by `,` or `;` as in the header; quoted cells may contain line breaks. A cell is
- * text, or a formula if it begins with `=`. Throws SheetProblem, and what the source throws.
- */
+/** UTF-8, `,` or `;` as in the header. A cell that begins with `=` is a formula. Throws SheetProblem, the source's. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new Turns();
   const text = withPlainBreaks(decoded(source));
@@ -115,10 +112,7 @@ function headerOf(head: string): { readonly start: number; readonly end: number 
   return { start: Math.max(0, start), end: end < 0 ? head.length : end };
 }
 
-/**
- * The delimiter that is more frequent in the header line, outside quotation marks. Throws too_many_columns for more
- * than any spreadsheet has.
- */
+/** The more frequent one in the header line, outside quotation marks. Throws too_many_columns beyond any program's. */
 function delimiterOf(head: string): ',' | ';' {
   const { start, end } = headerOf(head);
   const bare = head.slice(start, end).replace(/"[^"]*"?/g, '');
@@ -132,9 +126,7 @@ function notUtf8(): SheetProblem {
   return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
 }
 
-/**
- * A spreadsheet program would compute anything that begins with `=` (even `="0012"`), so the intended value is unclear.
- */
+/** A spreadsheet program would compute what begins with `=` (even `="0012"`), so its value is unclear. */
 function cellOf(text: string): Cell {
   if (text === '') return null;
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };

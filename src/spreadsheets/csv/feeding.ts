@@ -17,10 +17,7 @@ export async function feed(parser: Parser, head: string, rest: AsyncGenerator<st
   }
 }
 
-/**
- * Waits until the piece is parsed and its rows are taken, or the parser has ended: anything still buffered when it
- * fails would be lost.
- */
+/** Until the piece is parsed and its rows are taken: what is buffered when the parser fails would be lost. */
 function written(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {

@@ -20,9 +20,7 @@ const PHONE = /^\+[0-9]{1,20}$/;
  */
 const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
-/**
- * The text without control characters; line breaks and tabs become spaces, and other invisible characters are escaped.
- */
+/** Without control characters: breaks and tabs become spaces, and other invisible characters are escaped. */
 function shownText(text: string): string {
   const shown = UNSHOWN.test(text) ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '') : text;
   return withEscapes(shown);

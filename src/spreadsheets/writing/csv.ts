@@ -4,12 +4,10 @@ import type { Column, TableRow } from './columns.js';
 /** Without it some programs read UTF-8 as the local encoding. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** The table as CSV, including the header. */
 export function csvOf(columns: readonly Column[], rows: readonly TableRow[]): string {
   return BYTE_ORDER_MARK + csvLines([headerOf(columns)]) + csvLines(rows, kindsOf(columns));
 }
 
-/** How each column's cells are written. */
 export function kindsOf(columns: readonly Column[]): CellKind[] {
   return columns.map(({ kind }) => kind);
 }

@@ -14,10 +14,7 @@ interface Table {
   readonly isLong: boolean;
 }
 
-/**
- * Writes the table as CSV and XLSX to a temporary folder, and deletes both when `use` has ended. Rejects with failures
- * of the rows and the file system, and the signal's reason.
- */
+/** In a temporary folder, which goes when `use` has ended. Rejects like the rows and files, or the signal's reason. */
 export async function withTableFiles<T>(
   table: Table,
   signal: AbortSignal,

@@ -7,7 +7,6 @@ import type { Column, TableRow } from './columns.js';
 import { csvOf, headerOf, kindsOf } from './csv.js';
 import { HEADER, TEXT, VIEWS } from './styles.js';
 
-/** Where the two files of a table are written. */
 export interface TablePaths {
   readonly csv: string;
   readonly xlsx: string;
@@ -56,7 +55,6 @@ export class TableFiles {
     await Promise.all([this.written, this.book.commit()]);
   }
 
-  /** Abandons what was written so far. */
   destroy(): void {
     this.csv.destroy();
     this.xlsx.destroy();

@@ -26,7 +26,6 @@ export class SheetRows implements PartReader {
   private type = 'n';
   private style = 0;
   private isCell = false;
-  /** What of this cell has been opened. */
   private hasValue = false;
   private hasInline = false;
   private hasFormula = false;

@@ -2,9 +2,7 @@ import { readWholePart } from './xml.js';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
-/**
- * Formats built into every program that show a date or a time: the general ones and those of East Asia and Thailand.
- */
+/** Formats built into every program that show a date or a time, those of East Asia and Thailand included. */
 const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
   [14, 22],
   [27, 36],

@@ -19,7 +19,6 @@ const RELATIONSHIP_TYPE =
 interface Relationship {
   readonly id: string;
   readonly type: string;
-  /** The name of the part. */
   readonly target: string;
 }
 
@@ -87,9 +86,7 @@ async function relationshipsOf(archive: Archive, part: string, effort: Effort): 
   return found;
 }
 
-/**
- * A target is relative to its part's folder, or starts at the root. It names an entry of the zip, never a file of ours.
- */
+/** A target is relative to its part's folder, or to the root: an entry of the zip, never a file of ours. */
 function partName(folder: string, target: string): string {
   const steps: string[] = [];
   const path = target.startsWith('/') ? target : `${folder}${target}`;

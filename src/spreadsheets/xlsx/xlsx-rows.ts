@@ -8,10 +8,7 @@ import { readDateStyles } from './styles.js';
 import { readWorkbook } from './workbook.js';
 import { readPart } from './xml.js';
 
-/**
- * The rows of the first visible worksheet. Hidden rows and columns count like others; of merged cells the first has the
- * content. Throws SheetProblem, and what the source throws.
- */
+/** Of the first visible sheet, hidden rows and columns included. Throws SheetProblem, and what the source throws. */
 export async function* xlsxRows(source: ByteSource, limits: EffortLimits): AsyncGenerator<SheetRow> {
   const effort = new Effort(limits);
   const archive = await Archive.open(source);

@@ -3,7 +3,6 @@ import { SaxesParser } from 'saxes';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
-/** Receives the events of a workbook's part. */
 export interface PartReader {
   /** Names have no prefix; elements of other namespaces are named ''. `depth` of the root is 1. */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
@@ -22,10 +21,7 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 const DEEPEST = 64;
 /** A longer text, tag or comment is an attempt to fill our memory. */
 const MAX_TOKEN = 1024 * 1024;
-/**
- * Parsed without a break; others get a turn between two pieces. The bytes are cut, not the text: V8 reads a slice of a
- * string several times slower than a separate string.
- */
+/** Others get a turn between two. Bytes are cut, not text: V8 reads a slice several times slower than a string. */
 const PIECE_BYTES = 32 * 1024;
 
 const NO_XML = 'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';

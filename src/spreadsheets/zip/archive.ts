@@ -11,10 +11,7 @@ const STORED = 0;
 const DEFLATED = 8;
 const INFLATE_PIECE_BYTES = 64 * 1024;
 
-/**
- * An alternative name for the entry, in an extra field: some readers use it, others do not, and no program writes it
- * into a workbook.
- */
+/** An alternative name, which some readers use and others do not; no program writes it into a workbook. */
 const UNICODE_PATH = 0x7075;
 
 const DAMAGED = 'the file is damaged or was not sent whole';

@@ -5,7 +5,6 @@ import { isMarkOf, markOf } from '../forms.js';
 import { html, type Html } from '../html.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 
-/** One act on a resource, requested by a form. */
 interface Asked {
   readonly by: StaffIdentity;
   /** 1 to 140 characters. */
@@ -15,18 +14,14 @@ interface Asked {
   readonly form: URLSearchParams;
 }
 
-/** An act available on a resource's page. */
 export interface DeskAct<Resource> {
-  /** The last part of its path. */
   readonly verb: string;
   readonly name: StaffActName;
-  /** The button's text. */
   readonly label: string;
   /** What it does, for people who have not used it before. */
   readonly explanation: string;
   /** It ends or abandons something. */
   readonly isStop?: true;
-  /** What the form asks for besides the reason. */
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;
   /** Whether it makes sense now, and so has a button. The service decides. */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;

@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto';
-import { type Act, auditRow, listActs, recordRows } from '../../access/audit-log.js';
+import { type Act, listActs, recordOnce } from '../../access/audit-log.js';
 import { cleanText, MAX_REASON } from '../../core/checked-text.js';
 import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
 import { timeOfId, type Uuid } from '../../core/ids.js';
 import { UnknownKey } from '../../core/fingerprint.js';
-import { auditLog } from '../../db/entities/identity.js';
 import { isUnavailable } from '../../db/failures.js';
-import { transact } from '../../db/transact.js';
 import { asksForCode, STAFF_ACTS, type StaffActName, type StaffIdentity } from '../../staff/rules.js';
 import { verifyClaim } from '../../staff/verification.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
@@ -22,10 +20,7 @@ type Performed =
 /** Acts under way, so that the second of a double click gets the first one's result. */
 const underWay = new Map<string, Promise<Performed>>();
 
-/**
- * Performs a form's act once: checks the code if the table requires one, lets the service decide, and records a refusal
- * in the audit log. Throws DeskError for a form that is not ours.
- */
+/** Performs a form's act once: its code, the service's decision, the record of a refusal. Throws DeskError. */
 export function perform<Resource>(
   deps: DeskDeps,
   act: DeskAct<Resource>,
@@ -68,7 +63,9 @@ async function performOnce<Resource>(
     // Our own fault may have come before or after the act.
     if (!(failure instanceof ApiError)) return { came: 'unknown', fault: isAway(failure) ? null : failure };
     if (failure.refusal.code === 'ledger_unavailable') return { came: 'unknown', fault: null };
-    if (act.recordsRefusals !== true) await recordRefusal(deps, act.name, subject, identity, failure.refusal, actId);
+    const details = { refused: failure.message };
+    if (act.recordsRefusals !== true)
+      await recordOnce(deps, actId, identity, { ...refusedAct(act.name, subject), details });
     return { came: 'refused', refusal: failure.refusal };
   }
 }
@@ -117,10 +114,7 @@ function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }
   return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
 }
 
-/**
- * Whether the resource's last act is the same one, by the same person, since this form was shown: by this form or
- * another open copy. A proposal has its own content, so its service tells.
- */
+/** The last act was this one, by this person, since the form was shown. A proposal's service tells by content. */
 async function wasDone(
   { database }: DeskDeps,
   action: StaffActName,
@@ -132,20 +126,4 @@ async function wasDone(
   const [last] = await listActs(database.reader, { subjectId }, 1);
   if (last?.action !== action) return false;
   return last.channel === 'support' && last.actorClaimed === name && last.at >= timeOfId(actId);
-}
-
-/** Under the act's own id, so once, however often the form is sent. */
-async function recordRefusal(
-  { database, clock }: DeskDeps,
-  name: StaffActName,
-  subject: ActSubject,
-  by: StaffIdentity,
-  { message: refused }: Refusal,
-  id: Uuid,
-): Promise<void> {
-  const act = refusedAct(name, subject);
-  await transact(database, async (transaction) => {
-    if ((await transaction.find(auditLog, { id })) !== undefined) return;
-    recordRows(transaction, [auditRow(id, by, clock(), { ...act, details: { refused } })]);
-  });
 }

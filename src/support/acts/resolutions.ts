@@ -4,6 +4,7 @@ import { approveResolution } from '../../payouts/release.js';
 import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-rules.js';
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
+import { options } from '../pages/layout.js';
 import type { DeskAct } from './act.js';
 import { approvalActs } from './approvals.js';
 
@@ -84,15 +85,11 @@ function possible(payout: Payout): readonly Outcome[] {
 }
 
 function outcomeField(payout: Payout, given: string | null): Html {
-  const options = possible(payout).map((outcome) =>
-    outcome === given
-      ? html`<option value="${outcome}" selected>${OUTCOME_WORDS[outcome]}</option>`
-      : html`<option value="${outcome}">${OUTCOME_WORDS[outcome]}</option>`,
-  );
+  const outcomes = possible(payout).map((outcome) => [outcome, OUTCOME_WORDS[outcome]] as const);
   return html`<label
     >What became of it<select name="outcome" required>
       <option value="">Choose</option>
-      ${options}
+      ${options(outcomes, given)}
     </select></label
   >`;
 }

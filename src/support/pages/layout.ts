@@ -10,7 +10,6 @@ import { ICON_PATH, STYLE_PATH } from '../style.js';
 export interface Page {
   readonly title: string;
   readonly content: Html;
-  /** 200 by default. */
   readonly status?: number;
 }
 
@@ -52,6 +51,15 @@ export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
   return kind === 'good'
     ? html`<div class="notice good" role="status">${content}</div>`
     : html`<div class="notice ${kind}" role="alert">${content}</div>`;
+}
+
+/** What a `<select>` offers, one of it chosen. */
+export function options(offered: readonly (readonly [value: string, text: string])[], chosen: string | null): Content {
+  return offered.map(([value, text]) =>
+    value === chosen
+      ? html`<option value="${value}" selected>${text}</option>`
+      : html`<option value="${value}">${text}</option>`,
+  );
 }
 
 export type Fact = readonly [label: string, value: Content];
@@ -111,7 +119,6 @@ export function section(id: string, heading: string, content: Content): Html {
   </section>`;
 }
 
-/** A kind of resource with pages of its own. */
 export type Shelf = 'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
 
 export function pathOf(shelf: Shelf, id: string): string {

@@ -16,7 +16,6 @@ export interface Shown {
   readonly workflow: string | null;
 }
 
-/** The result of the form that was just sent. */
 export interface Came {
   readonly verb: string;
   readonly form: URLSearchParams;

@@ -7,7 +7,7 @@ import { html, type Html } from '../html.js';
 import { namesOf } from '../reading/names.js';
 import { countFound, findByText, findMadeAfter, findMadeWithin, type Found, madeAt } from '../reading/search.js';
 import { parseUnits } from '../units.js';
-import { cards, facts, notice, type Page, pathOf, section, tag, time } from './layout.js';
+import { cards, facts, notice, options, type Page, pathOf, section, tag, time } from './layout.js';
 import { adjustmentCard, batchCard, endpointCard, payoutCard, transferCard } from './waiting.js';
 
 /** Search by whatever a customer can name. */
@@ -32,11 +32,6 @@ export async function searchPage(reader: Reader, wanted: Wanted): Promise<Page> 
 }
 
 function searchForm({ text, amount, asset, day }: Wanted): Html {
-  const options = ASSETS.map((one) =>
-    one === asset
-      ? html`<option value="${one}" selected>${one}</option>`
-      : html`<option value="${one}">${one}</option>`,
-  );
   return html`<form class="stacked card" method="get" action="/search">
     <label
       >Id, alias, phone, idempotency key, reference<span class="hint"
@@ -54,7 +49,10 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
     /></label>
     <label
       >Asset<select name="asset">
-        ${options}
+        ${options(
+          ASSETS.map((one) => [one, one]),
+          asset,
+        )}
       </select></label
     >
     <div><button>Search</button></div>
@@ -118,14 +116,7 @@ function dayOf({ day, from }: Wanted): { readonly from: Instant; readonly to: In
 async function results(reader: Reader, found: Found): Promise<Html> {
   const { transfers, payouts, batches, endpoints, adjustments, accounts } = found;
   const owned = [...transfers, ...payouts, ...batches, ...endpoints, ...adjustments, ...accounts];
-  const names = await namesOf(reader, {
-    tenantIds: owned.map(({ tenantId }) => tenantId),
-    accountIds: [
-      ...transfers.flatMap(({ sourceAccountId: source, destinationAccountId }) => [source, destinationAccountId]),
-      ...[...payouts, ...batches].map(({ sourceAccountId }) => sourceAccountId),
-      ...adjustments.map(({ accountId }) => accountId),
-    ],
-  });
+  const names = await namesOf(reader, owned);
   const all = [
     ...accounts.map(
       ({ id, type, name, alias, status, tenantId }) =>

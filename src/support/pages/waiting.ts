@@ -9,26 +9,25 @@ import { listResolutions } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/names.js';
 import { resolutionLine, stuckText } from '../reading/payouts.js';
-import { countWaiting, MAX_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
-import { cards, facts, type Page, pathOf, section, tag, time, timeOrNull } from './layout.js';
+import {
+  countWaiting,
+  MAX_LISTED,
+  readWaiting,
+  WAITING_KINDS,
+  type WaitingKind,
+  type WaitingRows,
+} from '../reading/waiting.js';
+import { cards, type Fact, facts, type Page, pathOf, section, tag, time, timeOrNull } from './layout.js';
 
 /** The first page shows what waits for people; a page for each kind lists everything that waits. */
 
-const WAITING_TITLES: Readonly<Record<WaitingKind, string>> = {
-  transfers: 'Transfers that wait for approval',
-  payouts: 'Payouts that wait for approval',
-  stuck: 'Stuck payouts',
-  adjustments: 'Adjustments that wait for a second person',
-  batches: 'Batches in progress',
-  endpoints: 'Webhook endpoints that fail or are paused',
-};
-const SHORT_TITLES: Readonly<Record<WaitingKind, string>> = {
-  transfers: 'transfers wait for approval',
-  payouts: 'payouts wait for approval',
-  stuck: 'payouts are stuck',
-  adjustments: 'adjustments wait',
-  batches: 'batches in progress',
-  endpoints: 'endpoints fail or are paused',
+const TITLES: Readonly<Record<WaitingKind, { readonly title: string; readonly short: string }>> = {
+  transfers: { title: 'Transfers that wait for approval', short: 'transfers wait for approval' },
+  payouts: { title: 'Payouts that wait for approval', short: 'payouts wait for approval' },
+  stuck: { title: 'Stuck payouts', short: 'payouts are stuck' },
+  adjustments: { title: 'Adjustments that wait for a second person', short: 'adjustments wait' },
+  batches: { title: 'Batches in progress', short: 'batches in progress' },
+  endpoints: { title: 'Webhook endpoints that fail or are paused', short: 'endpoints fail or are paused' },
 };
 
 const FIRST_OF_EACH = 5;
@@ -47,14 +46,14 @@ export async function startPage(reader: Reader): Promise<Page> {
   const counts = sections.map(
     ({ kind, count }) =>
       html`<li class="card">
-        <a href="/waiting/${kind}"><strong>${countText(count)}</strong> ${SHORT_TITLES[kind]}</a>
+        <a href="/waiting/${kind}"><strong>${countText(count)}</strong> ${TITLES[kind].short}</a>
       </li>`,
   );
   const lists = sections
     .filter(({ count }) => count > 0)
     .map(({ kind, count, items }) => {
       const all = count > items.length && html`<p><a href="/waiting/${kind}">All ${countText(count)}</a></p>`;
-      return section(kind, WAITING_TITLES[kind], [cards(items), all]);
+      return section(kind, TITLES[kind].title, [cards(items), all]);
     });
   const nothing = lists.length === 0 ? html`<p>Nothing waits for anybody.</p>` : '';
   return {
@@ -78,7 +77,7 @@ export async function waitingPage(reader: Reader, kind: WaitingKind, number: num
     <p class="soft">What has waited longest, or runs out first, stands first.</p>
     ${items.length === 0 ? html`<p>There are none here.</p>` : cards(items)}
     <nav class="pages" aria-label="Pages">${before}${after}</nav>`;
-  return { title: WAITING_TITLES[kind], content };
+  return { title: TITLES[kind].title, content };
 }
 
 export const MAX_PAGES = Math.ceil(MAX_LISTED / OF_A_PAGE);
@@ -87,53 +86,30 @@ function countText(count: number): string {
   return count > MAX_LISTED ? `more than ${MAX_LISTED}` : String(count);
 }
 
-async function readCards(
+async function readCards<K extends WaitingKind>(
   reader: Reader,
-  kind: WaitingKind,
+  kind: K,
   place: { readonly skip: number; readonly limit: number },
 ): Promise<{ readonly items: readonly Html[]; readonly hasMore: boolean }> {
-  switch (kind) {
-    case 'transfers': {
-      const { items, hasMore } = await readWaiting(reader, kind, place);
-      const names = await namesOf(reader, {
-        tenantIds: items.map(({ tenantId }) => tenantId),
-        accountIds: items.flatMap(({ sourceAccountId: from, destinationAccountId: to }) => [from, to]),
-      });
-      return { items: items.map((transfer) => transferCard(transfer, names)), hasMore };
-    }
-    case 'payouts':
-    case 'stuck': {
-      const { items, hasMore } = await readWaiting(reader, kind, place);
-      const names = await namesOf(reader, ofSources(items));
-      const shown = items.map(async (payout) => payoutCard(payout, names, await proposedFor(reader, payout)));
-      return { items: await Promise.all(shown), hasMore };
-    }
-    case 'batches': {
-      const { items, hasMore } = await readWaiting(reader, kind, place);
-      const names = await namesOf(reader, ofSources(items));
-      return { items: items.map((batch) => batchCard(batch, names)), hasMore };
-    }
-    case 'endpoints': {
-      const { items, hasMore } = await readWaiting(reader, kind, place);
-      const names = await namesOf(reader, { tenantIds: items.map(({ tenantId }) => tenantId), accountIds: [] });
-      return { items: items.map((endpoint) => endpointCard(endpoint, names)), hasMore };
-    }
-    case 'adjustments': {
-      const { items, hasMore } = await readWaiting(reader, kind, place);
-      const names = await namesOf(reader, {
-        tenantIds: items.map(({ tenantId }) => tenantId),
-        accountIds: items.map(({ accountId }) => accountId),
-      });
-      return { items: items.map((adjustment) => adjustmentCard(adjustment, names)), hasMore };
-    }
-  }
+  const { items, hasMore } = await readWaiting(reader, kind, place);
+  const names = await namesOf(reader, items);
+  const card: CardOf<K> = CARDS[kind];
+  return { items: await Promise.all(items.map(async (item) => card(item, names, reader))), hasMore };
 }
 
-function ofSources(items: readonly Pick<Payout, 'tenantId' | 'sourceAccountId'>[]): Parameters<typeof namesOf>[1] {
-  return {
-    tenantIds: items.map(({ tenantId }) => tenantId),
-    accountIds: items.map(({ sourceAccountId }) => sourceAccountId),
-  };
+type CardOf<K extends WaitingKind> = (row: WaitingRows[K], names: Names, reader: Reader) => Html | Promise<Html>;
+
+const CARDS: { readonly [K in WaitingKind]: CardOf<K> } = {
+  transfers: transferCard,
+  payouts: waitingPayoutCard,
+  stuck: waitingPayoutCard,
+  batches: batchCard,
+  endpoints: endpointCard,
+  adjustments: adjustmentCard,
+};
+
+async function waitingPayoutCard(payout: Payout, names: Names, reader: Reader): Promise<Html> {
+  return payoutCard(payout, names, await proposedFor(reader, payout));
 }
 
 async function proposedFor(reader: Reader, { id, stuckSince }: Payout): Promise<readonly string[]> {
@@ -148,7 +124,7 @@ function card(path: string, heading: string, rows: Parameters<typeof facts>[0]):
 }
 
 export function transferCard(transfer: Transfer, names: Names): Html {
-  const { id, sourceAccountId: from, destinationAccountId: to, approvalsRequired, approvalsReceived } = transfer;
+  const { id, sourceAccountId: from, destinationAccountId: to } = transfer;
   return card(
     pathOf('transfers', id),
     `${formatAmount(transfer)} from ${names.account(from)} to ${names.account(to)}`,
@@ -156,12 +132,7 @@ export function transferCard(transfer: Transfer, names: Names): Html {
       ['Tenant', names.tenant(transfer.tenantId)],
       ['Status', tag(transfer.status)],
       ['Asked for', time(transfer.createdAt)],
-      ...(transfer.status === 'pending_approval'
-        ? ([
-            ['Approvals', `${approvalsReceived ?? 0} of ${approvalsRequired ?? 0}`],
-            ['Expires', timeOrNull(transfer.approvalExpiresAt)],
-          ] as const)
-        : []),
+      ...approvalFacts(transfer),
     ],
   );
 }
@@ -169,7 +140,6 @@ export function transferCard(transfer: Transfer, names: Names): Html {
 export function payoutCard(payout: Payout, names: Names, proposed: readonly string[] = []): Html {
   const { id, holderName, country, bankCode, accountEnd } = payout;
   const to = `${holderName}, ${country} ${bankCode} ****${accountEnd}`;
-  const { approvalsRequired, approvalsReceived } = payout;
   return card(pathOf('payouts', id), `${formatAmount(payout)} from ${names.account(payout.sourceAccountId)} to ${to}`, [
     ['Tenant', names.tenant(payout.tenantId)],
     ['Status', tag(payout.status)],
@@ -177,13 +147,16 @@ export function payoutCard(payout: Payout, names: Names, proposed: readonly stri
     ['Stuck since', timeOrNull(payout.stuckSince)],
     ['Why', stuckText(payout)],
     ['Proposed', proposed.length === 0 ? null : proposed.map((line) => html`<p>${line}</p>`)],
-    ...(payout.status === 'pending_approval'
-      ? ([
-          ['Approvals', `${approvalsReceived ?? 0} of ${approvalsRequired ?? 0}`],
-          ['Expires', timeOrNull(payout.approvalExpiresAt)],
-        ] as const)
-      : []),
+    ...approvalFacts(payout),
   ]);
+}
+
+function approvalFacts(row: Transfer | Payout): readonly Fact[] {
+  if (row.status !== 'pending_approval') return [];
+  return [
+    ['Approvals', `${row.approvalsReceived ?? 0} of ${row.approvalsRequired ?? 0}`],
+    ['Expires', timeOrNull(row.approvalExpiresAt)],
+  ];
 }
 
 export function batchCard(batch: BonusBatch, names: Names): Html {

@@ -15,10 +15,7 @@ import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { eventsOf, gapsOf, sequencesWithin } from '../../events/places.js';
 
-/**
- * Rows that belong to a resource in tables without an index by it: looked up at the instants at which something
- * happened to it.
- */
+/** Rows without an index by their resource: looked up at the instants at which something happened to it. */
 
 /** For a resource with a long history, only the newest instants are searched. */
 const MAX_INSTANTS = 24;
@@ -38,7 +35,6 @@ function distinct(instants: readonly Instant[]): readonly Instant[] {
   return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
-/** Its ledger entries in these accounts, in order. */
 export async function entriesOf(reader: Reader, { id, accountIds, instants }: Place): Promise<readonly Entry[]> {
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>
@@ -67,7 +63,6 @@ async function entriesAt(reader: Reader, accountId: Uuid, at: Instant, relatedId
   return found.flat().map((row) => parseRow(entries, row));
 }
 
-/** Its events, in the order of the log. */
 export async function eventsAbout(
   reader: Reader,
   { id, tenantId, instants }: Omit<Place, 'accountIds'>,
@@ -89,7 +84,6 @@ export async function eventsAbout(
   return [...all.values()].sort((one, other) => (one.sequence < other.sequence ? -1 : 1));
 }
 
-/** A delivery of an event to an endpoint, with its attempts. */
 export interface ToldDelivery {
   readonly url: string;
   readonly delivery: WebhookDelivery;
@@ -111,11 +105,11 @@ export async function deliveriesOf(
   );
   const found = await Promise.all(
     endpoints.map(async ({ id: endpointId, url }) => {
-      const rows = await reader.query(
-        `SELECT ${columnList(webhookDeliveries)} FROM webhook_deliveries FORCE INDEX (event)
-         WHERE endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)} AND event_id IN (${ids}) ORDER BY id LIMIT 50`,
+      const deliveries = await reader.list(
+        webhookDeliveries,
+        `FORCE INDEX (event) WHERE endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}
+         AND event_id IN (${ids}) ORDER BY id LIMIT 50`,
       );
-      const deliveries = rows.map((row) => parseRow(webhookDeliveries, row));
       if (deliveries.length === 0) return [];
       const deliveryId = deliveries.map(({ id }) => id);
       const tried = await reader.select(webhookAttempts, { endpointId, deliveryId }, { orderBy: ['deliveryId', 'id'] });

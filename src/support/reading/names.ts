@@ -9,13 +9,22 @@ export interface Names {
   account(id: Uuid): string;
 }
 
-export async function namesOf(
-  reader: Reader,
-  { tenantIds, accountIds }: { readonly tenantIds: readonly Uuid[]; readonly accountIds: readonly Uuid[] },
-): Promise<Names> {
-  const ids = [...new Set(tenantIds)];
+/** What belongs to a tenant, and the accounts that it is about. */
+interface Owned {
+  readonly tenantId: Uuid;
+  readonly sourceAccountId?: Uuid;
+  readonly destinationAccountId?: Uuid;
+  readonly accountId?: Uuid;
+}
+
+export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<Names> {
+  const ids = [...new Set(owned.map(({ tenantId }) => tenantId))];
+  const accountIds = owned.flatMap((one) => [one.sourceAccountId, one.destinationAccountId, one.accountId]);
   const [accounts, found] = await Promise.all([
-    readNames(reader, accountIds),
+    readNames(
+      reader,
+      accountIds.filter((id) => id !== undefined),
+    ),
     ids.length === 0 ? [] : reader.select(tenants, { id: ids }),
   ]);
   const named = new Map(found.map(({ id, name }) => [id, name]));

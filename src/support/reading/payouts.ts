@@ -2,18 +2,16 @@ import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { type Payout, type PayoutRailEvent, type PayoutResolution, payouts } from '../../db/entities/payouts.js';
-import { columnList } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
 
 /** Payouts for support and operators: any tenant's, regardless of roles. */
 
 /** Raised payouts of all tenants, longest first. */
 export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {
-  const rows = await reader.query(
-    `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL
+  return reader.list(
+    payouts,
+    `FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL
      ORDER BY stuck_since LIMIT ${Math.trunc(limit)}`,
   );
-  return rows.map((row) => parseRow(payouts, row));
 }
 
 /** Why a payout is raised, in words; null if it is not. */
@@ -30,7 +28,6 @@ export function eventLine(event: PayoutRailEvent): string {
   return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
 
-/** The same without its time. */
 export function railEventText({ kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
   const what = said === null ? effect : `${said} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;

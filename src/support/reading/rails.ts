@@ -2,14 +2,11 @@ import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.js';
 
-/** The state of a rail, across all tenants. */
 export interface RailStanding {
   readonly rail: string;
   /** Null if it has always answered, or was never asked. */
   readonly breaker: RailBreaker | null;
-  /** Payouts not yet handed to it. */
   readonly approved: number;
-  /** Payouts whose outcome is not yet known. */
   readonly inProgress: number;
 }
 

@@ -24,14 +24,7 @@ export interface Found {
   readonly adjustments: readonly Adjustment[];
   readonly accounts: readonly Account[];
 }
-const NOTHING_FOUND: Found = {
-  transfers: [],
-  payouts: [],
-  batches: [],
-  endpoints: [],
-  adjustments: [],
-  accounts: [],
-};
+const NOTHING_FOUND: Found = { transfers: [], payouts: [], batches: [], endpoints: [], adjustments: [], accounts: [] };
 
 const MAX_FOUND = 25;
 /** How many rows of a table one search examines. */

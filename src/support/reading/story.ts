@@ -21,7 +21,6 @@ export interface StoryLine {
 interface Subject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** The accounts whose entries are shown. */
   readonly accountIds: readonly Uuid[];
   /** When something happened to it, according to its row. */
   readonly instants: readonly (Instant | null)[];

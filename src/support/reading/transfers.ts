@@ -35,7 +35,6 @@ interface ApprovalGiven {
   readonly at: Instant;
 }
 
-/** A transfer with everything that support is asked about. */
 export interface TransferDetails {
   readonly transfer: Transfer;
   readonly tenant: string;

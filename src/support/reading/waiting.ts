@@ -20,48 +20,7 @@ interface List<Row> {
 
 const PENDING = `t.status=${string.literal('pending_approval')}`;
 
-/** First to expire first, in the order of the index for expiries. */
-const transferList: List<Transfer> = {
-  table: transfers,
-  from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
-  order: transferApproval.expiring.expiresAt,
-};
-
-const payoutList: List<Payout> = {
-  table: payouts,
-  from: payoutApproval.expiring.from,
-  order: payoutApproval.expiring.expiresAt,
-};
-
-const stuckList: List<Payout> = {
-  table: payouts,
-  from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
-  order: 't.stuck_since',
-};
-
-/** Few have not ended: a tenant has a quota of them. */
-const batchList: List<BonusBatch> = {
-  table: bonusBatches,
-  from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
-  order: 't.created_at, t.id',
-};
-
-/** A tenant has at most 16 endpoints, so all are examined. Those disabled by their tenant are not listed. */
-const endpointList: List<WebhookEndpoint> = {
-  table: webhookEndpoints,
-  from: `webhook_endpoints t WHERE t.status<>'deleted' AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL
-    OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
-  order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
-};
-
-/** Proposed by hand, so there are never many. */
-const adjustmentList: List<Adjustment> = {
-  table: adjustments,
-  from: `adjustments t WHERE t.status='proposed'`,
-  order: 't.created_at, t.id',
-};
-
-interface WaitingRows {
+export interface WaitingRows {
   readonly transfers: Transfer;
   readonly payouts: Payout;
   readonly stuck: Payout;
@@ -72,12 +31,33 @@ interface WaitingRows {
 export type WaitingKind = keyof WaitingRows;
 
 const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
-  transfers: transferList,
-  payouts: payoutList,
-  stuck: stuckList,
-  batches: batchList,
-  endpoints: endpointList,
-  adjustments: adjustmentList,
+  /** First to expire first, in the order of the index for expiries. */
+  transfers: {
+    table: transfers,
+    from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
+    order: transferApproval.expiring.expiresAt,
+  },
+  payouts: { table: payouts, from: payoutApproval.expiring.from, order: payoutApproval.expiring.expiresAt },
+  stuck: {
+    table: payouts,
+    from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
+    order: 't.stuck_since',
+  },
+  /** Few have not ended: a tenant has a quota of them. */
+  batches: {
+    table: bonusBatches,
+    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
+    order: 't.created_at, t.id',
+  },
+  /** A tenant has at most 16 endpoints, so all are examined. Those disabled by their tenant are not listed. */
+  endpoints: {
+    table: webhookEndpoints,
+    from: `webhook_endpoints t WHERE t.status<>'deleted' AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL
+    OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
+    order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
+  },
+  /** Proposed by hand, so there are never many. */
+  adjustments: { table: adjustments, from: `adjustments t WHERE t.status='proposed'`, order: 't.created_at, t.id' },
 };
 export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 

@@ -3,8 +3,7 @@ import { string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { adjustments } from '../../db/entities/operations.js';
 import { type Account, accounts, tenants } from '../../db/entities/parties.js';
-import { columnList, literal } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { literal } from '../../db/statements.js';
 import { readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/display-name.js';
 import { readMovements } from '../../accounts/movements.js';
@@ -60,12 +59,12 @@ export const accountShelf: Shelf<Account> = {
 };
 
 async function newestAdjustments(reader: Reader, { id }: Account): Promise<readonly Html[]> {
-  const rows = await reader.query(
-    `SELECT ${columnList(adjustments)} FROM adjustments WHERE account_id=${literal(adjustments, 'accountId', id)}
+  const own = await reader.list(
+    adjustments,
+    `WHERE account_id=${literal(adjustments, 'accountId', id)}
      ORDER BY created_at DESC LIMIT 5`,
   );
-  const own = rows.map((row) => parseRow(adjustments, row));
-  const names = await namesOf(reader, { tenantIds: own.map(({ tenantId }) => tenantId), accountIds: [id] });
+  const names = await namesOf(reader, own);
   return own.map((adjustment) => adjustmentCard(adjustment, names));
 }
 

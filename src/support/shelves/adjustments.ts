@@ -1,11 +1,10 @@
 import { formatAmount } from '../../core/amount.js';
 import { type Adjustment, adjustments } from '../../db/entities/operations.js';
-import { tenants } from '../../db/entities/parties.js';
 import { ADJUSTMENT_ACTS } from '../acts/adjustments.js';
 import { html } from '../html.js';
 import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
 import { readStory } from '../reading/story.js';
-import { readNames } from '../reading/transfers.js';
+import { namesOf } from '../reading/names.js';
 import type { Shelf } from './shelf.js';
 
 export const adjustmentShelf: Shelf<Adjustment> = {
@@ -15,9 +14,8 @@ export const adjustmentShelf: Shelf<Adjustment> = {
   subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'adjustment' }),
   async show({ database: { reader } }, adjustment) {
     const { id, tenantId, accountId, direction } = adjustment;
-    const [names, tenant, story] = await Promise.all([
-      readNames(reader, [accountId]),
-      reader.find(tenants, { id: tenantId }),
+    const [names, story] = await Promise.all([
+      namesOf(reader, [adjustment]),
       readStory(reader, {
         ...{ id, tenantId, accountIds: [accountId], lines: [] },
         instants: [adjustment.createdAt, adjustment.decidedAt],
@@ -29,10 +27,10 @@ export const adjustmentShelf: Shelf<Adjustment> = {
       facts: [
         ['Status', tag(adjustment.status)],
         ['Amount', amount(adjustment)],
-        ['Account', html`${way} <a href="${pathOf('accounts', accountId)}">${names.get(accountId) ?? accountId}</a>`],
+        ['Account', html`${way} <a href="${pathOf('accounts', accountId)}">${names.account(accountId)}</a>`],
         ['Reason', adjustment.reason],
         ['Reference', adjustment.reference],
-        ['Tenant', tenant?.name ?? tenantId],
+        ['Tenant', names.tenant(tenantId)],
         ['Proposed by', adjustment.proposedBy],
         ['Proposed', time(adjustment.createdAt)],
         ['Decided by', adjustment.decidedBy],

@@ -1,6 +1,6 @@
 import { formatAmount } from '../../core/amount.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
-import { members, tenants } from '../../db/entities/parties.js';
+import { members } from '../../db/entities/parties.js';
 import { readBatchRows } from '../../batches/reading.js';
 import { isAccepted, isPaused, pendingRows } from '../../batches/rules.js';
 import { batchWorkflowId } from '../../temporal/contracts.js';
@@ -8,7 +8,7 @@ import { BATCH_ACTS } from '../acts/controls.js';
 import { cards, facts, pathOf, section, tag, time, timeOrNull } from '../pages/layout.js';
 import { type Content, html } from '../html.js';
 import { readStory, type StoryLine } from '../reading/story.js';
-import { readNames } from '../reading/transfers.js';
+import { namesOf } from '../reading/names.js';
 import { type Shelf, workflowLink } from './shelf.js';
 
 const SHOWN_ROWS = 20;
@@ -21,9 +21,8 @@ export const batchShelf: Shelf<BonusBatch> = {
   async show(site, batch) {
     const { reader } = site.database;
     const { id, tenantId, sourceAccountId: from, asset, createdBy, executedBy } = batch;
-    const [names, tenant, people, failed] = await Promise.all([
-      readNames(reader, [from]),
-      reader.find(tenants, { id: tenantId }),
+    const [names, people, failed] = await Promise.all([
+      namesOf(reader, [batch]),
       reader.select(members, { id: [createdBy, ...(executedBy === null ? [] : [executedBy])] }),
       readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
     ]);
@@ -52,9 +51,9 @@ export const batchShelf: Shelf<BonusBatch> = {
             ? `${batch.rowsPaid} paid, ${batch.rowsFailed} failed, ${pendingRows(batch)} to come`
             : null,
         ],
-        ['From', html`<a href="${pathOf('accounts', from)}">${names.get(from) ?? from}</a>`],
+        ['From', html`<a href="${pathOf('accounts', from)}">${names.account(from)}</a>`],
         ['Description', batch.description],
-        ['Tenant', tenant?.name ?? tenantId],
+        ['Tenant', names.tenant(tenantId)],
         ['Uploaded', time(batch.createdAt)],
         ['Canceled', timeOrNull(batch.canceledAt)],
         ['Rejected because', batch.rejectionCode],

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
-import { members, tenants } from '../../db/entities/parties.js';
+import { members } from '../../db/entities/parties.js';
 import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import { readOpen, type SeenPayout } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
@@ -9,7 +9,7 @@ import { html } from '../html.js';
 import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
 import { railEventText, payoutWaitsFor, resolutionLine, stuckText } from '../reading/payouts.js';
 import { readStory, type StoryLine } from '../reading/story.js';
-import { readNames } from '../reading/transfers.js';
+import { namesOf } from '../reading/names.js';
 import { type Shelf, workflowLink } from './shelf.js';
 
 export const payoutShelf: Shelf<SeenPayout> = {
@@ -23,10 +23,9 @@ export const payoutShelf: Shelf<SeenPayout> = {
   async show(site, { payout, open }) {
     const { reader } = site.database;
     const { id, tenantId, sourceAccountId: from, feeAccountId, asset, createdBy } = payout;
-    const [said, names, tenant, creator] = await Promise.all([
+    const [said, names, creator] = await Promise.all([
       reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] }),
-      readNames(reader, [from]),
-      reader.find(tenants, { id: tenantId }),
+      namesOf(reader, [payout]),
       reader.find(members, { id: createdBy }),
     ]);
     const asker = creator?.name ?? createdBy;
@@ -51,10 +50,10 @@ export const payoutShelf: Shelf<SeenPayout> = {
         ['Expires', payout.status === 'pending_approval' ? timeOrNull(payout.approvalExpiresAt) : null],
         ['Amount', amount(payout)],
         ['Fee', payout.feeRaw === 0n ? null : formatAmount({ raw: payout.feeRaw, asset })],
-        ['From', html`<a href="${pathOf('accounts', from)}">${names.get(from) ?? from}</a>`],
+        ['From', html`<a href="${pathOf('accounts', from)}">${names.account(from)}</a>`],
         ['To', `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`],
         ['Description', payout.description],
-        ['Tenant', tenant?.name ?? tenantId],
+        ['Tenant', names.tenant(tenantId)],
         ['Asked for by', asker],
         ['Asked for', time(payout.createdAt)],
         ['Rail', payout.rail],

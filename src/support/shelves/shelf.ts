@@ -4,7 +4,6 @@ import type { Shelf as ShelfName } from '../pages/layout.js';
 import type { Shown } from '../pages/resource.js';
 import type { Site } from '../site.js';
 
-/** One kind of resource at the desk: how to find it, show it and act on it. */
 export interface Shelf<Resource> {
   readonly name: ShelfName;
   readonly acts: readonly DeskAct<Resource>[];
@@ -14,7 +13,6 @@ export interface Shelf<Resource> {
   show(site: Site, resource: Resource): Promise<Shown>;
 }
 
-/** Its address in the Temporal UI. */
 export function workflowLink({ settings }: Site, workflowId: string | null): string | null {
   return workflowId === null ? null : (settings.workflowUrl?.(workflowId) ?? null);
 }

@@ -15,10 +15,7 @@ import { bindPage, signedInPage } from './pages.js';
 import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
 import { FLOW_S, SealedValues } from './sealed-cookies.js';
 
-/**
- * Sign-in through the company's identity provider: there, back again, and the first time a code. (docs/contract.md,
- * Staff)
- */
+/** There, back again, and the first time a code. (docs/contract.md, Staff) */
 
 export const CALLBACK_PATH = '/sign-in/provider/callback';
 /** For each address: every attempt may make us call the provider. */
@@ -26,7 +23,6 @@ const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 
 const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 const bindSchema = z.object({
-  /** The form's secret. */
   secret: z.string(),
   next: z.string(),
   person: z.object({ id: z.custom<Uuid>((id) => typeof id === 'string' && isCanonicalUuid(id)), name: z.string() }),

@@ -3,10 +3,7 @@ import type { Keyring } from '../../core/fingerprint.js';
 import type { Clock } from '../../core/instant.js';
 import { seal, unseal } from '../../core/secret-box.js';
 
-/**
- * What a browser stores for us while somebody signs in elsewhere: sealed, so that it can be neither read nor forged,
- * and valid for ten minutes. Any process of the desk can open it.
- */
+/** Kept by a browser during a sign-in elsewhere, for ten minutes: neither read nor forged, opened by any process. */
 
 export const FLOW_S = 600;
 const SPLIT = 1;

@@ -11,10 +11,7 @@ export interface AllowedHost {
 
 const ENTRY = /^(https?:\/\/(?:\[[0-9a-f:.]+\]|[^/?#@\\\s:*[\]]+))(?::(\*|\d{1,5}))?$/i;
 
-/**
- * An entry of the list, or null if the text is not one: scheme, host and, unless it is the scheme's default, a port or
- * `*`.
- */
+/** Scheme, host and, unless it is the scheme's default, a port or `*`. Null if it is no such entry. */
 export function parseAllowedHost(text: string): AllowedHost | null {
   const [, origin = '', port] = ENTRY.exec(text) ?? [];
   const anyPort = port === '*';

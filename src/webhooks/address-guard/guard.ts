@@ -24,10 +24,7 @@ export type CheckedUrl =
 
 export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
-  /**
-   * True if deliveries go through a proxy: only the proxy resolves names, so only it can refuse their addresses.
-   * Addresses forbidden as written still are.
-   */
+  /** Through a proxy, which alone resolves names and refuses their addresses. Forbidden ones as written still are. */
   readonly namesAreLeftToProxy: boolean;
   /** Replaces the name servers, for names that are not on the operators' list. */
   readonly resolve?: Resolve;
@@ -39,10 +36,7 @@ const RESOLVE_TIMEOUT_MS = 2_500;
 /** Names that mean the local machine or network wherever they are resolved. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
-/**
- * Keeps deliveries away from everything that is not on the public internet, whatever a tenant writes in a URL or in its
- * DNS. (docs/contract.md, Webhook addresses)
- */
+/** Keeps deliveries on the public internet, whatever stands in URL or DNS. (docs/contract.md, Webhook addresses) */
 export class AddressGuard {
   private readonly publicNames: Resolve;
 

@@ -6,10 +6,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
-/**
- * Asks the name servers. Not getaddrinfo, which occupies one of the process's few threads while a tenant's name server
- * does not answer, and uses the hosts file and search domains: a tenant's name must be public.
- */
+/** By name servers: getaddrinfo occupies one of few threads, and knows hosts files and search domains. */
 export function publicResolver(): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
   return async (name) => {

@@ -31,7 +31,6 @@ const SPECIAL_IPV4 = [
  */
 const GLOBAL_IPV6 = '2000::/3';
 
-/** Special ranges within it. */
 const SPECIAL_IPV6 = [
   '2001::/23', // protocol assignments: Teredo (contains IPv4), benchmarks, ORCHID, AS112
   '2001:db8::/32', // documentation

@@ -21,23 +21,18 @@ export interface PinnedOptions extends https.RequestOptions, AddressChoice {
 
 /** Shorter than what servers commonly allow an idle connection. */
 const IDLE_MS = 4_000;
-/**
- * For each receiver, which many endpoints may share. Each of these was in use within the last seconds, and saves its
- * next user a handshake.
- */
+/** For each receiver. Each was in use within the last seconds, and saves its next user a handshake. */
 const MAX_IDLE = 64;
 
 const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } as const;
 /** No resumed sessions: every connection verifies the certificate. */
 const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 
-/** Connections straight to the receivers. */
 export function directAgents(reuse: boolean): Agents {
   const options = reuse ? pooled : {};
   return { http: new DirectHttpAgent(options), https: new DirectHttpsAgent({ ...options, ...verified }) };
 }
 
-/** Connections through an HTTP proxy by CONNECT. */
 export function proxiedAgents(reuse: boolean, proxyUrl: URL, timeoutMs: number): Agents {
   const options = reuse ? pooled : {};
   const tunnel: Tunnel = (to) => openTunnel(proxyUrl, to, timeoutMs);

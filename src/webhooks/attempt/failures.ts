@@ -8,7 +8,6 @@ export interface Failure {
   readonly message: string;
 }
 
-/** An attempt that we ended ourselves. */
 export class AttemptEnded extends Error {
   override name = 'AttemptEnded';
 

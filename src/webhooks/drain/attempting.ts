@@ -6,16 +6,12 @@ import { type EndpointState, isWanted } from './lease.js';
 import type { OpenDelivery } from './open-deliveries.js';
 import type { Outcome } from './outcomes.js';
 
-/** An attempt in flight. */
 export interface Flying {
   readonly delivery: WebhookDelivery;
   readonly landing: Promise<Outcome | null>;
 }
 
-/**
- * One attempt of a delivery, signed with the current secrets. Null: we cut it off ourselves, so it does not count.
- * Throws if it cannot be signed.
- */
+/** Signed with the current secrets. Null: we cut it off, so it does not count. Throws if it cannot be signed. */
 export async function attempt(
   { sending, encryptionKeys, failpoints, clock, observer }: WebhookDeps,
   { endpoint, types }: EndpointState,

@@ -30,11 +30,7 @@ const MAX_UNSTORED = 64;
 
 type Ended = DrainResult['ended'];
 
-/**
- * One run: a loop does all the work with the database (it stores outcomes, moves the cursor, reads what has become
- * due), while sends begin and end independently. Sends that end while a group of outcomes is being stored form the next
- * group.
- */
+/** One run. Its loop does all the work with the database; sends that end while it stores form the next group. */
 export class DrainRun {
   private readonly grip: Grip;
   private readonly window = new Window();
@@ -63,7 +59,6 @@ export class DrainRun {
     private state: EndpointState,
     private readonly options: DrainOptions,
     random: Random,
-    /** Aborts every send. */
     private readonly sends = new AbortController(),
   ) {
     this.health = state.endpoint;
@@ -142,10 +137,7 @@ export class DrainRun {
     return this.vainLooks > 0 && load.onTheWay >= windowOf(load);
   }
 
-  /**
-   * The rest of the log can be sent without writing rows first: this run takes no more of it, and ends when all that it
-   * has is sent, since it might never end while events keep coming.
-   */
+  /** The rest can be sent without rows: this run takes no more, since it might never end while events come. */
   private isAlmostThere(): boolean {
     if (!this.options.leavesRest || !this.hasStepped || this.isProbed()) return false;
     return hasMore(this.state) && isNear(this.state, BigInt(WINDOW)) && this.window.longestMs() < PROMPT_MS;
@@ -189,10 +181,7 @@ export class DrainRun {
     if (!isHeld(this.state.endpoint)) await this.readLines(this.state.endpoint);
   }
 
-  /**
-   * Reads more than there is room for, since the result includes those that it already has. What did not fit is read
-   * once there is room again.
-   */
+  /** More than there is room for, since those it has are among them. What did not fit is read again. */
   private async readLines(endpoint: WebhookEndpoint): Promise<void> {
     // Anything that makes a delivery due also sets the endpoint's time.
     const isTold = endpoint.nextDueAt !== this.toldDueAt;
@@ -236,7 +225,6 @@ export class DrainRun {
     this.see(state);
   }
 
-  /** Starts every send that may start now. */
   private pump(): void {
     while (!this.isEnding && !this.options.signal.aborted && this.outcomes.length < MAX_UNSTORED) {
       if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint)) return;

@@ -6,11 +6,7 @@ import { DrainRun } from './drain-run.js';
 import { takeLease } from './lease.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
 
-/**
- * Sends what is due to an endpoint until nothing is, time is up or it is stopped. Safe to start twice and to abandon:
- * only the latest run writes, and whatever it has not stored is sent again. Throws DatabaseUnavailable and the like if
- * the database is away. (docs/architecture.md, Events and webhooks)
- */
+/** Safe to start twice and to abandon. Throws DatabaseUnavailable. (docs/architecture.md, Events and webhooks) */
 export async function drain(
   deps: WebhookDeps,
   endpointId: Uuid,

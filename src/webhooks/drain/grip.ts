@@ -11,10 +11,7 @@ import type { Random } from './types.js';
 /** How long the lease may go without a write. */
 const RENEW_MS = LEASE_MS / 3;
 
-/**
- * One run's hold on its endpoint: all its writes, each under the endpoint's lock and with the run's number. Every
- * promise may reject with TakenOver.
- */
+/** A run's writes, each under the endpoint's lock and with its number. Every promise may reject with TakenOver. */
 export class Grip {
   private renewedAt = performance.now();
   private renewing: Promise<unknown> | null = null;
@@ -63,13 +60,11 @@ export class Grip {
       .then(() => (this.renewing = null));
   }
 
-  /** Due deliveries of one lane, at most this many. */
   readDue(seen: EndpointState['endpoint'], lane: 'pending' | 'retrying', most: number): Promise<OpenDelivery[]> {
     const { runs, clock } = this.deps;
     return runs.inTurn(seen.tenantId, ({ reader }) => readDue(reader, seen, lane, clock(), most));
   }
 
-  /** When the first retry after that moment is due, or null. */
   earliestRetry(after: Instant): Promise<Instant | null> {
     const { id, tenantId } = this.own;
     return this.deps.runs.inTurn(tenantId, ({ reader }) => earliestRetry(reader, id, after));

@@ -18,14 +18,12 @@ import { hasMore } from './stepping.js';
 import { attemptRows, deliveryAfter, healthAfterAll, healthColumns, type Outcome } from './outcomes.js';
 import type { Random } from './types.js';
 
-/** A run, by its endpoint and its number. */
 export interface RunOf {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   readonly fence: bigint;
 }
 
-/** The results of a run, so far or at its end. */
 export interface Landed {
   readonly run: RunOf;
   /** How far its cursor has moved with deliveries that have no rows; null: all have rows. */
@@ -37,11 +35,9 @@ export interface Landed {
   readonly goesOn: boolean;
   /** Whether the endpoint's workflow does this, and so need not be told what is left. */
   readonly isWorkflow: boolean;
-  /** Spreads its retries. */
   readonly random: Random;
 }
 
-/** The state of a run now. */
 export interface StoredRun {
   readonly state: EndpointState;
   /** When the first of the stored deliveries is retried, or null. */
@@ -112,7 +108,6 @@ function writtenOf(landed: Landed, state: EndpointState, waiting: Instant | null
   return leave({ leaseUntil: null, ...set }, (isNews && !isWorkflow) || isNewStatus, next);
 }
 
-/** Null if all are null. */
 export function soonest(times: readonly (Instant | null)[]): Instant | null {
   const known = times.filter((at) => at !== null);
   return known.length === 0 ? null : instant(Math.min(...known));

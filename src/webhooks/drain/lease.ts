@@ -22,7 +22,6 @@ export class TakenOver extends Error {
   override name = 'TakenOver';
 }
 
-/** The endpoint and what belongs to it. */
 export interface EndpointState {
   readonly endpoint: WebhookEndpoint;
   /** The sequence from which on each type is subscribed to. */
@@ -76,19 +75,13 @@ export function parseState(rows: readonly StoredRow[]): EndpointState | undefine
   return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-/**
- * Locks endpoints until the transaction ends, and returns which. Unless it may wait, endpoints locked by others are
- * skipped.
- */
+/** Which it returns. Unless it may wait, endpoints locked by others are skipped. */
 export function lockSql(endpointIds: readonly Uuid[], mayWait: boolean): string {
   return `SELECT id, fence FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})
     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
 }
 
-/**
- * Locks them likewise. Returns the states of those that it locked, and the results of the `others`, statements sent in
- * the same text.
- */
+/** Returns the states of those that it locked, and the results of `others`, sent in the same text. */
 export async function lockStates(
   transaction: Transaction,
   endpointIds: readonly Uuid[],
@@ -101,7 +94,6 @@ export async function lockStates(
   return { states: new Map([...parseStates(rows)].filter(([id]) => own.has(id))), answers };
 }
 
-/** The state, locked for a change. */
 async function lockState(transaction: Transaction, endpointId: Uuid): Promise<EndpointState | undefined> {
   return (await lockStates(transaction, [endpointId], true)).states.get(endpointId);
 }
@@ -110,20 +102,15 @@ export function isWanted(types: EndpointState['types'], type: string): type is S
   return (types as ReadonlyMap<string, bigint>).has(type);
 }
 
-/** Nothing may be sent to it now. */
 export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
   return status !== 'enabled' || pausedAt !== null;
 }
 
-/** Nobody sends to it now. */
 export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
   return leaseUntil === null || leaseUntil <= now;
 }
 
-/**
- * Begins a run, which shuts out the previous one. Returns why not if nothing may be sent to the endpoint, or another
- * run has it.
- */
+/** Begins a run, which shuts out the previous one, or says why not. */
 export async function takeLease(
   transaction: Transaction,
   endpointId: Uuid,

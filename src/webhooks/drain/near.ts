@@ -24,7 +24,6 @@ export function isNear({ endpoint, head, removedThrough }: EndpointState, span =
   return recoverAfter === null && removedThrough <= cursorSequence && head - cursorSequence <= span;
 }
 
-/** What an endpoint wants from the log ahead. */
 export interface Wanted {
   readonly state: EndpointState;
   /** How far in the log these deliveries reach. */
@@ -49,10 +48,7 @@ export interface StepWanted {
   readonly room: number;
 }
 
-/**
- * One step of each of these cursors, in the caller's transaction. Returns a result for each, in order: "far" if more
- * lies ahead than this handles or somebody is just changing the endpoint, null if another run has it.
- */
+/** In order: "far" if more lies ahead or somebody is changing the endpoint, null if another run has it. */
 export async function stepTogether(
   transaction: Transaction,
   wanted: readonly StepWanted[],
@@ -113,7 +109,6 @@ interface Range {
   readonly until: bigint;
 }
 
-/** The events in these parts of the tenants' logs, in order. */
 async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Promise<readonly LoggedEvent[]> {
   if (ranges.size === 0) return [];
   const types = literals(events, 'type', SUBSCRIBABLE_TYPES);

@@ -8,7 +8,6 @@ import { columnList, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { parseStoredEvent, type StoredEvent, withWholeBodies } from '../../events/bodies.js';
 
-/** A waiting delivery, with the event's bytes. */
 export interface OpenDelivery {
   readonly delivery: WebhookDelivery;
   /** Null if retention has removed the event. */
@@ -16,7 +15,6 @@ export interface OpenDelivery {
   readonly traceparent: Traceparent | null;
 }
 
-/** A delivery that has not been tried yet. */
 export function newDelivery(
   endpointId: Uuid,
   event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
@@ -89,7 +87,6 @@ export function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Ins
   return found;
 }
 
-/** When the first of all that wait is due, or null. */
 export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Instant | null> {
   const first = (state: string): string =>
     `(SELECT next_attempt_at AS at FROM webhook_deliveries FORCE INDEX (due)
@@ -98,7 +95,6 @@ export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Ins
   return rows[0] === undefined ? null : column.time.parse(rows[0].at);
 }
 
-/** When the first retry after that moment is due, or null. */
 export async function earliestRetry(reader: Reader, endpointId: Uuid, now: Instant): Promise<Instant | null> {
   const [row] = await reader.query(
     `SELECT next_attempt_at AS at FROM webhook_deliveries FORCE INDEX (due)

@@ -6,7 +6,6 @@ import { attemptRow } from '../attempts.js';
 import { afterAttempt, type Health, healthAfter } from '../rules.js';
 import { type EndpointState, isWanted } from './lease.js';
 
-/** The outcome of a delivery that was sent, or why it was not. */
 export type Outcome =
   | {
       readonly delivery: WebhookDelivery;

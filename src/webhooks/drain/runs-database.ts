@@ -19,9 +19,7 @@ const MAX_GROUP = 100;
 const MAX_OUTCOMES = 500;
 /** The deliveries of one event end within milliseconds of each other: stored together, they cost one transaction. */
 const FLIGHT_LINGER_MS = 10;
-/**
- * Hundreds of runs with hanging receivers each look every two seconds: together they cost one statement per interval.
- */
+/** Hundreds of runs with hanging receivers look every two seconds: together a statement per interval. */
 const LOOK_LINGER_MS = 20;
 
 type Recorder = Together<Landed, StoredRun | 'locked' | null>;
@@ -33,10 +31,7 @@ interface RunsDatabaseDeps {
   readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
-/**
- * The database as shared by one process's runs, hundreds of which may be waiting for hanging receivers: their common
- * queries are batched, and for the rest tenants take turns, so that everything else in the process finds connections.
- */
+/** Runs may hang by the hundred: their common queries are batched, and for the rest tenants take turns. */
 export class RunsDatabase {
   private readonly turns: FairQueue;
   private readonly looks = new Together(
@@ -58,7 +53,6 @@ export class RunsDatabase {
     this.turns = new FairQueue(places);
   }
 
-  /** Does this in one of the tenant's turns. */
   async inTurn<T>(tenantId: Uuid, work: (database: Database) => Promise<T>): Promise<T> {
     const leave = await this.turns.enter(tenantId);
     try {

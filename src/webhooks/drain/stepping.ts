@@ -11,7 +11,6 @@ import {
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
 import { insertSql, literals, updateSql } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
 import { hasStepLeft } from '../rules.js';
 import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
 import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-events.js';
@@ -21,15 +20,12 @@ import { newDelivery, type OpenDelivery } from './open-deliveries.js';
 const MAX_EVENTS = 1_000n;
 
 export interface Step {
-  /** The state after the step. */
   readonly state: EndpointState;
-  /** The new deliveries, in log order. */
   readonly added: readonly OpenDelivery[];
   /** Whether it made deliveries due that were waiting for a retry. */
   readonly madeDue: boolean;
 }
 
-/** Whether part of the log has yet to be handled. */
 export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
   return endpoint.recoverAfter !== null || (wantedHead > endpoint.cursorSequence && head > endpoint.cursorSequence);
 }
@@ -119,7 +115,6 @@ async function recoverSome(
   return { added, set, madeDue: waitingIds.length > 0 };
 }
 
-/** Whether it came after its type was subscribed to. */
 export function isSubscribed(
   { types }: Pick<EndpointState, 'types'>,
   { type, sequence }: Pick<LoggedEvent, 'type' | 'sequence'>,
@@ -170,7 +165,6 @@ async function emptyThrough(
   return through < until ? through : until;
 }
 
-/** The endpoint's existing deliveries of these events. */
 async function readKnown(
   transaction: Transaction,
   endpointId: Uuid,
@@ -182,14 +176,11 @@ async function readKnown(
     'eventId',
     wanted.map(({ id }) => id),
   );
-  const rows = await transaction.query(
-    `SELECT * FROM webhook_deliveries FORCE INDEX (event)
-     WHERE endpoint_id=${column.uuid.literal(endpointId)} AND event_id IN (${ids})`,
+  const rows = await transaction.list(
+    webhookDeliveries,
+    `FORCE INDEX (event) WHERE endpoint_id=${column.uuid.literal(endpointId)} AND event_id IN (${ids})`,
   );
-  return groupBy(
-    rows.map((row) => parseRow(webhookDeliveries, row)),
-    ({ eventId }) => eventId,
-  );
+  return groupBy(rows, ({ eventId }) => eventId);
 }
 
 async function makeDue(transaction: Transaction, endpointId: Uuid, ids: readonly Uuid[], now: Instant): Promise<void> {

@@ -16,16 +16,10 @@ export interface DrainOptions {
 }
 
 export interface DrainResult {
-  /**
-   * idle: nothing to send now; time: `maxMs` is over; stopped: by the signal; held: disabled, paused or deleted;
-   * taken_over: another run sends to it.
-   */
+  /** time: `maxMs` is over; held: disabled, paused or deleted; taken_over: another run sends to it. */
   readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
-  /** How many attempts it has stored. */
   readonly attempts: number;
-  /**
-   * RFC 3339; when something is to be sent next. Null: only a new event, a request or an operator makes it due again.
-   */
+  /** RFC 3339. Null: only a new event, a request or an operator makes it due again. */
   readonly nextDueAt: string | null;
 }
 

@@ -37,7 +37,6 @@ export class Window {
     };
   }
 
-  /** For how long the oldest attempt has been in flight. */
   longestMs(): number {
     const since = Array.from(this.onTheWay.values(), ({ sinceMs }) => sinceMs);
     return performance.now() - Math.min(performance.now(), ...since);
@@ -98,7 +97,6 @@ export class Window {
     this.known.delete(id);
   }
 
-  /** Drops everything that is only queued. */
   clearLine(): void {
     for (const { delivery } of [...this.pending, ...this.retries]) this.known.delete(delivery.id);
     this.pending = [];

@@ -7,17 +7,13 @@ import { type EndpointState, leased, parseStates, stateSql } from '../drain/leas
 import { earliestSql, parseEarliest } from '../drain/open-deliveries.js';
 import { type Candidate, freeSql, KNOWN, OPEN } from './finding.js';
 
-/** An endpoint taken by a run, in its state at that moment. */
 export interface Claimed {
   readonly state: EndpointState;
   /** When the first delivery with a row is due; null: there are none. */
   readonly earliest: Instant | null;
 }
 
-/**
- * Begins a run for each of these endpoints that is free, in the caller's transaction. Those that another sender holds
- * or has moved meanwhile are skipped without waiting.
- */
+/** Begins a run for each that is free; those that another sender holds or has moved are skipped without waiting. */
 export async function claim(
   transaction: Transaction,
   candidates: readonly Candidate[],

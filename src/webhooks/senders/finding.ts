@@ -50,9 +50,7 @@ export interface Candidate {
   readonly tenantId: Uuid;
   /** Its cursor when found: if it has moved since, somebody else is at it. Null: it is due whatever the cursor says. */
   readonly cursor: bigint | null;
-  /** Its last attempt failed. */
   readonly isFailing: boolean;
-  /** Somebody is sending to it. */
   readonly isBusy: boolean;
   /** Nothing is sent to it before its next probe. */
   readonly isProbed: boolean;
@@ -60,11 +58,7 @@ export interface Candidate {
 
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
-/**
- * All endpoints of these tenants with something wanted ahead of their cursors, except those that wait for their probes.
- * Limited only by the number of tenants: endpoints that nobody may take now, however many, would fill a limit and hide
- * the others.
- */
+/** Endpoints with something wanted ahead of their cursors, but waiting probes. Busy ones would fill a limit. */
 export async function endpointsWithNews(
   reader: Reader,
   tenantIds: readonly Uuid[],
@@ -106,10 +100,7 @@ function common(row: StoredRow): Omit<Candidate, 'cursor'> {
   };
 }
 
-/**
- * Something new waits for these endpoints: makes them due now, or at their next probe, however late the next retry is.
- * Never makes one due later than it was.
- */
+/** Due now, or at their next probe, however late the next retry is; never later than it was. */
 export async function makeDue(transaction: Transaction, endpointIds: readonly Uuid[], now: Instant): Promise<void> {
   const at = `CAST(${column.time.literal(now)} AS DATETIME(3))`;
   const soonest = `GREATEST(COALESCE(probe_at, ${at}), ${at})`;

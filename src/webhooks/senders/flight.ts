@@ -7,12 +7,8 @@ import type { Outcome } from '../drain/outcomes.js';
 import type { WebhookDeps } from '../deps.js';
 import { isSuccess, PROMPT_MS, WINDOW } from '../rules.js';
 
-/**
- * First attempts of a few new events, begun in order, a window at a time. It begins nothing more once time is up or an
- * attempt has failed: what takes longer, and what fails, gets its own run.
- */
+/** First attempts of a few events, in order. It begins no more once time is up or one has failed. */
 export class Flight {
-  /** Aborts all of them. */
   readonly sends = new AbortController();
   private readonly line: OpenDelivery[];
   private readonly flying = new Map<Uuid, Flying>();

@@ -5,10 +5,7 @@ import { isNear, readWanted, type Wanted } from '../drain/near.js';
 import { MAX_FLIGHT } from '../rules.js';
 import type { Claimed } from './claiming.js';
 
-/**
- * Those of these endpoints for which only a few new events wait, with the events; one read for all. Endpoints
- * with more to do are absent: they get their own run.
- */
+/** Those with only a few new events, and these; one read for all. Those with more to do get their own run. */
 export async function lightWork(
   reader: Reader,
   claimed: readonly Claimed[],

@@ -28,9 +28,7 @@ const CLAIMED_AT_ONCE = 64;
 /** Shared by all flights: creating a reason for each would cost more than ending it. */
 const FLIGHT_OVER = new Error('the flight is over');
 
-/**
- * Options of a separate run: it continues while there is something to send, then leaves the endpoint to the next round.
- */
+/** A separate run continues while there is something to send, then leaves the endpoint to the next round. */
 const RUN = { maxMs: 30_000, lookOnMs: 500, leavesRest: true, heartbeat: () => undefined, isWorkflow: false } as const;
 
 /**

@@ -14,7 +14,6 @@ export class Slots {
     return [this.short, this.long];
   }
 
-  /** How many more endpoints may begin. */
   get room(): number {
     return Math.max(0, this.each - this.short);
   }
@@ -42,7 +41,6 @@ export class Slots {
   }
 }
 
-/** One endpoint's place. */
 export interface Slot {
   takesLong(): void;
   leave(): void;

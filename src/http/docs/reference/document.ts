@@ -93,7 +93,6 @@ export function readDocument(made: object): ApiDocument {
   return document.parse(made);
 }
 
-/** The name of the referenced component, or undefined. */
 export function refName({ $ref }: { readonly $ref?: string | undefined }): string | undefined {
   return $ref?.split('/').at(-1);
 }

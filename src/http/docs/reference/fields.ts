@@ -28,10 +28,7 @@ function described({ description }: Schema): Schema {
 }
 
 export interface FieldLinks {
-  /**
-   * The address where this component's object is described; undefined: nowhere, so its fields are listed where it is
-   * used.
-   */
+  /** Where this component's object is described; undefined: nowhere, so its fields are listed where it is used. */
   readonly object: (name: string) => string | undefined;
 }
 

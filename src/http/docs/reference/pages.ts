@@ -51,7 +51,6 @@ export class Reference {
     this.links = { object: (name) => (shown.has(name) ? `${places.page(OBJECTS)}#${name}` : undefined) };
   }
 
-  /** Every operation, with a link. */
   home(): Made {
     const groups = this.groups.map(
       (group) =>
@@ -73,7 +72,6 @@ export class Reference {
     return { content, sections };
   }
 
-  /** A page for each tag, and those for objects and deliveries. */
   pages(): SitePage[] {
     return [...this.groups.map((group) => this.groupPage(group)), this.deliveriesPage(), this.objectsPage()];
   }
@@ -236,7 +234,6 @@ function callOf(document: ApiDocument, route: Route): Call[] {
   return operation === undefined ? [] : [{ route, operation }];
 }
 
-/** The scopes and roles that it requires. */
 function needs({ operation }: Route): Html {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const words = (list: readonly string[]): Html =>
