@@ -230,7 +230,10 @@ function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cu
     permits('manageWebhooks'),
     query(PageQuery),
     answers({ 200: DeliveryPageSchema }),
-    summary('List the deliveries to a webhook endpoint', 'Newest first, each with its attempts. Kept for 30 days.'),
+    summary(
+      'List the deliveries to a webhook endpoint',
+      'Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.',
+    ),
     (request) =>
       answerPage(
         cursors,

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
+import { asUuid, newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
+import { webhookAttempts, webhookDeliveries, type WebhookDelivery } from '../../src/db/entities/webhooks.js';
+import { insertSql } from '../../src/db/statements.js';
+import { attemptRow } from '../../src/webhooks/attempts.js';
+import { newDelivery } from '../../src/webhooks/drain/open-deliveries.js';
+import { readDeliveries } from '../../src/webhooks/reading.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, list, object, openBank, text, walk } from '../support/bank.js';
+import { answered, type Bank, idLiteral, type Json, list, object, openBank, text, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import { FakeReceiver, Gate, sign } from '../support/receiver.js';
@@ -279,6 +285,44 @@ describe('webhook endpoints', () => {
       answered(await limited.request('GET', '/v1/events', { token: bank.token }), 200);
       await limited.stop();
     });
+  });
+
+  it('show their deliveries in pages of at most 200 attempts, however many are asked for', async () => {
+    const endpointId = asUuid(text(answered(await post(good()), 201).json.id));
+    const at = systemClock();
+    const made = Array.from({ length: 45 }, (_, index): WebhookDelivery => {
+      const event = { id: newId(), type: 'transfer.completed', sequence: 1n };
+      const steps = index === 44 ? 1 : 10;
+      const over = { state: 'failed', steps, nextAttemptAt: null, finishedAt: at } as const;
+      return { ...newDelivery(endpointId, event, 'event', 1, at), ...over };
+    });
+    const failed = { outcome: 'answered', status: 500, durationMs: 1, responseHead: 'no', retryAfterMs: null } as const;
+    const tried = made.flatMap(({ id, steps }) =>
+      Array.from({ length: steps }, () => attemptRow(endpointId, id, at, failed)),
+    );
+    await db.database.withTransaction((transaction) =>
+      transaction.all([insertSql(webhookDeliveries, made), insertSql(webhookAttempts, tried)]),
+    );
+    const pages: Json[][] = [];
+    for (let cursor: unknown = ''; cursor !== null;) {
+      const page = await bank.get(
+        `${PATH}/${endpointId}/deliveries?limit=100${cursor === '' ? '' : `&cursor=${text(cursor)}`}`,
+      );
+      pages.push(list(answered(page, 200).json.items));
+      cursor = page.json.next_cursor;
+    }
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [20, 20, 5],
+    );
+    const shown = pages.flat();
+    assert.deepEqual(
+      shown.map(({ id }) => id),
+      made.map(({ id }) => id).reverse(),
+    );
+    assert.equal(shown.flatMap(({ attempts }) => list(attempts)).length, tried.length);
+    const { items } = await readDeliveries(db.database.reader, endpointId, null, 100);
+    assert.equal(items.length, made.length, 'operators, who have no cursor, see all');
   });
 
   it('keep their secrets sealed: none is in any table, answer or line of the log', async () => {

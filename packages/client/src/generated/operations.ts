@@ -769,7 +769,7 @@ export class Operations extends Calls {
 
   /**
    * List the deliveries to a webhook endpoint.
-   * Newest first, each with its attempts. Kept for 30 days.
+   * Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   listWebhookDeliveries(

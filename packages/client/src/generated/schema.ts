@@ -966,7 +966,7 @@ export interface paths {
     };
     /**
      * List the deliveries to a webhook endpoint
-     * @description Newest first, each with its attempts. Kept for 30 days.
+     * @description Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
