@@ -71,6 +71,9 @@ export interface ShownDelivery extends TimePosition {
   readonly attempts: readonly WebhookAttempt[];
 }
 
+/** Each has up to a KiB of its answer: a page with a thousand would keep the API from everybody else's requests. */
+const MAX_ATTEMPTS = 200;
+
 /** An endpoint's deliveries, newest first. Throws not_found, authority_insufficient. */
 export async function listDeliveries(
   reader: Reader,
@@ -80,25 +83,23 @@ export async function listDeliveries(
   limit: number,
 ): Promise<Page<ShownDelivery>> {
   await findManaged(reader, caller, endpointId);
-  return readDeliveries(reader, endpointId, before, limit);
+  return readDeliveries(reader, endpointId, before, limit, MAX_ATTEMPTS);
 }
 
-/** Each has up to a KiB of its answer: a page with a thousand would keep the API from everybody else's requests. */
-const MAX_ATTEMPTS = 200;
-
 /** How many of these deliveries, at least one, have no more attempts than a page may. */
-function withinAttempts(deliveries: readonly WebhookDelivery[]): number {
+function withinAttempts(deliveries: readonly WebhookDelivery[], maxAttempts: number): number {
   let attempts = 0;
-  const over = deliveries.findIndex(({ steps }, index) => (attempts += steps) > MAX_ATTEMPTS && index > 0);
+  const over = deliveries.findIndex(({ steps }, index) => (attempts += steps) > maxAttempts && index > 0);
   return over < 0 ? deliveries.length : over;
 }
 
-/** The same for operators. */
+/** The same for operators, who see as many as they ask for. */
 export async function readDeliveries(
   reader: Reader,
   endpointId: Uuid,
   before: TimePosition | null,
   limit: number,
+  maxAttempts = Infinity,
 ): Promise<Page<ShownDelivery>> {
   const own = `endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}`;
   const behind = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
@@ -107,7 +108,7 @@ export async function readDeliveries(
     `FORCE INDEX (PRIMARY)
      WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
   );
-  const page = pageOf(rows, Math.min(limit, withinAttempts(rows)));
+  const page = pageOf(rows, Math.min(limit, withinAttempts(rows, maxAttempts)));
   if (page.items.length === 0) return { items: [], next: null };
   const ids = literals(
     webhookAttempts,

@@ -39,6 +39,14 @@ describe('the exit code of the operators', () => {
     it(`of ${failure.name}${failure instanceof ApiError ? ` ${failure.refusal.code}` : ''} is ${code}`, () =>
       assert.equal(exitCodeOf(failure), code));
 
+  it('is 2 from npm run ops too, which does not blame the database for a wrong word', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/ops.mjs'), 'acounts'], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH },
+    });
+    assert.deepEqual([status, stderr], [2, "error: unknown command 'acounts'\n(Did you mean accounts?)\n"]);
+  });
+
   it('is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations.md says', () => {
     assert.equal(ended('--help').status, 0);
     assertRefused(1, 'tenants', 'list', '--json');

@@ -7,6 +7,7 @@ import { webhookAttempts, webhookDeliveries, type WebhookDelivery } from '../../
 import { insertSql } from '../../src/db/statements.js';
 import { attemptRow } from '../../src/webhooks/attempts.js';
 import { newDelivery } from '../../src/webhooks/drain/open-deliveries.js';
+import { readDeliveries } from '../../src/webhooks/reading.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, type Json, list, object, openBank, text, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -320,6 +321,8 @@ describe('webhook endpoints', () => {
       made.map(({ id }) => id).reverse(),
     );
     assert.equal(shown.flatMap(({ attempts }) => list(attempts)).length, tried.length);
+    const { items } = await readDeliveries(db.database.reader, endpointId, null, 100);
+    assert.equal(items.length, made.length, 'operators, who have no cursor, see all');
   });
 
   it('keep their secrets sealed: none is in any table, answer or line of the log', async () => {
