@@ -285,8 +285,17 @@ const DAMAGES: readonly Damage[] = [
       `INSERT INTO event_counters (tenant_id, last_sequence, last_at) VALUES (${id(STRANGER)}, 0, NOW(3))`,
       `UPDATE accounts SET tenant_id=${id(STRANGER)} WHERE id=${id(payer.id)}`,
     ],
-    // Each of its transfers, its pay-in and its adjustment.
-    found: Array.from({ length: 5 }, () => 'operation_account'),
+    // Its owner's role, and each of its transfers, its pay-in and its adjustment.
+    found: ['account_member', ...Array.from({ length: 5 }, () => 'operation_account')],
+  },
+  {
+    name: "an account that only receives and has become another tenant's",
+    sql: ({ receiver }) => [
+      `INSERT INTO tenants (id, name, time_zone, created_at) VALUES (${id(STRANGER)}, 'stranger', 'UTC', NOW(3))`,
+      `INSERT INTO event_counters (tenant_id, last_sequence, last_at) VALUES (${id(STRANGER)}, 0, NOW(3))`,
+      `UPDATE accounts SET tenant_id=${id(STRANGER)} WHERE id=${id(receiver.id)}`,
+    ],
+    found: ['account_member'],
   },
   {
     name: 'a tenant that is gone',
@@ -382,7 +391,7 @@ describe('the auditor finds damage', () => {
       assert.deepEqual(checks, [...found], JSON.stringify(findings, null, 1));
       // The same from the tenant's own audit, but for what belongs to no tenant any more.
       const own = await audit(db.database, { tenantId: victim.tenant.tenant.id });
-      const ownerless = ['account_tenant', 'entry_account', 'row_account', 'tenant_fee_account'];
+      const ownerless = ['account_member', 'account_tenant', 'entry_account', 'row_account', 'tenant_fee_account'];
       assert.deepEqual(
         own.findings.map((finding) => finding.check).sort(),
         found.filter((check) => !ownerless.includes(check)),

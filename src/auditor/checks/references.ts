@@ -106,6 +106,13 @@ const ASTRAY = [
     message: 'its tenant does not exist',
   },
   {
+    check: 'account_member',
+    of: 'account',
+    sql: `SELECT DISTINCT a.id FROM member_roles r JOIN accounts a ON a.id=r.account_id LEFT JOIN members m ON m.id=r.member_id
+      WHERE m.id IS NULL OR m.tenant_id<>a.tenant_id`,
+    message: 'somebody has a role in it who is no member of its tenant',
+  },
+  {
     check: 'tenant_fee_account',
     of: 'tenant',
     sql: `SELECT t.id FROM tenants t LEFT JOIN accounts a ON a.id=t.fee_account_id WHERE t.fee_account_id IS NOT NULL
