@@ -10,7 +10,7 @@ import { factsOf } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES, sourceOf } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
-import { byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+import { ownersById, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
 /**
@@ -43,7 +43,7 @@ async function readFacts(reader: Reader, operations: readonly Expectation[]): Pr
   const ids = operations.map((operation) => operation.id);
   const accountIds = operations.flatMap((operation) => operation.accounts);
   const [known, held, approved] = await Promise.all([
-    byId(reader, accounts, accountIds),
+    ownersById(reader, accounts, accountIds),
     reader.select(holds, { resourceId: ids }),
     reader.select(approvals, { resourceId: ids }),
   ]);
@@ -129,7 +129,7 @@ export const holdChecks: Check = {
         audit.counted('holds', slice.length);
         for (const [type, own] of groupBy(slice, (hold) => hold.resourceType)) {
           const ids = own.map((hold) => hold.resourceId);
-          const known = await sourceOf(type)?.expectations(reader, ids);
+          const known = await sourceOf(type)?.owners(reader, ids);
           for (const { resourceId } of own)
             if (known?.has(resourceId) !== true)
               audit.report('hold_resource', `hold ${resourceId}`, `there is no such ${type}`);

@@ -7,7 +7,7 @@ import { statements } from '../../db/entities/statements.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import type { Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
-import { byId, ROWS_A_SLICE, walkTable } from '../walk.js';
+import { ownersById, ROWS_A_SLICE, walkTable } from '../walk.js';
 
 /** Every idempotency key that created something names a resource of its tenant. */
 export const keyChecks: Check = {
@@ -17,9 +17,9 @@ export const keyChecks: Check = {
       audit.counted('idempotency_keys', slice.length);
       for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
         const ids = own.flatMap((key) => key.resourceId ?? []);
-        const known = await ownersOf(reader, type, ids);
+        const owners = await ownersOf(reader, type, ids);
         for (const { tenantId, idempotencyKey, resourceId } of own)
-          if (resourceId !== null && known?.get(resourceId)?.tenantId !== tenantId)
+          if (resourceId !== null && owners?.get(resourceId) !== tenantId)
             audit.report(
               'key_resource',
               `key ${tenantId}/${idempotencyKey}`,
@@ -29,15 +29,15 @@ export const keyChecks: Check = {
     }),
 };
 
-/** Those that exist, by id. */
+/** The tenants of those that exist, by id. */
 function ownersOf(
   reader: Reader,
   type: KeyResourceType,
   ids: readonly Uuid[],
-): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid }> | undefined> {
-  if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
-  if (type === 'statement') return byId(reader, statements, ids);
-  return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
+): Promise<ReadonlyMap<Uuid, Uuid> | undefined> {
+  if (type === 'webhook_endpoint') return ownersById(reader, webhookEndpoints, ids);
+  if (type === 'statement') return ownersById(reader, statements, ids);
+  return sourceOf(type)?.owners(reader, ids) ?? Promise.resolve(undefined);
 }
 
 const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];
