@@ -53,7 +53,7 @@ export function verifyAuditLog(database: Database, options: AuditOptions = {}): 
 }
 
 async function runChecks(database: Database, options: AuditOptions, checks: readonly Check[]): Promise<AuditReport> {
-  const run = new AuditRun(database, options, await estimate(database, checks));
+  const run = new AuditRun(database, options, await estimateRows(database, checks));
   await run.go(checks);
   return run.finish();
 }
@@ -67,7 +67,7 @@ export interface AuditStep extends AuditReport {
 export async function auditSome(
   database: Database,
   position: AuditPosition,
-  options: Pick<AuditOptions, 'isOver' | 'share' | 'signal'>,
+  options: Pick<AuditOptions, 'isOver' | 'share' | 'aheadMs' | 'signal'>,
 ): Promise<AuditStep> {
   const run = new AuditRun(database, options, 1, position);
   const next = await run.go(CHECKS);
@@ -75,7 +75,7 @@ export async function auditSome(
 }
 
 /** Roughly how many rows will be read: the server's own estimate, which costs nothing. */
-async function estimate(database: Database, checks: readonly Check[]): Promise<number> {
+export async function estimateRows(database: Database, checks: readonly Check[] = CHECKS): Promise<number> {
   const rows = await database.reader.query(
     'SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables WHERE table_schema=DATABASE()',
   );

@@ -8,7 +8,7 @@ import type { Expectation, ExpectedEntry } from './sources/types.js';
 
 /** Describes what an operation calls for, in the same words as what exists. */
 
-/** An account, with its tenant and role if it is a system account. */
+/** An account, with its role if it is a system account, and then its tenant. */
 interface Place {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;

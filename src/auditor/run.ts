@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { timeOfId, type Uuid } from '../core/ids.js';
+import type { Uuid } from '../core/ids.js';
 import type { Database, Reader } from '../db/database.js';
 import { type AuditPosition, type Place, startOfAudit } from './position.js';
 import { Tally } from './tally.js';
@@ -23,10 +23,13 @@ export class AuditRun {
   /** What operations call for against what exists, by operation. (checks/crossing.ts) */
   readonly tally: Tally;
   private readonly beganAt: number;
+  /** Ids of later operations are not less, as text: for millions of rows, that is cheaper than their times. */
+  private readonly firstLate: string;
   private readonly onProgress: AuditOptions['onProgress'];
   private readonly isOver: () => boolean;
   private readonly signal: AbortSignal | undefined;
   private readonly share: number;
+  private readonly aheadMs: (rows: number) => number;
   private done = 0;
   private readonly findings: Finding[] = [];
   private readonly found: Map<string, number>;
@@ -48,8 +51,11 @@ export class AuditRun {
     this.onProgress = options.onProgress;
     this.signal = options.signal;
     this.share = options.share ?? 1;
+    this.aheadMs = options.aheadMs ?? (() => 0);
     this.isOver = options.isOver ?? (() => false);
     this.beganAt = position.beganAt;
+    const hex = (position.beganAt + 1).toString(16).padStart(12, '0');
+    this.firstLate = `${hex.slice(0, 8)}-${hex.slice(8)}`;
     this.found = new Map(position.found);
     this.tally = new Tally(position.tally);
     this.from = position.place;
@@ -64,15 +70,18 @@ export class AuditRun {
     return read;
   }
 
-  /** What cannot be continued later is rather done soon. */
+  /** What cannot be continued later rests while there is time for it, and is then rather done soon. */
   private async rest(afterMs: number): Promise<void> {
-    const ms = this.rests ? Math.min(afterMs * (1 / this.share - 1), LONGEST_REST_MS) : 0;
+    if (this.rests || !this.isOver()) await this.pause(Math.min(afterMs * (1 / this.share - 1), LONGEST_REST_MS));
+  }
+
+  private async pause(ms: number): Promise<void> {
     if (ms >= 1) await sleep(ms, undefined, { signal: this.signal }).catch(() => undefined);
   }
 
   /** Operations that began later are left to the next run: the walks would see different parts of them. */
   isInTime(operationId: Uuid): boolean {
-    return timeOfId(operationId) <= this.beganAt;
+    return operationId < this.firstLate;
   }
 
   report(check: string, subject: string, message: string): void {
@@ -100,8 +109,9 @@ export class AuditRun {
         if (this.from !== null && number > this.from.check) this.from = null;
         [this.check, this.walks, this.memories] = [number, 0, []];
         await check.run(this);
-        if (this.isOver() && number + 1 < checks.length)
-          return this.positionAt({ check: number + 1, walk: 0, after: undefined, memories: [] });
+        if (number + 1 === checks.length) return null;
+        await this.pause(this.aheadMs(this.done));
+        if (this.isOver()) return this.positionAt({ check: number + 1, walk: 0, after: undefined, memories: [] });
       }
       return null;
     } catch (thrown) {
@@ -128,9 +138,11 @@ export class AuditRun {
     return { after: this.from.after as Row | undefined };
   }
 
-  /** Called between two slices of a walk. Throws AuditRests when time is up. */
-  restAfter(row: unknown): void {
-    if (!this.rests || !this.isOver()) return;
+  /** Called between two slices of a walk. Waits while it is ahead of its time. Throws AuditRests when time is up. */
+  async restAfter(row: unknown): Promise<void> {
+    if (!this.rests) return;
+    await this.pause(this.aheadMs(this.done));
+    if (!this.isOver()) return;
     this.from = { check: this.check, walk: this.walks - 1, after: row, memories: this.memories };
     throw new AuditRests('its time is over');
   }

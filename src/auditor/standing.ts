@@ -8,14 +8,15 @@ import { Deadline } from '../db/deadline.js';
 import { type AuditFinding, auditFindings, type AuditPass, auditPasses, auditPieces } from '../db/entities/audits.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
-import { auditSome, type AuditStep } from './audit.js';
+import { auditSome, type AuditStep, estimateRows } from './audit.js';
+import { aheadMs } from './pace.js';
 import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from './position.js';
 import type { Finding } from './types.js';
 
 interface StandingAuditDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** From the end of a pass to the beginning of the next. */
+  /** From the beginning of a pass to that of the next, unless it takes longer. */
   readonly passEveryMs: number;
   /** How long a step may take, not counting the slice under way. */
   readonly workMs: number;
@@ -37,6 +38,8 @@ const STORE_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
 const MAX_SUBJECT = 255;
 const MAX_MESSAGE = 2_000;
+/** The part of the time from one pass to the next over which a pass spreads its reading. */
+const SPREAD = 0.9;
 const FINDINGS_AT_ONCE = 500;
 
 /**
@@ -44,17 +47,24 @@ const FINDINGS_AT_ONCE = 500;
  * stored. Safe to run twice and to abandon: only the latest step writes. (docs/operations.md, The audit that runs by itself)
  */
 export class StandingAudit {
-  constructor(private readonly deps: StandingAuditDeps) {}
+  private readonly spreadMs: number;
+
+  constructor(private readonly deps: StandingAuditDeps) {
+    this.spreadMs = deps.passEveryMs * SPREAD;
+  }
 
   /** Works until its time is up. Throws DatabaseUnavailable, and the signal's reason if it cannot stop midway. */
   async step(signal: AbortSignal): Promise<StandingStep> {
-    const { database, workMs, share } = this.deps;
+    const { database, clock, workMs, share } = this.deps;
     const pass = await this.take();
     if (pass === null) return { ended: 'idle', rows: 0, findings: 0 };
     const until = performance.now() + workMs;
     const isOver = (): boolean => signal.aborted || performance.now() > until;
     const from = (await readPosition(database.reader, pass.id)) ?? startOfAudit(pass.beganAt);
-    const step = await auditSome(database, from, { isOver, share, signal });
+    const pace = { beganAt: pass.beganAt, spreadMs: this.spreadMs, rows: await expectedRows(database) };
+    const before = Number.parseInt(pass.rowsChecked.toString(), 10);
+    const waitMs = (read: number): number => Math.min(aheadMs(pace, before + read, clock()), until - performance.now());
+    const step = await auditSome(database, from, { isOver, share, aheadMs: waitMs, signal });
     const rows = Object.values(step.checked).reduce((sum, count) => sum + count, 0);
     const isStored = await this.store(pass, step, rows);
     const ended = !isStored ? 'superseded' : step.position === null ? 'done' : 'rests';
@@ -73,8 +83,8 @@ export class StandingAudit {
           await transaction.execute(updateSql(auditPasses, { fence }, { id: open.id }));
           return { ...open, fence };
         }
-        const last = await lastEnd(transaction);
-        if (last !== null && now - last < passEveryMs) return null;
+        const last = await lastPass(transaction);
+        if (last !== null && now - last.beganAt < passEveryMs) return null;
         const pass = { id: newId(), isOpen: true, beganAt: now, endedAt: null, fence: 1, rowsChecked: 0n };
         await transaction.execute(insertSql(auditPasses, [pass]));
         await transaction.execute(`DELETE FROM audit_passes WHERE ended_at<${time.literal(instant(now - KEPT_MS))}`);
@@ -103,9 +113,18 @@ export class StandingAudit {
   }
 }
 
-async function lastEnd(reader: Reader): Promise<Instant | null> {
-  const [row] = await reader.query('SELECT ended_at FROM audit_passes ORDER BY ended_at DESC LIMIT 1');
-  return row === undefined ? null : time.parse(row.ended_at);
+async function lastPass(reader: Reader): Promise<{ readonly beganAt: Instant; readonly rows: number } | null> {
+  const [row] = await reader.query(
+    `SELECT began_at, rows_checked FROM audit_passes WHERE ended_at IS NOT NULL
+     ORDER BY ended_at DESC LIMIT 1`,
+  );
+  return row === undefined ? null : { beganAt: time.parse(row.began_at), rows: integer.parse(row.rows_checked) };
+}
+
+/** As many as the last pass read; by the server's estimate, if there was none, or the ledger has grown. */
+async function expectedRows(database: Database): Promise<number> {
+  const last = await lastPass(database.reader);
+  return Math.max(last?.rows ?? 0, await estimateRows(database));
 }
 
 async function readPosition(reader: Reader, passId: Uuid): Promise<AuditPosition | null> {

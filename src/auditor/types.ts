@@ -23,6 +23,8 @@ export interface AuditOptions {
   readonly isOver?: () => boolean;
   /** The part of the time in which it reads: between slices it rests for the others. Absent: all. */
   readonly share?: number;
+  /** How long to wait where it may stop, after so many rows: it is ahead of its time. Absent: not at all. */
+  readonly aheadMs?: (rows: number) => number;
   /** Aborts it where it cannot stop midway. */
   readonly signal?: AbortSignal;
 }

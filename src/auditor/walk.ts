@@ -1,6 +1,6 @@
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
-import type { Reader } from '../db/database.js';
+import type { Reader, StoredRow } from '../db/database.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import type { AuditRun } from './run.js';
@@ -27,7 +27,7 @@ export async function walk<Row>(
     });
     if (rows.length < size) return;
     after = rows.at(-1);
-    audit.restAfter(after);
+    await audit.restAfter(after);
   }
 }
 
@@ -71,15 +71,31 @@ export async function byId<Row extends { readonly id: Uuid }>(
   table: Table<Row>,
   ids: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, Row>> {
+  const rows = await rowsOf(reader, columnList(table), table.name, ids);
+  return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, row]));
+}
+
+/** Whose the rows with these ids are, by id: many times cheaper than the rows. */
+export async function ownersById(
+  reader: Reader,
+  table: Pick<Table<{ readonly id: Uuid; readonly tenantId: Uuid }>, 'name'>,
+  ids: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, Uuid>> {
+  const rows = await rowsOf(reader, 'id, tenant_id', table.name, ids);
+  return new Map(rows.map((row) => [uuid.parse(row.id), uuid.parse(row.tenant_id)]));
+}
+
+async function rowsOf(
+  reader: Reader,
+  columns: string,
+  table: string,
+  ids: Iterable<Uuid>,
+): Promise<readonly StoredRow[]> {
   const wanted = [...new Set(ids)];
-  const found = new Map<Uuid, Row>();
+  const found: StoredRow[] = [];
   for (let from = 0; from < wanted.length; from += ROWS_A_SLICE) {
     const list = idList(wanted.slice(from, from + ROWS_A_SLICE)) ?? 'NULL';
-    const rows = await reader.query(`SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${list})`);
-    for (const row of rows) {
-      const parsed = parseRow(table, row);
-      found.set(parsed.id, parsed);
-    }
+    found.push(...(await reader.query(`SELECT ${columns} FROM ${table} WHERE id IN (${list})`)));
   }
   return found;
 }

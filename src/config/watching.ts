@@ -38,23 +38,25 @@ export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLE
 export const AUDIT_VARIABLES = {
   AUDIT_EVERY_S: count(0, 86_400)
     .default(60)
-    .describe('how often the audit of the ledger resumes, which reads for a quarter of the time; 0: never'),
+    .describe('how often the audit of the ledger resumes if it is not under way; 0: never'),
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
-    .describe('how long after the end of a full audit the next begins'),
+    .describe('how often a full audit begins, which spreads its reading over this time'),
 } as const;
 
 type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;
 
-/** A little less than from one step to the next, which is left out while one is under way. */
-const SHARE_OF_INTERVAL = 0.9;
+/** A little less than ten intervals: the starts in between are left out. Where a step ends, it stores some megabytes. */
+const STEP_INTERVALS = 9.9;
+/** The activity that makes a step may take two hours, with what cannot be interrupted. */
+const LONGEST_STEP_MS = 3_600_000;
 
-/** Leaves the database to others for three quarters of the time, after each slice. */
+/** Leaves the database to others for three quarters of the time, after each slice, even when it is late. */
 export function auditPace(config: AuditConfig): {
   readonly passEveryMs: number;
   readonly workMs: number;
   readonly share: number;
 } {
-  const workMs = config.AUDIT_EVERY_S * 1_000 * SHARE_OF_INTERVAL;
-  return { passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000, workMs, share: 0.25 / SHARE_OF_INTERVAL };
+  const workMs = Math.min(config.AUDIT_EVERY_S * 1_000 * STEP_INTERVALS, LONGEST_STEP_MS);
+  return { passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000, workMs, share: 0.25 };
 }

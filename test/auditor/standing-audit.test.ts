@@ -44,8 +44,8 @@ describe('the audit that runs by itself', () => {
   });
 
   const never = new AbortController().signal;
-  const standing = (workMs: number, database = db.database): StandingAudit =>
-    new StandingAudit({ database, clock: systemClock, passEveryMs: 0, workMs, share: 1 });
+  const standing = (workMs: number, database = db.database, passEveryMs = 0): StandingAudit =>
+    new StandingAudit({ database, clock: systemClock, passEveryMs, workMs, share: 1 });
   const openFindings = () => db.database.reader.select(auditFindings, {});
 
   /** Steps, each by connections of its own, until a pass has ended. */
@@ -149,6 +149,35 @@ describe('the audit that runs by itself', () => {
       assert.deepEqual([await openFindings(), (await open())?.rowsChecked], [[], 0n]);
       await wholePass(60_000);
     });
+  });
+
+  it('spreads a pass over the time until the next, and hurries when it is late', async () => {
+    const hour = 3_600_000;
+    await db.change('UPDATE audit_passes SET began_at=began_at - INTERVAL 1 HOUR');
+    const first = await standing(500, db.database, hour).step(never);
+    // The accounts alone: what comes next is due in minutes.
+    assert.deepEqual([first.ended, first.rows < TRANSFERS], ['rests', true]);
+    await db.change('UPDATE audit_passes SET began_at=began_at - INTERVAL 59 MINUTE WHERE is_open=1');
+    const second = await standing(60_000, db.database, hour).step(never);
+    assert.deepEqual([second.ended, second.rows > 4 * TRANSFERS], ['done', true]);
+    assert.equal((await standing(0, db.database, hour).step(never)).ended, 'idle');
+    await db.change('UPDATE audit_passes SET began_at=began_at - INTERVAL 1 MINUTE ORDER BY began_at DESC LIMIT 1');
+    assert.equal((await standing(0, db.database, hour).step(never)).ended, 'rests');
+    await wholePass(60_000);
+  });
+
+  it('stops waiting when its worker stops, and keeps what it has done', async () => {
+    const stopping = new AbortController();
+    const step = standing(3_600_000, db.database, 3_600_000);
+    await db.change('UPDATE audit_passes SET began_at=began_at - INTERVAL 1 HOUR');
+    const working = step.step(stopping.signal);
+    await sleep(500);
+    stopping.abort();
+    const { ended, rows } = await working;
+    const open = await db.database.reader.find(auditPasses, { isOpen: true });
+    assert.deepEqual([ended, open?.rowsChecked], ['rests', BigInt(rows)]);
+    assert(rows > 0);
+    await wholePass(60_000);
   });
 
   it('is started by a schedule that the worker creates, and that a worker without audit removes', async () => {

@@ -14,7 +14,7 @@ export const approvalChecks: Check = {
       audit.counted('approvals', slice.length);
       for (const [type, own] of groupBy(slice, (approval) => approval.resourceType)) {
         const ids = own.map(({ resourceId }) => resourceId);
-        const known = await sourceOf(type)?.expectations(reader, ids);
+        const known = await sourceOf(type)?.owners(reader, ids);
         for (const { id, resourceId } of own)
           if (known?.has(resourceId) !== true)
             audit.report('approval_resource', `approval ${id}`, `there is no ${type} ${resourceId}`);

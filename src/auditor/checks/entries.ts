@@ -1,6 +1,6 @@
 import { type Asset, eachAsset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
-import { asset, bigint, nullable, oneOf, string, uuid } from '../../db/columns.js';
+import { asset, bigint, integer, nullable, oneOf, string, uuid } from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
 import { ENTRY_KINDS, RESOURCE_TYPES, type ResourceType } from '../../db/entities/ledger.js';
 import { wasReset } from '../../ledger/clock-resets.js';
@@ -8,7 +8,7 @@ import { describePosted, legFact, placeOf, type PostedLeg } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { afterKey, walk } from '../walk.js';
 
-const ENTRIES_A_SLICE = 10_000;
+const ENTRIES_A_SLICE = 2_000;
 
 export interface AuditedEntry extends PostedLeg {
   readonly seq: bigint;
@@ -17,12 +17,13 @@ export interface AuditedEntry extends PostedLeg {
   /** As stored: fixed width, so it sorts by time. */
   readonly createdAt: string;
   readonly hasAccount: boolean;
+  /** Its ledger transaction has the same date. */
+  readonly isDated: boolean;
   /** Its ledger transaction; null if missing. */
   readonly transaction: {
     readonly relatedType: ResourceType;
     readonly relatedId: Uuid;
     readonly tenantId: Uuid;
-    readonly createdAt: string;
   } | null;
 }
 
@@ -86,24 +87,42 @@ async function readEntries(
     const own = uuid.literal(tenantId);
     conditions.push(`(a.tenant_id=${own} OR t.tenant_id=${own})`);
   }
+  // Only an audit of one tenant asks for the tenants of accounts without a role, and a NULL costs least.
+  const tenantOf = (place: string): string =>
+    tenantId === undefined ? `IF(${place}.system_role IS NULL, NULL, ${place}.tenant_id)` : `${place}.tenant_id`;
   const rows = await reader.query(
     `SELECT STRAIGHT_JOIN e.account_id, e.seq, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at,
-      e.counterparty_account_id, a.tenant_id, a.system_role, c.tenant_id AS c_tenant_id, c.system_role AS c_system_role,
-      t.related_type, t.related_id, t.tenant_id AS t_tenant_id, t.created_at AS t_created_at
+      e.counterparty_account_id, a.id IS NOT NULL AS has_account, ${tenantOf('a')} AS tenant_id, a.system_role,
+      ${tenantOf('c')} AS c_tenant_id, c.system_role AS c_system_role, t.related_type, t.related_id,
+      t.tenant_id AS t_tenant_id, t.created_at<=>e.created_at AS is_dated
      FROM entries e FORCE INDEX (PRIMARY) LEFT JOIN accounts a ON a.id=e.account_id
       LEFT JOIN accounts c ON c.id=e.counterparty_account_id LEFT JOIN ledger_transactions t ON t.id=e.transaction_id
      WHERE ${conditions.join(' AND ')} ORDER BY e.account_id, e.seq LIMIT ${ENTRIES_A_SLICE}`,
   );
-  return rows.map(parseEntry);
+  const [accountId, owner] = [repeated(), repeated()];
+  return rows.map((row) => parseEntry(row, accountId, owner));
 }
 
 const kind = oneOf(ENTRY_KINDS);
 const relatedType = oneOf(RESOURCE_TYPES);
 
-function parseEntry(row: StoredRow): AuditedEntry {
+/** Parses ids of which most are the same as in the row before: it is quicker to see that. */
+function repeated(): (stored: unknown) => Uuid {
+  let [last, id]: [Buffer | null, Uuid | null] = [null, null];
+  return (stored) => {
+    if (id !== null && last !== null && Buffer.isBuffer(stored) && last.equals(stored)) return id;
+    id = uuid.parse(stored);
+    last = Buffer.isBuffer(stored) ? stored : null;
+    return id;
+  };
+}
+
+type ParseId = ReturnType<typeof repeated>;
+
+function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId): AuditedEntry {
   const counterpartyId = nullable(uuid).parse(row.counterparty_account_id);
   return {
-    account: placeOf(uuid.parse(row.account_id), row, ''),
+    account: placeOf(accountId(row.account_id), row, ''),
     seq: bigint.parse(row.seq),
     transactionId: uuid.parse(row.transaction_id),
     asset: asset.parse(row.asset),
@@ -112,15 +131,15 @@ function parseEntry(row: StoredRow): AuditedEntry {
     totalAfter: bigint.parse(row.total_after),
     createdAt: string.parse(row.created_at),
     counterparty: counterpartyId === null ? null : placeOf(counterpartyId, row, 'c_'),
-    hasAccount: row.tenant_id !== null,
+    hasAccount: integer.parse(row.has_account) === 1,
+    isDated: integer.parse(row.is_dated) === 1,
     transaction:
       row.related_id === null
         ? null
         : {
             relatedType: relatedType.parse(row.related_type),
             relatedId: uuid.parse(row.related_id),
-            tenantId: uuid.parse(row.t_tenant_id),
-            createdAt: string.parse(row.t_created_at),
+            tenantId: owner(row.t_tenant_id),
           },
   };
 }
@@ -132,8 +151,8 @@ function parseEntry(row: StoredRow): AuditedEntry {
 function tally(audit: AuditRun, entry: AuditedEntry): void {
   const { transaction, transactionId, raw } = entry;
   if (transaction === null || (audit.tenantId !== undefined && transaction.tenantId !== audit.tenantId)) return;
-  const { relatedId, relatedType: type, tenantId, createdAt } = transaction;
-  if (entry.createdAt !== createdAt)
+  const { relatedId, relatedType: type, tenantId } = transaction;
+  if (!entry.isDated)
     audit.report('transaction_time', `ledger transaction ${transactionId}`, 'an entry has another date');
   if (!audit.isInTime(relatedId)) return;
   audit.tally.add(relatedId, legFact(type, describePosted(entry, tenantId)), -1);

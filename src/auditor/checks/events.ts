@@ -18,8 +18,8 @@ import { accounts } from '../../db/entities/parties.js';
 import { eventFact } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
-import type { Expectation } from '../sources/types.js';
-import { byId, ROWS_A_SLICE, walkTable } from '../walk.js';
+import type { OperationSource } from '../sources/types.js';
+import { ownersById, ROWS_A_SLICE, walkTable } from '../walk.js';
 
 /**
  * Each tenant's log: gapless except where restores skipped numbers, never dated backwards, each body matching its row,
@@ -160,28 +160,33 @@ async function checkResources(
 ): Promise<void> {
   for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
     const ids = own.map((event) => event.resourceId);
-    const known = await resources(reader, word, ids);
+    const owners = await ownersOf(reader, word, ids);
+    const compared = own.filter((event) => isOfRemoved(event, removals) || shortBody(event.body) === null);
+    const expected = await sourceCalled(word)?.expectations(
+      reader,
+      compared.map((event) => event.resourceId),
+    );
     for (const event of own) {
-      const resource = known.get(event.resourceId);
-      if (resource?.tenantId !== event.tenantId)
+      const resource = expected?.get(event.resourceId);
+      if (owners.get(event.resourceId) !== event.tenantId)
         audit.report('event_resource', nameOf(event), `the tenant has no ${word} ${event.resourceId}`);
-      else {
-        checkShown(audit, event, resource.shown ?? {});
-        if (isOfRemoved(event, removals) && resource.events?.includes(event.type) === false)
+      else if (resource !== undefined) {
+        checkShown(audit, event, resource.shown);
+        if (isOfRemoved(event, removals) && !resource.events.includes(event.type))
           audit.report('operation_event', `${word} ${event.resourceId}`, `its state has no event ${event.type}`);
       }
     }
   }
 }
 
-async function resources(
-  reader: Reader,
-  word: string,
-  ids: readonly Uuid[],
-): Promise<ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Pick<Expectation, 'events' | 'shown'>>>> {
-  if (word === 'account') return byId(reader, accounts, ids);
+async function ownersOf(reader: Reader, word: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Uuid>> {
+  if (word === 'account') return ownersById(reader, accounts, ids);
+  return (await sourceCalled(word)?.owners(reader, ids)) ?? new Map<Uuid, Uuid>();
+}
+
+function sourceCalled(word: string): OperationSource | undefined {
   const type = RESOURCE_TYPES.find((one) => one === word);
-  return (type === undefined ? undefined : await sourceOf(type)?.expectations(reader, ids)) ?? new Map();
+  return type === undefined ? undefined : sourceOf(type);
 }
 
 function nameOf(event: EventRow): string {

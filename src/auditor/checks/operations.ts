@@ -5,12 +5,12 @@ import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { EventRemoval } from '../../db/entities/events.js';
 import { type Hold, holds } from '../../db/entities/ledger.js';
-import { type Account, accounts } from '../../db/entities/parties.js';
+import { accounts } from '../../db/entities/parties.js';
 import { factsOf } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES, sourceOf } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
-import { byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+import { ownersById, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 
 /**
@@ -37,7 +37,7 @@ export const operationChecks: Check = {
 const SUPPORT = 'support';
 
 interface Facts {
-  readonly accounts: ReadonlyMap<Uuid, Account>;
+  readonly owners: ReadonlyMap<Uuid, Uuid>;
   readonly holds: ReadonlyMap<Uuid, Hold>;
   readonly approvals: ReadonlyMap<Uuid, readonly Approval[]>;
 }
@@ -46,12 +46,12 @@ async function readFacts(reader: Reader, operations: readonly Expectation[]): Pr
   const ids = operations.map((operation) => operation.id);
   const accountIds = operations.flatMap((operation) => operation.accounts);
   const [known, held, approved] = await Promise.all([
-    byId(reader, accounts, accountIds),
+    ownersById(reader, accounts, accountIds),
     reader.select(holds, { resourceId: ids }),
     reader.select(approvals, { resourceId: ids }),
   ]);
   return {
-    accounts: known,
+    owners: known,
     holds: new Map(held.map((hold) => [hold.resourceId, hold])),
     approvals: groupBy(approved, (approval) => approval.resourceId),
   };
@@ -72,7 +72,7 @@ function tally(
 function checkOperation(audit: AuditRun, source: OperationSource, operation: Expectation, facts: Facts): void {
   const { id, fee, people } = operation;
   const subject = `${source.resourceType} ${id}`;
-  checkAccounts(audit, subject, operation, facts.accounts);
+  checkAccounts(audit, subject, operation, facts.owners);
   if ((fee.raw === 0n) !== (fee.accountId === null))
     audit.report('operation_fee', subject, `its fee is ${fee.raw}, for ${fee.accountId ?? 'no account'}`);
   if (people !== null && people.decided !== null && people.decided === people.proposed)
@@ -85,13 +85,13 @@ function checkAccounts(
   audit: AuditRun,
   subject: string,
   { accounts: named, owned, tenantId }: Expectation,
-  found: Facts['accounts'],
+  owners: Facts['owners'],
 ): void {
   for (const accountId of named) {
-    const account = found.get(accountId);
-    if (account === undefined)
+    const owner = owners.get(accountId);
+    if (owner === undefined)
       audit.report('operation_account', subject, `it names account ${accountId}, which does not exist`);
-    else if (account.tenantId !== tenantId && owned.includes(accountId))
+    else if (owner !== tenantId && owned.includes(accountId))
       audit.report('operation_account', subject, `it names account ${accountId}, which is another tenant's`);
   }
 }
@@ -156,7 +156,7 @@ export const holdChecks: Check = {
         audit.counted('holds', slice.length);
         for (const [type, own] of groupBy(slice, (hold) => hold.resourceType)) {
           const ids = own.map((hold) => hold.resourceId);
-          const known = await sourceOf(type)?.expectations(reader, ids);
+          const known = await sourceOf(type)?.owners(reader, ids);
           for (const { resourceId } of own)
             if (known?.has(resourceId) !== true)
               audit.report('hold_resource', `hold ${resourceId}`, `there is no such ${type}`);

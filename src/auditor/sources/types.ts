@@ -9,7 +9,7 @@ import type { SystemRole } from '../../db/entities/parties.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
-import { byId, walkTable } from '../walk.js';
+import { byId, ownersById, walkTable } from '../walk.js';
 
 export interface ExpectedEntry {
   /** An account, or the tenant's own system account with a role. */
@@ -109,6 +109,8 @@ export interface OperationSource {
   readonly monthUse: string | null;
   /** What must exist for these operations, by id, omitting those that do not exist. */
   expectations(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Expectation>>;
+  /** The tenants of those that exist, by id. */
+  owners(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Uuid>>;
   /** Walks all operations, each slice in one snapshot. */
   walk(
     audit: AuditRun,
@@ -138,6 +140,7 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
       const rows = await byId(reader, table, ids);
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
+    owners: (reader, ids) => ownersById(reader, table, ids),
     walk: (audit, size, check) => walkTable(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
   };
 }
