@@ -8,8 +8,8 @@ export function displayName(type: 'person' | 'business', name: string): string {
 }
 
 /**
- * A Latin letter, digit or sign with nothing combined with it, which nearly every word begins with. For any other the segmenter
- * makes an iterator outside the heap: a page of a hundred of these would keep the collector busy.
+ * A Latin letter, digit or sign with nothing combined with it, as nearly every word begins. For any other the segmenter
+ * makes an iterator outside the heap: pages of a hundred of these keep the collector busy.
  */
 const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
 
