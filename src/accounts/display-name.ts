@@ -10,8 +10,11 @@ export function displayName(type: 'person' | 'business', name: string): string {
   return [first, ...others.map(initial)].join(' ');
 }
 
-/** A plain letter not followed by a combining mark: what nearly every name begins with. */
-const PLAIN_INITIAL = /^[A-Za-zÀ-ÖØ-öø-ÿ](?=$|[A-Za-zÀ-ÖØ-öø-ÿ'.-])/;
+/**
+ * A Latin letter, digit or sign with nothing combined with it, as nearly every word begins. For any other the segmenter
+ * makes an iterator outside the heap: pages of a hundred of these keep the collector busy.
+ */
+const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
 
 /** A letter may be several code points: an initial is always a whole one. */
 function initial(word: string): string {

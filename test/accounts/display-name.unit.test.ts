@@ -12,10 +12,22 @@ describe('a display name', () => {
     // The accent is a code point of its own: it belongs to its letter.
     ['Ana E\u0301lvira', 'Ana E\u0301.'],
     ['Ana 👩‍👩‍👧 Ruiz', 'Ana 👩‍👩‍👧. R.'],
+    ['Ana Pérez 2nd', 'Ana P. 2.'],
     ['', ''],
   ] as const)
     it(`of a person ${JSON.stringify(name)} is ${JSON.stringify(shown)}`, () =>
       assert.equal(displayName('person', name), shown));
+
+  it('an initial is all that is read as one letter, whatever follows in the word', () => {
+    const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
+    const words = [...'aZñ1-!~ªﬁ×한กक👩'].flatMap((letter) =>
+      ['', 'b', '7', 'é', '́', 'ำ', '्', '\u200d', '\u20e3', '\ufe0f', 'ᆨ'].map((next) => letter + next),
+    );
+    for (const word of words) {
+      const [first] = graphemes.segment(word);
+      assert.equal(displayName('person', `Ana ${word}`), `Ana ${first?.segment.toUpperCase()}.`, word);
+    }
+  });
 
   it('of a business is its trade name', () =>
     assert.equal(displayName('business', 'Panadería La Nueva'), 'Panadería La Nueva'));
