@@ -18,17 +18,23 @@ export interface OrderedRows<Row> {
  * SQL for created_at and id of the newest `count` rows after the first `offset`. Reads no more than their sum in each
  * part.
  */
-export function newestSql<Row>(
-  { table, index, within, oneOf = [] }: OrderedRows<Row>,
-  count: number,
-  offset = 0,
-): string {
-  const part = (conditions: readonly string[], most: string): string =>
-    `SELECT t.created_at, t.id FROM ${table.name} t FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
-     ORDER BY t.created_at DESC, t.id DESC LIMIT ${most}`;
+export function newestSql<Row>(rows: OrderedRows<Row>, count: number, offset = 0): string {
+  const order = (alias: string, most: string): string =>
+    ` ORDER BY ${alias}created_at DESC, ${alias}id DESC LIMIT ${most}`;
   const most = `${Math.trunc(count)} OFFSET ${Math.trunc(offset)}`;
-  const [only, ...others] = oneOf;
-  if (others.length === 0) return part(only === undefined ? within : [...within, only], most);
-  const parts = oneOf.map((one) => `(${part([...within, one], `${Math.trunc(count + offset)}`)})`);
-  return `${parts.join(' UNION ALL ')} ORDER BY created_at DESC, id DESC LIMIT ${most}`;
+  const parts = partsOf(rows);
+  if (parts.length === 1) return parts.join('') + order('t.', most);
+  const ordered = parts.map((part) => `(${part}${order('t.', `${Math.trunc(count + offset)}`)})`);
+  return ordered.join(' UNION ALL ') + order('', most);
+}
+
+/** SQL for created_at and id of all, in no order: sorting them here would only be repeated by whoever joins them. */
+export function allSql<Row>(rows: OrderedRows<Row>): string {
+  return partsOf(rows).join(' UNION ALL ');
+}
+
+function partsOf<Row>({ table, index, within, oneOf = [] }: OrderedRows<Row>): string[] {
+  const part = (conditions: readonly string[]): string =>
+    `SELECT t.created_at, t.id FROM ${table.name} t FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}`;
+  return oneOf.length === 0 ? [part(within)] : oneOf.map((one) => part([...within, one]));
 }

@@ -1,14 +1,12 @@
 import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import { time, uuid } from './columns.js';
 import type { Reader } from './database.js';
-import { newestSql, type OrderedRows } from './ordered-rows.js';
+import { allSql, newestSql, type OrderedRows } from './ordered-rows.js';
 import { behindSql, columnList, knownValuesSql } from './statements.js';
 import { parseRow } from './table.js';
 
 /** The most rows that one page examines, whatever it shows. */
 const MAX_EXAMINED = 2_000;
-/** For a list with a known end, or with fewer rows than a page examines: few can have been added since. */
-const ALL = Number.MAX_SAFE_INTEGER;
 
 interface VisibleList<Row> extends OrderedRows<Row> {
   /** SQL over the row `l` for which are shown: other filters, and what the member may see. */
@@ -28,9 +26,9 @@ export async function readVisible<Row extends TimePosition>(
 ): Promise<Page<Row>> {
   const { table } = list;
   const rows = before === null ? list : { ...list, within: [...list.within, behindSql('t', before)] };
-  const read = async (of: OrderedRows<Row>, examined: number): Promise<Page<Row>> => {
+  const read = async (examined: string): Promise<Page<Row>> => {
     const found = await reader.query(
-      `SELECT ${columnList(table, 'l')} FROM (${newestSql(of, examined)}) p
+      `SELECT ${columnList(table, 'l')} FROM (${examined}) p
        STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON l.id=p.id
        WHERE ${[knownValuesSql(table, 'l'), ...list.shown].join(' AND ')} ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
     );
@@ -40,14 +38,15 @@ export async function readVisible<Row extends TimePosition>(
     );
   };
   // Usually all are shown, and then these are enough.
-  const first = await read(rows, limit + 1);
+  const first = await read(newestSql(rows, limit + 1));
   if (first.next !== null) return first;
   // Finds the page's end first, then reads up to that position: if rows were counted instead, those that appear or
   // disappear in between would make the next page begin too early or too late.
   const [last] = await reader.query(newestSql(rows, 1, MAX_EXAMINED - 1));
-  if (last === undefined) return read(rows, ALL);
+  // Few can have been added since.
+  if (last === undefined) return read(allSql(rows));
   const end = { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) };
   const until = `t.created_at>=${time.literal(end.createdAt)} AND NOT (${behindSql('t', end)})`;
-  const page = await read({ ...rows, within: [...rows.within, until] }, ALL);
+  const page = await read(allSql({ ...rows, within: [...rows.within, until] }));
   return { ...page, next: page.next ?? end };
 }
