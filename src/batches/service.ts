@@ -123,7 +123,7 @@ export class Batches {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const storage = hasFile(batch, file) ? await this.reader.find(bonusBatchStorage, { batchId: id }) : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
-    return this.files.open(caller.tenantId, size, (number) =>
+    return this.files.open({ tenantId: caller.tenantId, id, format, size }, (number) =>
       this.reader.find(bonusBatchFiles, { batchId: id, format, number }),
     );
   }

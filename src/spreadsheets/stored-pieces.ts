@@ -2,6 +2,8 @@ import { createReadStream } from 'node:fs';
 import { notFound } from '../core/errors.js';
 import { FairQueue } from '../core/fair-queue.js';
 import type { Uuid } from '../core/ids.js';
+import { Pace } from '../core/pace.js';
+import { Recent } from '../core/recent.js';
 import type { FileKind } from './open-sheet.js';
 import type { TablePaths } from './writing/table.js';
 
@@ -60,33 +62,55 @@ export async function storeInPieces(
 
 /** However many download at a time, nobody else's read waits behind more pieces of files than these. */
 const PIECES_AT_A_TIME = 4;
+/** 256 MB a second: a crowd would otherwise take whatever the machine has, and others' reads wait for a processor. */
+const PIECES_A_MS = 4;
+/** Pieces that many who download the same file are given without reading them again: 4 MB. */
+const PIECES_KEPT = 64;
+const KEPT_MS = 500;
+
+type ReadPiece = (number: number) => Promise<{ readonly content: Buffer } | undefined>;
+
+/** A finished file. */
+interface StoredFile {
+  readonly tenantId: Uuid;
+  readonly id: Uuid;
+  readonly format: FileKind;
+  /** Absent or null where it was not made. */
+  readonly size: number | null | undefined;
+}
 
 /** Finished files, as they are downloaded. */
 export class StoredFiles {
   private readonly turns = new FairQueue(PIECES_AT_A_TIME);
+  private readonly pace = new Pace(PIECES_A_MS);
+  private readonly kept = new Recent<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
 
-  /** One of so many bytes, piece by piece, each read when it is taken. Throws not_found where it was not made. */
-  open(
-    tenantId: Uuid,
-    size: number | null | undefined,
-    read: (number: number) => Promise<{ readonly content: Buffer } | undefined>,
-  ): AsyncIterable<Buffer> {
-    if (size === undefined || size === null) throw notFound();
-    return this.pieces(tenantId, size, read);
+  /** Piece by piece, each read when it is taken. Throws not_found where it was not made. */
+  open(file: StoredFile, read: ReadPiece): AsyncIterable<Buffer> {
+    if (file.size === undefined || file.size === null) throw notFound();
+    return this.pieces(file, file.size, read);
   }
 
   /** Throws where one is missing: the file was removed meanwhile. */
-  private async *pieces(
-    tenantId: Uuid,
-    size: number,
-    read: (number: number) => Promise<{ readonly content: Buffer } | undefined>,
-  ): AsyncGenerator<Buffer> {
+  private async *pieces(file: StoredFile, size: number, read: ReadPiece): AsyncGenerator<Buffer> {
     for (let at = 0, number = 0; at < size; number += 1) {
-      const leave = await this.turns.enter(tenantId);
-      const piece = await read(number).finally(leave);
+      const piece = await this.piece(file, number, read);
       if (piece === undefined) throw new Error('a piece of a stored file is gone');
+      await this.pace.next(file.tenantId);
       at += piece.content.length;
       yield piece.content;
     }
+  }
+
+  /** Those who ask for it at about the same time share what is read. */
+  private piece({ tenantId, id, format }: StoredFile, number: number, read: ReadPiece): ReturnType<ReadPiece> {
+    const key = `${id} ${format} ${number}`;
+    const now = performance.now();
+    const known = this.kept.get(key, now);
+    if (known !== undefined) return known;
+    const reading = this.turns.enter(tenantId).then((leave) => read(number).finally(leave));
+    this.kept.set(key, reading, now);
+    reading.catch(() => this.kept.delete(key));
+    return reading;
   }
 }

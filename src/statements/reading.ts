@@ -59,7 +59,8 @@ export async function openStatement(
   format: FileKind,
 ): Promise<AsyncIterable<Buffer>> {
   const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
-  return files.open(caller.tenantId, format === 'csv' ? csvBytes : xlsxBytes, (number) =>
+  const size = format === 'csv' ? csvBytes : xlsxBytes;
+  return files.open({ tenantId: caller.tenantId, id, format, size }, (number) =>
     reader.find(statementFiles, { statementId: id, format, number }),
   );
 }
