@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ensurePackages } from './packages.mjs';
 import { CACHE, ROOT, shortHash } from './paths.mjs';
 import { answersOk } from './ports.mjs';
-import { say, step, UserError } from './progress.mjs';
+import { say, step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
 const MODULE = 'github.com/temporalio/cli';
