@@ -13,7 +13,7 @@ import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { MAX_ENDPOINTS, WORKFLOW_HEAD_START_MS } from '../../src/webhooks/rules.js';
 import { Senders } from '../../src/webhooks/senders/senders.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral } from '../support/bank.js';
+import { answered } from '../support/bank.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
 import { addStaff, proven } from '../support/staff.js';
@@ -475,41 +475,6 @@ describe('the senders of a worker', () => {
     begin(10, { database: flaky });
     await until('it arrives', () => arrivedAt(own).length === 1);
     assert.equal(failures.length, 1);
-  });
-
-  it('leave endpoints with a type or a version of a later release as they are, and send to all others', async () => {
-    const [typed, versioned, own] = [await hooked(api), await hooked(api), await hooked(api)];
-    await db.change(
-      `INSERT INTO webhook_subscriptions (endpoint_id, type, tenant_id, from_sequence)
-       SELECT endpoint_id, 'loan.granted', tenant_id, 1 FROM webhook_subscriptions WHERE endpoint_id=${idLiteral(typed.id)}`,
-    );
-    await db.change(`UPDATE webhook_endpoints SET api_version='2999-01-01' WHERE id=${idLiteral(versioned.id)}`);
-    for (const one of [typed, versioned, own]) await emit(api, one, 1);
-    await overdue(typed, 0);
-    begin();
-    await until('it arrives', () => arrivedAt(own).length === 1);
-    await untilLeft(own);
-    const left = await db.sql(
-      `SELECT cursor_sequence, fence FROM webhook_endpoints WHERE id IN (${[typed.id, versioned.id].map(idLiteral).join(',')})`,
-    );
-    const untouched = { cursor_sequence: '0', fence: '0' };
-    assert.deepEqual([left, failures], [[untouched, untouched], []]);
-  });
-
-  it("send to all others while one tenant's event can only be read by a later release, and that one when it can be", async () => {
-    const [strange, own] = [await hooked(api), await hooked(api)];
-    await Promise.all([emit(api, strange, 1), emit(api, own, 1)]);
-    const of = `WHERE tenant_id=${idLiteral(strange.account.tenantId)}`;
-    const [was] = await db.sql(`SELECT body FROM events ${of}`);
-    await db.change(`UPDATE events SET body='z9' ${of}`);
-    begin();
-    await until('it arrives', () => arrivedAt(own).length === 1);
-    assert.deepEqual(arrivedAt(strange), []);
-    await db.change(`UPDATE events SET body='${String(was?.body)}' ${of}`);
-    await expireLease(db, strange.id);
-    await until('the other arrives', () => arrivedAt(strange).length === 1);
-    await untilLeft(strange);
-    assert.deepEqual(await statesOf(api, own.id), { delivered: 1 });
   });
 
   it('that die before they have stored are followed by others: the same id, the same bytes, nothing skipped', async () => {
