@@ -35,6 +35,10 @@ interface RacesCampaign {
 const AT_ONCE = 4;
 /** An expiry may come so much before or after the acts. */
 const AROUND_MS = 30;
+const NOT_DUE_MS = 3_600_000;
+const ENDS = ['completed', 'rejected', 'canceled', 'expired'];
+/** Each is to win one of so many: a race that one of them always wins shows nothing. */
+const LEAST_SHARE = 50;
 
 /**
  * Approve, reject, cancel (by members over HTTP, by the staff as a signal does) and expiry come at the same moment. One of
@@ -62,11 +66,12 @@ export async function racesCampaign(campaign: RacesCampaign): Promise<string> {
   );
   assert(months.length <= 1, 'a month was given back to another');
   await assertLedgerSound(db.database);
-  const told = ['completed', 'rejected', 'canceled', 'expired'].map((end) => `${count(end)} ${end}`);
+  const told = ENDS.map((end) => `${count(end)} ${end}`);
   assert.equal(
-    ['completed', 'rejected', 'canceled', 'expired'].reduce((sum, end) => sum + count(end), 0),
+    ENDS.reduce((sum, end) => sum + count(end), 0),
     rounds,
   );
+  for (const end of ENDS) assert(count(end) >= rounds / LEAST_SHARE, `hardly a race ends as ${end}: ${told.join(', ')}`);
   return `${rounds} races of approve, reject, cancel and expiry, seed ${seed}: ${told.join(', ')}; one end, one event, one release each, the month given back to its own`;
 }
 
@@ -92,10 +97,13 @@ async function pendLastMonth(db: TestDatabase, guarded: GuardedBank, count: numb
       }
     };
     await Promise.all(Array.from({ length: 16 }, lane));
-    return answers.map((answer) => {
+    const ids = answers.map((answer) => {
       assert.equal(answer.status, 202, answer.text);
       return String(answer.json.id) as Uuid;
     });
+    // Due since weeks ago, the first race would end them all.
+    for (const id of ids) await moveExpiry(db, id, Date.now() + NOT_DUE_MS);
+    return ids;
   } finally {
     await past.stop();
   }
@@ -117,7 +125,7 @@ async function race(contest: Contest, id: Uuid): Promise<string> {
   const [signature, signals] = [await newSignature(db.database), signalsOf(db.database)];
   const bySignal = (['approve', 'reject', 'cancel'] as const)[random(3)]!;
   // In a third of the races its time is over in the middle, else long before or after.
-  const dueIn = random(3) === 0 ? random(AROUND_MS) : 60_000;
+  const dueIn = random(3) === 0 ? random(AROUND_MS) : NOT_DUE_MS;
   await moveExpiry(db, id, Date.now() + dueIn);
   const steps: (() => Promise<unknown>)[] = [
     () => ask('approve', approvers[0]),
