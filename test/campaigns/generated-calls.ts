@@ -34,6 +34,8 @@ const CHECKS = [
   'response_schema_conformance',
 ];
 const SAID_CHARS = 8_000;
+/** A header may be made up of a word that the tool's own HTTP client has a use for: such a call is never sent. */
+const UNSENT = '\nurllib3.util.SKIP_HEADER only supports';
 const MAX_RAW = 2n ** 63n - 1n;
 
 /** What scripts/lib/schemathesis.mjs finds or fetches; undefined where it cannot be had, which it says. */
@@ -111,6 +113,9 @@ async function outputOf({ command, args, env }: Program, cwd: string, more: read
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text));
   const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  assert.equal(code, 0, said.slice(-SAID_CHARS));
+  const [, errors = ''] = said.split('\nErrors:');
+  const count = [...errors.matchAll(/🚫 .*: (\d+)/g)].reduce((sum, [, one]) => sum + Number(one), 0);
+  const isUnsent = count > 0 && count === said.split(UNSENT).length - 1 && !said.includes('\nFailures:');
+  assert(code === 0 || isUnsent, said.slice(-SAID_CHARS));
   return said;
 }
