@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PayoutBank, openPayoutBank, paidTimes, untilStatus } from '../payouts/support.js';
-import { PATIENT, request, startTestApi } from '../support/api.js';
+import { request, startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
-import { LEAST } from '../support/bank.js';
+import { LEAST, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal } from '../support/temporal.js';
+import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
@@ -51,7 +52,7 @@ interface Sample {
  */
 export async function mixedLoadCampaign(load: MixedLoad): Promise<string> {
   const { db, temporal, clients: count, pauseMs } = load;
-  const api = await ApiProcess.start(db.url, { ...temporalEnvironment(temporal), ...PATIENT });
+  const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
   const worker = await WorkerProcess.start(db.url, temporal, { AUDIT_EVERY_S: '60' });
   try {
     const { baseUrl } = api;
@@ -85,8 +86,8 @@ async function watch({ api, worker, token, seconds }: Watched, samples: Sample[]
     const times: number[] = [];
     for (let read = 0; read < READS_A_SAMPLE; read += 1) {
       const sentAt = performance.now();
-      const { status, text } = await request(api.baseUrl, 'GET', '/v1/transfers?limit=20', { token });
-      assert.equal(status, 200, text);
+      const answer = await request(api.baseUrl, 'GET', '/v1/transfers?limit=20', { token });
+      assert.equal(answer.status, 200, answer.text);
       times.push(performance.now() - sentAt);
     }
     samples.push({ apiMb: api.residentMb, workerMb: worker.residentMb, readMs: median(times) });
@@ -120,7 +121,18 @@ class Payouts {
   }
 
   private async work(): Promise<void> {
-    for (; this.isRunning; await sleep(PAYOUT_EVERY_MS)) this.ids.push(await this.own.pay());
+    for (; this.isRunning; await sleep(PAYOUT_EVERY_MS)) this.ids.push(await this.pay());
+  }
+
+  /** Again with its key until it is known. */
+  private pay(): Promise<string> {
+    const key = randomUUID();
+    return until('a payout is known', async () => {
+      const answer = await this.own.ask({}, { key });
+      if (answer.status === 503) return null;
+      assert([200, 201].includes(answer.status), answer.text);
+      return text(answer.json.id);
+    });
   }
 
   async finish(): Promise<string> {
