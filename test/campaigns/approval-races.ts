@@ -71,7 +71,8 @@ export async function racesCampaign(campaign: RacesCampaign): Promise<string> {
     ENDS.reduce((sum, end) => sum + count(end), 0),
     rounds,
   );
-  for (const end of ENDS) assert(count(end) >= rounds / LEAST_SHARE, `hardly a race ends as ${end}: ${told.join(', ')}`);
+  for (const end of ENDS)
+    assert(count(end) >= rounds / LEAST_SHARE, `hardly a race ends as ${end}: ${told.join(', ')}`);
   return `${rounds} races of approve, reject, cancel and expiry, seed ${seed}: ${told.join(', ')}; one end, one event, one release each, the month given back to its own`;
 }
 
