@@ -22,7 +22,7 @@ export class AuditRun {
   readonly tenantId: Uuid | undefined;
   /** What operations call for against what exists, by operation. (checks/crossing.ts) */
   readonly tally: Tally;
-  private readonly beganAt: number;
+  readonly beganAt: number;
   /** Ids of later operations are not less, as text: for millions of rows, that is cheaper than their times. */
   private readonly firstLate: string;
   private readonly onProgress: AuditOptions['onProgress'];

@@ -3,7 +3,6 @@ import type { Uuid } from '../../core/ids.js';
 import { uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
-import type { EventRemoval } from '../../db/entities/events.js';
 import { type Hold, holds } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
 import { factsOf } from '../facts.js';
@@ -11,7 +10,7 @@ import type { AuditRun, Check } from '../run.js';
 import { SOURCES, sourceOf } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
 import { ownersById, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
-import { mayBeRemoved, readRemovals } from './events.js';
+import { readRemovals, readUntallied } from './events.js';
 
 /**
  * Every operation has exactly the accounts, fee, hold, approvals and people that its state calls for. Its ledger
@@ -21,13 +20,14 @@ export const operationChecks: Check = {
   tables: SOURCES.map((source) => source.tableName),
   run: async (audit) => {
     const removals = await audit.slice((reader) => readRemovals(reader));
+    const isUntallied = await audit.slice((reader) => readUntallied(audit, reader));
     for (const source of SOURCES)
       await source.walk(audit, ROWS_A_SLICE, async (reader, operations) => {
         audit.counted(source.tableName, operations.length);
         const facts = await readFacts(reader, operations);
         for (const operation of operations) {
           checkOperation(audit, source, operation, facts);
-          tally(audit, source, operation, removals);
+          tally(audit, source, operation, isUntallied(operation.id, removals.get(operation.tenantId)));
         }
       });
   },
@@ -57,15 +57,10 @@ async function readFacts(reader: Reader, operations: readonly Expectation[]): Pr
   };
 }
 
-function tally(
-  audit: AuditRun,
-  { resourceType }: OperationSource,
-  operation: Expectation,
-  removals: ReadonlyMap<Uuid, EventRemoval>,
-): void {
+function tally(audit: AuditRun, { resourceType }: OperationSource, operation: Expectation, isUntallied: boolean): void {
   if (!audit.isInTime(operation.id)) return;
   const { money, events } = factsOf(resourceType, operation);
-  const told = mayBeRemoved(operation.id, removals.get(operation.tenantId)) ? [] : events;
+  const told = isUntallied ? [] : events;
   for (const fact of [...money, ...told]) audit.tally.add(operation.id, fact, 1);
 }
 
