@@ -56,7 +56,7 @@ export function declareVerification(
   });
 }
 
-/** Of whoever declares it, ours may differ. */
+/** How far the declarer's clock may be ahead of ours. */
 const CLOCKS_APART_MS = 60_000;
 
 /** The first declaration verifies the account and emits `account.verified`; a later one replaces the data and keeps `verified_at`. */

@@ -38,7 +38,7 @@ export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLE
 export const AUDIT_VARIABLES = {
   AUDIT_EVERY_S: count(0, 86_400)
     .default(60)
-    .describe('how often the audit of the ledger resumes if it is not under way; 0: never'),
+    .describe('how soon a resting audit of the ledger goes on; 0: never'),
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
     .describe('how often a full audit begins, which spreads its reading over this time'),

@@ -21,7 +21,7 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
 /** Whoever reads a list through `head` has seen enough: the command goes on to its end, and ends as it would. */
 function tellUnwritten({ code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
-  const lost = `what was printed could not be written (${code}): look whether it was done before you repeat it`;
+  const lost = `the output could not be written (${code}): check whether the command took effect before you repeat it`;
   process.exitCode = explainFailure(new UnknownOutcome(lost));
 }
 

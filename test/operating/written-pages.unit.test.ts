@@ -120,6 +120,15 @@ describe('the written pages', () => {
       );
   });
 
+  it('docs/runbooks/audit-finding.md says what each check of the audit means', () => {
+    const text = readFileSync('docs/runbooks/audit-finding.md', 'utf8');
+    const names = filesUnder('src/auditor').flatMap((file) =>
+      Array.from(readFileSync(file, 'utf8').matchAll(/(?:report\(\s*|check: )'([a-z_]+)'/g), ([, name = '']) => name),
+    );
+    assert.ok(names.length > 40);
+    for (const name of names) assert.ok(text.includes(`\`${name}\``), name);
+  });
+
   it('docs/support.md uses the names of the contracts', () => {
     const text = readFileSync('docs/support.md', 'utf8');
     const { approve, reject, cancel } = SIGNALS;

@@ -69,7 +69,7 @@ describe('the exit code of the operators', () => {
         encoding: 'utf8',
       },
     );
-    assert.match(stderr, /^error: what was printed could not be written \(ENOSPC\)/);
+    assert.match(stderr, /^error: the output could not be written \(ENOSPC\)/);
     assert.equal(status, 3);
   });
 

@@ -58,7 +58,7 @@ export interface Candidate {
 
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
-/** Endpoints with something wanted ahead of their cursors, but waiting probes. Busy ones would fill a limit. */
+/** Endpoints with something wanted ahead of their cursors, except those that wait for a probe. Busy ones would fill any limit. */
 export async function endpointsWithNews(
   reader: Reader,
   tenantIds: readonly Uuid[],

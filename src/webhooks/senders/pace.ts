@@ -19,7 +19,7 @@ export class Pace {
   constructor(private readonly pauses: Pauses) {}
 
   /**
-   * At least, and at most if nothing wakes them before. What a look costs is the quicker of the last two: one alone may have been held
+   * The shortest pause, and the longest if nothing wakes them. What a look costs is the quicker of the last two: one alone may have been held
    * up, and a long pause after it makes the next round a burst, which is held up as well.
    */
   after(isBusy: boolean, lookedMs: number): { readonly atLeastMs: number; readonly atMostMs: number } {
