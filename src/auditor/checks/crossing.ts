@@ -15,8 +15,9 @@ import { type AuditedEntry, walkEntries } from './entries.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 import { collectKeyed } from './references.js';
 
-/** Of a million buckets: this share of the ledger is in memory at a time. */
-const BUCKETS_AT_ONCE = 4_000;
+/** In memory at a time: of a million buckets, at first as many as hold these where there are ten million in all. */
+const OPERATIONS_AT_ONCE = 40_000;
+const FIRST_BUCKETS = 4_000;
 const EVENTS_A_SLICE = 10_000;
 
 interface Suspect {
@@ -48,13 +49,15 @@ export const crossingChecks: Check = {
   // What it collects is in memory.
   run: (audit) =>
     audit.atOnce(async () => {
-      let from = 0;
+      let [from, most] = [0, FIRST_BUCKETS];
       while (!REPORTED.some((check) => audit.hasEnoughOf(check))) {
-        const buckets = audit.tally.differing(from, BUCKETS_AT_ONCE);
+        const buckets = audit.tally.differing(from, most);
         const last = [...buckets].at(-1);
         if (last === undefined) return;
-        await checkBuckets(audit, buckets);
+        const operations = await checkBuckets(audit, buckets);
         from = last + 1;
+        // Each round walks through everything: the fuller it is, the fewer there are.
+        most = Math.max(FIRST_BUCKETS, Math.trunc((buckets.size * OPERATIONS_AT_ONCE) / Math.max(operations, 1)));
       }
     }),
 };
@@ -67,8 +70,11 @@ const REPORTED = [
   'transaction_legs',
 ] as const;
 
-/** Operations first: whatever they call for by then is already written, so the later walks find it. */
-async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Promise<void> {
+/**
+ * Operations first: whatever they call for by then is already written, so the later walks find it. Returns how many
+ * there are in these buckets.
+ */
+async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Promise<number> {
   const isWanted = (operationId: Uuid): boolean => audit.isInTime(operationId) && buckets.has(bucketOf(operationId));
   const operations = new Map<Uuid, Suspect>();
   for (const source of SOURCES)
@@ -95,6 +101,7 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
         'the key of its request is missing: repeated, it would happen twice',
       );
   }
+  return operations.size;
 }
 
 async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<readonly Posted[]> {
