@@ -1,7 +1,6 @@
-import { amountJson } from '../../core/amount.js';
 import type { EventType } from '../../db/entities/events.js';
 import { type Payout, payouts, type PayoutStatus } from '../../db/entities/payouts.js';
-import { approvalOf, type ExpectedEntry, feeOf, moved, operationSource } from './types.js';
+import { approvalOf, type ExpectedEntry, feeOf, moved, operationSource, shownOf } from './types.js';
 
 /** The event of each status that has one; `approved` follows from its own time, as a payout may be canceled after. */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
@@ -41,12 +40,7 @@ export const payoutSource = operationSource({
       approval,
       people: null,
       isKeyed: approval === null,
-      shown: {
-        source_account: sourceAccountId,
-        amount: amountJson({ raw, asset }),
-        fee: amountJson({ raw: feeRaw, asset }),
-        description,
-      },
+      shown: shownOf(payout),
     };
   },
 });

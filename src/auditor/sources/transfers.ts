@@ -1,7 +1,6 @@
 import type { EventType } from '../../db/entities/events.js';
 import { transfers, type TransferStatus } from '../../db/entities/operations.js';
-import { amountJson } from '../../core/amount.js';
-import { approvalOf, feeOf, moved, operationSource } from './types.js';
+import { approvalOf, feeOf, moved, operationSource, shownOf } from './types.js';
 
 const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   pending_approval: [],
@@ -42,12 +41,7 @@ export const transferSource = operationSource({
       approval,
       people: null,
       isKeyed: approval === null,
-      shown: {
-        source_account: sourceAccountId,
-        amount: amountJson({ raw, asset }),
-        fee: amountJson({ raw: feeRaw, asset }),
-        description,
-      },
+      shown: shownOf(transfer),
     };
   },
 });

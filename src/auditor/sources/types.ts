@@ -1,4 +1,4 @@
-import type { Amount, Asset } from '../../core/amount.js';
+import { type Amount, amountJson, type Asset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
@@ -39,6 +39,15 @@ export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: Fee
 }
 
 type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
+
+type ShownColumns = Pick<Transfer | Payout, 'sourceAccountId' | 'asset' | 'raw' | 'feeRaw' | 'description'>;
+
+/** What events of transfers and payouts show. */
+export function shownOf(row: ShownColumns): Expectation['shown'] {
+  const { sourceAccountId, asset, raw, feeRaw, description } = row;
+  const [amount, fee] = [raw, feeRaw].map((one) => amountJson({ raw: one, asset }));
+  return { source_account: sourceAccountId, amount, fee, description };
+}
 
 export const NO_FEE: Expectation['fee'] = { raw: 0n, accountId: null };
 
