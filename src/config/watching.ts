@@ -36,9 +36,7 @@ export const TRACING_VARIABLES = {
 export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
 
 export const AUDIT_VARIABLES = {
-  AUDIT_EVERY_S: count(0, 86_400)
-    .default(60)
-    .describe('how soon a resting audit of the ledger goes on; 0: never'),
+  AUDIT_EVERY_S: count(0, 86_400).default(60).describe('how soon a resting audit of the ledger goes on; 0: never'),
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
     .describe('how often a full audit begins, which spreads its reading over this time'),
