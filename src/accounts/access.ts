@@ -69,7 +69,7 @@ export async function lockForChange(
   return { account: assertOpen(await lockOwnAccount(transaction, by, accountId)), actor: memberActor(by) };
 }
 
-/** Throws not_found, authority_insufficient, invalid_state (closed). */
+/** The caller's account, locked. Throws not_found. */
 export function lockOwnAccount(transaction: Transaction, { tenantId }: Caller, id: Uuid): Promise<Account> {
   return lock(transaction, { id, tenantId });
 }

@@ -32,27 +32,27 @@ export const eventChecks: Check = {
   tables: ['events'],
   run: async (audit) => {
     const memory = audit.memory<{ before?: EventRow }>({});
+    const mayBeUntallied = await audit.slice((reader) => readUntallied(audit, reader));
     await walkTable(audit, events, ROWS_A_SLICE, async (reader, slice) => {
       audit.counted('events', slice.length);
       const tenantIds = slice.map((event) => event.tenantId);
       const removals = await readRemovals(reader, tenantIds);
-      const untallied = await readUntallied(audit, reader);
+      const isUntallied = ({ tenantId, resourceId }: EventRow): boolean =>
+        mayBeUntallied(resourceId, removals.get(tenantId));
+      const bodies = new Map<EventRow, Body>();
       const gaps = await readGaps(reader, tenantIds);
       for (const event of slice) {
         const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
         const { before } = memory;
         const follows = { before: before?.tenantId === event.tenantId ? before : undefined, removedThrough };
         checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
-        checkBody(audit, event);
-        if (
-          isOfOperation(event) &&
-          audit.isInTime(event.resourceId) &&
-          !untallied(event.resourceId, removals.get(event.tenantId))
-        )
+        if (shortBody(event.body) === null) bodies.set(event, parseObject(event.body));
+        checkBody(audit, event, bodies.get(event) ?? null);
+        if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isUntallied(event))
           audit.tally.add(event.resourceId, eventFact(event.type), -1);
         memory.before = event;
       }
-      await checkResources(audit, reader, slice, (event) => untallied(event.resourceId, removals.get(event.tenantId)));
+      await checkResources(audit, reader, { slice, bodies, isUntallied });
     });
   },
 };
@@ -120,7 +120,10 @@ function checkPlace(audit: AuditRun, event: EventRow, { before, removedThrough, 
     audit.report('event_time', nameOf(event), 'it is dated before the event that it follows');
 }
 
-function checkBody(audit: AuditRun, event: EventRow): void {
+/** The JSON of an event's whole body; null if it is none. */
+type Body = Readonly<Record<string, unknown>> | null;
+
+function checkBody(audit: AuditRun, event: EventRow, body: Body): void {
   const short = shortBody(event.body);
   if (short !== null) {
     // What it tells is the row of what it is about, which must be there, in the state that the event says.
@@ -128,7 +131,6 @@ function checkBody(audit: AuditRun, event: EventRow): void {
       audit.report('event_body', nameOf(event), `its body is of a shape that its type has not: ${short.shape}`);
     return;
   }
-  const body = parseObject(event.body);
   const wanted: Readonly<Record<string, string>> = {
     id: event.id,
     type: event.type,
@@ -141,24 +143,24 @@ function checkBody(audit: AuditRun, event: EventRow): void {
 }
 
 /** The resource in the body. A verification event names the account. */
-function idOfObject(body: Readonly<Record<string, unknown>> | null): unknown {
+function idOfObject(body: Body): unknown {
   const object = objectOf(body);
   return object?.id ?? object?.account_id;
 }
 
-function objectOf(body: Readonly<Record<string, unknown>> | null): Readonly<Record<string, unknown>> | null {
+function objectOf(body: Body): Body {
   return asObject(asObject(body?.data)?.object);
 }
 
 /** What its body shows of the resource, of that which never changes. */
-function checkShown(audit: AuditRun, event: EventRow, shown: Readonly<Record<string, unknown>>): void {
-  const object = shortBody(event.body) === null ? objectOf(parseObject(event.body)) : null;
+function checkShown(audit: AuditRun, event: EventRow, body: Body, shown: Readonly<Record<string, unknown>>): void {
+  const object = objectOf(body);
   if (object === null) return;
   const wrong = Object.keys(shown).filter((field) => !isDeepStrictEqual(object[field] ?? null, shown[field]));
   if (wrong.length > 0) audit.report('event_body', nameOf(event), `its body shows another ${wrong.join(' and ')}`);
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+function parseObject(text: string): Body {
   try {
     return asObject(JSON.parse(text));
   } catch {
@@ -166,21 +168,27 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
+function asObject(value: unknown): Body {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
+}
+
+interface ReadEvents {
+  readonly slice: readonly EventRow[];
+  /** Of those that have a whole one. */
+  readonly bodies: ReadonlyMap<EventRow, Body>;
+  readonly isUntallied: (event: EventRow) => boolean;
 }
 
 /** If an operation's other events may have been removed, this also reports events that its state does not call for. */
 async function checkResources(
   audit: AuditRun,
   reader: Reader,
-  slice: readonly EventRow[],
-  isUntallied: (event: EventRow) => boolean,
+  { slice, bodies, isUntallied }: ReadEvents,
 ): Promise<void> {
   for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
     const ids = own.map((event) => event.resourceId);
     const owners = await ownersOf(reader, word, ids);
-    const compared = own.filter((event) => isUntallied(event) || shortBody(event.body) === null);
+    const compared = own.filter((event) => isUntallied(event) || bodies.has(event));
     const expected = await sourceCalled(word)?.expectations(
       reader,
       compared.map((event) => event.resourceId),
@@ -190,7 +198,7 @@ async function checkResources(
       if (owners.get(event.resourceId) !== event.tenantId)
         audit.report('event_resource', nameOf(event), `the tenant has no ${word} ${event.resourceId}`);
       else if (resource !== undefined) {
-        checkShown(audit, event, resource.shown);
+        checkShown(audit, event, bodies.get(event) ?? null, resource.shown);
         if (isUntallied(event) && !resource.events.includes(event.type))
           audit.report('operation_event', `${word} ${event.resourceId}`, `its state has no event ${event.type}`);
       }

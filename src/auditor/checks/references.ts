@@ -28,7 +28,7 @@ export const keyChecks: Check = {
       audit.counted('idempotency_keys', slice.length);
       for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
         const ids = own.flatMap((key) => key.resourceId ?? []);
-        const known = await ownersOf(reader, type, ids);
+        const known = await knownOf(reader, type, ids);
         for (const { tenantId, idempotencyKey, resourceId } of own)
           if (resourceId !== null && known?.get(resourceId)?.tenantId !== tenantId)
             audit.report(
@@ -50,7 +50,7 @@ function isKeyOf(key: string, resourceId: Uuid | null, known: Known | undefined)
 }
 
 /** Those that exist, by id. */
-function ownersOf(reader: Reader, type: KeyResourceType, ids: readonly Uuid[]): Promise<Known | undefined> {
+function knownOf(reader: Reader, type: KeyResourceType, ids: readonly Uuid[]): Promise<Known | undefined> {
   if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
   if (type === 'statement') return byId(reader, statements, ids);
   return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
