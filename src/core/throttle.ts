@@ -1,7 +1,7 @@
 const EVERY_MS = 1;
 
 /** Lets at most so many begin in a millisecond. Those who must wait go on in order, tenants by turns. */
-export class Pace {
+export class Throttle {
   private readonly waiting = new Map<string, (() => void)[]>();
   private left: number;
   private timer: NodeJS.Timeout | null = null;

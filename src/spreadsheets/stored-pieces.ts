@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { notFound } from '../core/errors.js';
 import { FairQueue } from '../core/fair-queue.js';
 import type { Uuid } from '../core/ids.js';
-import { Pace } from '../core/pace.js';
+import { Throttle } from '../core/throttle.js';
 import { Recent } from '../core/recent.js';
 import type { FileKind } from './open-sheet.js';
 import type { TablePaths } from './writing/table.js';
@@ -75,7 +75,7 @@ interface StoredFile {
 
 export class StoredFiles {
   private readonly turns = new FairQueue(PIECES_AT_A_TIME);
-  private readonly pace = new Pace(PIECES_A_MS);
+  private readonly throttle = new Throttle(PIECES_A_MS);
   private readonly kept = new Recent<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
 
   /** Piece by piece, each read when it is taken. Throws not_found where it was not made. */
@@ -89,7 +89,7 @@ export class StoredFiles {
     for (let at = 0, number = 0; at < size; number += 1) {
       const piece = await this.piece(file, number, read);
       if (piece === undefined) throw new Error('a piece of a stored file is gone');
-      await this.pace.next(file.tenantId);
+      await this.throttle.next(file.tenantId);
       at += piece.content.length;
       yield piece.content;
     }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { Pace } from '../../src/core/pace.js';
+import { Throttle } from '../../src/core/throttle.js';
 
-describe('a pace', () => {
+describe('a throttle', () => {
   it('lets as many begin at once as it may, and the others later, one tenant after the other', async () => {
-    const pace = new Pace(2);
+    const throttle = new Throttle(2);
     const begun: string[] = [];
     const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'c1'].map(async (name) => {
-      await pace.next(name.slice(0, 1));
+      await throttle.next(name.slice(0, 1));
       begun.push(name);
     });
     await Promise.resolve();
@@ -16,9 +16,9 @@ describe('a pace', () => {
   });
 
   it('lets all begin who come one after the other, also where nobody waits', async () => {
-    const pace = new Pace(1);
-    await pace.next('a');
-    await pace.next('a');
-    await pace.next('b');
+    const throttle = new Throttle(1);
+    await throttle.next('a');
+    await throttle.next('a');
+    await throttle.next('b');
   });
 });
