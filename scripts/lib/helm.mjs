@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CACHE } from './paths.mjs';
-import { fetchByPip } from './pip.mjs';
+import { fetchByPip, pythonIn } from './pip.mjs';
 import { say, step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
@@ -41,8 +41,7 @@ export async function findSchemas() {
   const title = 'Fetching the schemas of Kubernetes (once)';
   try {
     const folder = await fetchByPip('kubernetes-validate', SCHEMAS, { title, failure: 'pip could not fetch them' });
-    const env = { ...process.env, PYTHONPATH: folder };
-    return { command: findProgram('python3'), args: [join(folder, 'bin/kubernetes-validate'), '--strict'], env };
+    return pythonIn(folder, join(folder, 'bin/kubernetes-validate'), '--strict');
   } catch (error) {
     left(error.message);
     left(

@@ -21,7 +21,7 @@ export async function fetchByPip(name, version, { title, failure, options = [] }
   return folder;
 }
 
-/** How a Python package in such a folder is run: `{command, args, env}`. */
-export function pythonModule(folder, module) {
-  return { command: findProgram('python3'), args: ['-m', module], env: { PYTHONPATH: folder } };
+/** How such a package is run: `{command, args, env}`. `args` are Python's. */
+export function pythonIn(folder, ...args) {
+  return { command: findProgram('python3'), args, env: { ...process.env, PYTHONPATH: folder } };
 }

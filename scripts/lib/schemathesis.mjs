@@ -1,4 +1,4 @@
-import { fetchByPip, pythonModule } from './pip.mjs';
+import { fetchByPip, pythonIn } from './pip.mjs';
 import { say } from './progress.mjs';
 
 const VERSION = '4.32.5';
@@ -11,7 +11,7 @@ export async function findSchemathesis() {
   try {
     const title = `Fetching Schemathesis ${VERSION} (once)`;
     const folder = await fetchByPip('schemathesis', VERSION, { title, failure: 'pip could not fetch it' });
-    return pythonModule(folder, 'schemathesis.cli');
+    return pythonIn(folder, '-m', 'schemathesis.cli');
   } catch (error) {
     say(`  ${error.message}\n  NO SCHEMATHESIS IS AT HAND (Python with pip fetches it): no calls are made up.`);
     return undefined;

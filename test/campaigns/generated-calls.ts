@@ -3,12 +3,11 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { makeTarget, type Target } from '../access/matrix-endpoints.js';
 import { startTestApi } from '../support/api.js';
 import { LEAST, openBank } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { ROOT } from '../support/service-process.js';
+import { importScript } from '../support/scripts.js';
 import { assertLedgerSound } from '../support/world.js';
 
 interface GeneratedCalls {
@@ -40,8 +39,8 @@ const MAX_RAW = 2n ** 63n - 1n;
 
 /** What scripts/lib/schemathesis.mjs finds or fetches; undefined where it cannot be had, which it says. */
 export async function schemathesis(): Promise<Program | undefined> {
-  const path = pathToFileURL(join(ROOT, 'scripts/lib/schemathesis.mjs')).href;
-  const { findSchemathesis } = (await import(path)) as { findSchemathesis(): Promise<Program | undefined> };
+  type Finder = { findSchemathesis(): Promise<Program | undefined> };
+  const { findSchemathesis } = await importScript<Finder>('schemathesis.mjs');
   return findSchemathesis();
 }
 
@@ -108,7 +107,7 @@ function knownValues(target: Target): string {
 
 /** What it says when all of its checks hold; what it found fails. */
 async function outputOf({ command, args, env }: Program, cwd: string, more: readonly string[]): Promise<string> {
-  const child = spawn(command, [...args, ...more], { cwd, env: { ...process.env, ...env, NO_COLOR: '1' } });
+  const child = spawn(command, [...args, ...more], { cwd, env: { ...env, NO_COLOR: '1' } });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text));

@@ -9,6 +9,7 @@ import { type HookedBank, openHookedBank, transfersAt } from '../support/webhook
 import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
+import { percentile99 } from '../support/percentile.js';
 
 interface HangingEndpoints {
   readonly db: TestDatabase;
@@ -109,9 +110,4 @@ async function feed(banks: readonly HookedBank[], isOver: () => boolean): Promis
       }
     }),
   );
-}
-
-function percentile99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }

@@ -14,6 +14,7 @@ import { type GuardedBank, newSignature, openGuardedBank, sendSignal } from '../
 import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
+import { percentile99 } from '../support/percentile.js';
 
 interface HangingRail {
   readonly db: TestDatabase;
@@ -228,9 +229,4 @@ async function approveOne({ db, temporal, guarded }: Stage): Promise<number> {
     (await db.sql(`SELECT status FROM transfers WHERE id=X'${id.replaceAll('-', '')}'`))[0]?.status === 'completed';
   await until(`${id} is approved`, ended, { limitMs: 120_000 });
   return performance.now() - began;
-}
-
-function percentile99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }

@@ -11,6 +11,7 @@ import { WorkerProcess } from '../support/worker-process.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
 import { WaitingClients } from './waiting-clients.js';
+import { percentile } from '../support/percentile.js';
 
 interface MixedLoad {
   readonly db: TestDatabase;
@@ -90,7 +91,7 @@ async function watch({ api, worker, token, seconds }: Watched, samples: Sample[]
       assert.equal(answer.status, 200, answer.text);
       times.push(performance.now() - sentAt);
     }
-    samples.push({ apiMb: api.residentMb, workerMb: worker.residentMb, readMs: median(times) });
+    samples.push({ apiMb: api.residentMb, workerMb: worker.residentMb, readMs: percentile(times, 0.5) });
     await sleep(Math.max(0, beganAt + samples.length * everyMs - performance.now()));
   }
 }
@@ -153,10 +154,10 @@ type Flatness = Readonly<Record<keyof Sample, readonly [first: number, last: num
 function flatness(samples: readonly Sample[]): Flatness {
   const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE));
   const third = Math.ceil(warm.length / 3);
-  const of = (key: keyof Sample): [number, number] => [
-    median(warm.slice(0, third).map((sample) => sample[key])),
-    median(warm.slice(-third).map((sample) => sample[key])),
-  ];
+  const of = (key: keyof Sample): [number, number] => {
+    const values = warm.map((sample) => sample[key]);
+    return [percentile(values.slice(0, third), 0.5), percentile(values.slice(-third), 0.5)];
+  };
   return { apiMb: of('apiMb'), workerMb: of('workerMb'), readMs: of('readMs') };
 }
 
@@ -171,8 +172,4 @@ function said({ apiMb, workerMb, readMs }: Flatness): string {
   const from = ([first, last]: readonly [number, number], digits: number): string =>
     `${first.toFixed(digits)} → ${last.toFixed(digits)}`;
   return `API ${from(apiMb, 0)} MB, worker ${from(workerMb, 0)} MB, median read ${from(readMs, 1)} ms`;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

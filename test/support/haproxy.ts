@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { freePorts, ROOT, tieToThisProcess } from './service-process.js';
+import { importScript } from './scripts.js';
+import { freePorts, tieToThisProcess } from './service-process.js';
 import { until } from './temporal.js';
 
 interface ProxiedServer {
@@ -45,8 +45,7 @@ export class Haproxy {
   static async start(servers: readonly ProxiedServer[]): Promise<Haproxy> {
     const program = process.env.TEST_HAPROXY ?? '';
     if (program === '') throw new Error('there is no HAProxy on this machine');
-    const path = pathToFileURL(join(ROOT, 'scripts/lib/haproxy.mjs')).href;
-    const { haproxyPart } = (await import(path)) as HaproxyScripts;
+    const { haproxyPart } = await importScript<HaproxyScripts>('haproxy.mjs');
     const folder = await mkdtemp(join(tmpdir(), 'money-haproxy-'));
     const [port] = await freePorts(1);
     const part = haproxyPart(program, { folder, port: port!, servers, log: join(folder, 'haproxy.log') });

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { freePorts, ROOT, tieToThisProcess } from './service-process.js';
+import { freePorts, tieToThisProcess } from './service-process.js';
 import { connectTemporal, type TestTemporal, until } from './temporal.js';
+import { importScript } from './scripts.js';
 
 /** What scripts/lib/temporal.mjs gives. */
 interface TemporalScripts {
@@ -43,8 +43,7 @@ export class PrivateTemporal {
 
   /** `settings` are of the server's dynamic configuration. */
   static async start(settings: Readonly<Record<string, number>> = {}): Promise<PrivateTemporal> {
-    const path = pathToFileURL(join(ROOT, 'scripts/lib/temporal.mjs')).href;
-    const { findOrBuildTemporal, temporalPart } = (await import(path)) as TemporalScripts;
+    const { findOrBuildTemporal, temporalPart } = await importScript<TemporalScripts>('temporal.mjs');
     const folder = await mkdtemp(join(tmpdir(), 'money-temporal-'));
     await mkdir(join(folder, DATA));
     const [temporal, temporalHttp, temporalUi] = await freePorts(3);

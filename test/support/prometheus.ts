@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { freePorts, ROOT, tieToThisProcess } from './service-process.js';
 import { until } from './temporal.js';
+import { importScript } from './scripts.js';
 
 export const OBSERVABILITY = join(ROOT, 'deploy/observability');
 export const ALERTS = join(OBSERVABILITY, 'alerts.yml');
@@ -20,10 +20,8 @@ let found: Promise<PrometheusTools | undefined> | undefined;
 
 /** What scripts/lib/prometheus.mjs finds or fetches; undefined where it cannot be had, which it says. */
 export function prometheusTools(): Promise<PrometheusTools | undefined> {
-  const path = pathToFileURL(join(ROOT, 'scripts/lib/prometheus.mjs')).href;
-  return (found ??= import(path).then(
-    ({ findPrometheus }: { findPrometheus(): Promise<PrometheusTools | undefined> }) => findPrometheus(),
-  ));
+  type Finder = { findPrometheus(): Promise<PrometheusTools | undefined> };
+  return (found ??= importScript<Finder>('prometheus.mjs').then(({ findPrometheus }) => findPrometheus()));
 }
 
 /** What promtool says; fails with it. */

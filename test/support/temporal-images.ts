@@ -1,7 +1,6 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { ROOT } from './service-process.js';
+import { importScript } from './scripts.js';
 
 /** Where the images have their tables, their entry and what is mounted beside them. */
 const ETC = '/etc/temporal';
@@ -17,8 +16,8 @@ export class TemporalImages {
 
   static async build(folder: string): Promise<TemporalImages> {
     const [{ findOrBuildTemporal }, { findOrBuildTemporalServer }] = await Promise.all([
-      importScript<'findOrBuildTemporal'>('temporal.mjs'),
-      importScript<'findOrBuildTemporalServer'>('temporal-server.mjs'),
+      importScript<{ findOrBuildTemporal(): Promise<string> }>('temporal.mjs'),
+      importScript<{ findOrBuildTemporalServer(): Promise<string> }>('temporal-server.mjs'),
     ]);
     const cli = await findOrBuildTemporal();
     const server = await findOrBuildTemporalServer();
@@ -46,10 +45,4 @@ export class TemporalImages {
   close(): void {
     if (this.hasMadePlace) rmdirSync(ETC);
   }
-}
-
-type Script<Name extends string> = Readonly<Record<Name, () => Promise<string>>>;
-
-async function importScript<Name extends string>(file: string): Promise<Script<Name>> {
-  return (await import(pathToFileURL(join(ROOT, 'scripts/lib', file)).href)) as Script<Name>;
 }

@@ -4,6 +4,7 @@ import { request } from '../../support/api.js';
 import { answered, LEAST, transferBody } from '../../support/bank.js';
 import { payrollOf } from '../../support/batch-workflows.js';
 import type { Experience, HonestTenant } from './honest.js';
+import { percentile99 } from '../../support/percentile.js';
 
 /** See HonestProgram: sends transfers and uploads batches from `live` to `rest`, then says how that went. */
 
@@ -41,9 +42,4 @@ async function again(everyMs: number, times: number[], act: () => Promise<unknow
     times.push(performance.now() - began);
     await sleep(everyMs);
   } while (isLiving);
-}
-
-function percentile99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }
