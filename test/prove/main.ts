@@ -21,6 +21,7 @@ import { FLEET_PROOFS } from './fleet-proofs.js';
 import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
 import { failoverCampaign } from '../campaigns/failover.js';
 import { HTTP_PROOFS } from './http-proofs.js';
+import { migratedLedger } from './migrated-ledger.js';
 import { RAIL_PROOFS } from './rail-proofs.js';
 import { GaleraGroup } from '../support/galera-group.js';
 import type { ServerGroup } from '../support/grouped-servers.js';
@@ -30,7 +31,8 @@ import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
  * The long proofs, with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
- * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server.
+ * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server. With PROVE_MIGRATED they begin with
+ * a ledger of so many operations from before, where they do not make a database of their own.
  */
 const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   'same-key': (db) =>
@@ -78,6 +80,7 @@ function failover(start: () => Promise<ServerGroup>): Promise<string[]> {
 const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const MIGRATED = Number(process.env.PROVE_MIGRATED ?? '0');
 const RECORD = join(ROOT, 'docs/proof.md');
 const HEAD =
   '# Proofs\n\nWhat `npm run prove` found, newest last. Each line is the summary of one campaign with its full counts.\n';
@@ -106,6 +109,7 @@ async function circumstances(db: TestDatabase): Promise<string> {
     `Node ${process.versions.node}`,
     `database ${String(row?.version)}${process.env.DATA_IN === 'memory' ? ' with its data in memory' : ''}`,
     `commit ${commit}${isChanged ? ' with changes' : ''}`,
+    ...(MIGRATED === 0 ? [] : [`upon ${MIGRATED} operations of an older release, migrated`]),
   ].join(', ');
 }
 
@@ -131,7 +135,7 @@ async function main(names: readonly string[]): Promise<number> {
     process.stderr.write(`There is no proof ${unknown.join(', ')}. There are: ${Object.keys(NAMED).join(', ')}\n`);
     return 2;
   }
-  const db = await testDatabase();
+  const db = await (MIGRATED === 0 ? testDatabase() : migratedLedger(process.env.TEST_MYSQL_ADMIN_URL ?? '', MIGRATED));
   const where = await circumstances(db);
   for (const name of names.length === 0 ? Object.keys(PROOFS) : names) {
     process.stdout.write(`${name} …\n`);

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ENTRIES_OF_AN_OPERATION } from '../../bench/ledgers/shape.js';
+import { migrate } from '../../src/db/migrate.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { buildRelease } from '../support/releases.js';
+
+/** The last release whose transfers wrote into twice the indexes. (docs/decisions/0025-half-the-indexes.md) */
+const RELEASE = '4adb05d^';
+
+/** The parts of that release's `bench/ledgers`. */
+interface OldBench {
+  makeLedger(serverUrl: string, shape: object): Promise<{ readonly url: string; readonly adminUrl: string }>;
+  evenLedger(name: string, entries: number): object;
+}
+
+/** A ledger of so many operations that an old release's own code wrote, brought up to date by every later migration. */
+export async function migratedLedger(serverUrl: string, operations: number): Promise<TestDatabase> {
+  const folder = await buildRelease(RELEASE);
+  if (folder === null) throw new Error(`the history does not reach back to ${RELEASE}`);
+  const { makeLedger, evenLedger } = await oldBench(folder);
+  const { url, adminUrl } = await makeLedger(serverUrl, evenLedger('before', operations * ENTRIES_OF_AN_OPERATION));
+  await migrate({ url, adminUrl });
+  return openTestDatabase({ name: new URL(url).pathname.slice(1), url, adminUrl });
+}
+
+async function oldBench(folder: string): Promise<OldBench> {
+  const load = (module: string): Promise<OldBench> =>
+    import(pathToFileURL(join(folder, `dist/bench/ledgers/${module}.js`)).href) as Promise<OldBench>;
+  return { ...(await load('ledger')), ...(await load('shape')) };
+}
