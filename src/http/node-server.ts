@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { ErrorWriter } from './errors.js';
-import { BODY_TIMEOUTS } from './request-body.js';
+import { afterReading, BODY_TIMEOUTS } from './request-body.js';
 
 export interface ServerTimeouts {
   /** From the first byte of a request to the end of its headers, and to the end of its body. */
@@ -63,7 +63,9 @@ export async function listen(
     socket.end(errors.raw(NOT_FOUND, newId()));
   });
   server.on('clientError', (fault: Error, socket: Duplex) => {
-    void connections.refuse(socket, errors.raw(refusalOf(fault), newId()));
+    const refuse = (): void => void connections.refuse(socket, errors.raw(refusalOf(fault), newId()));
+    if (isLate(fault)) connections.unlessArrived(socket, refuse);
+    else refuse();
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -76,11 +78,14 @@ export async function listen(
   return { port, inFlight: () => connections.inFlight, stop: (graceMs) => connections.stop(graceMs) };
 }
 
+function isLate(fault: Error): boolean {
+  return 'code' in fault && fault.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+}
+
 function refusalOf(fault: Error): Refusal {
-  const code = 'code' in fault ? fault.code : null;
-  if (code === 'HPE_HEADER_OVERFLOW') return invalidRequest('headers_too_long');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidRequest('not_received_in_time');
-  return invalidRequest('malformed_http');
+  if (isLate(fault)) return invalidRequest('not_received_in_time');
+  const isTooLong = 'code' in fault && fault.code === 'HPE_HEADER_OVERFLOW';
+  return invalidRequest(isTooLong ? 'headers_too_long' : 'malformed_http');
 }
 
 /** There may be no body yet, so the message does not blame it. */
@@ -96,6 +101,7 @@ interface Pending {
 class Connections {
   inFlight = 0;
   private readonly open = new Map<Duplex, Set<Pending>>();
+  private readonly latest = new WeakMap<Duplex, IncomingMessage>();
   private readonly refused = new WeakSet<Duplex>();
   private stopping = false;
 
@@ -110,11 +116,22 @@ class Connections {
     const pending = { request, response };
     const own = this.open.get(request.socket);
     own?.add(pending);
+    this.latest.set(request.socket, request);
     this.inFlight += 1;
     if (this.stopping) response.shouldKeepAlive = false;
     response.once('close', () => {
       own?.delete(pending);
       this.inFlight -= 1;
+    });
+  }
+
+  /** Lets a late request be refused, unless what this process has already received completes its headers or body. */
+  unlessArrived(socket: Duplex, refuse: () => void): void {
+    const latest = this.latest.get(socket);
+    const isBodyLate = latest?.complete === false;
+    afterReading(() => {
+      const hasArrived = isBodyLate ? latest.complete : this.latest.get(socket) !== latest;
+      if (!hasArrived) refuse();
     });
   }
 

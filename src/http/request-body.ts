@@ -52,6 +52,11 @@ export function notInTime(): ApiError {
   return new ApiError(invalidField('', 'not_received_in_time'));
 }
 
+/** After a standstill of the process its timers run before it reads what came in time. */
+export function afterReading(work: () => void): void {
+  setImmediate(work);
+}
+
 /** The bytes of the body. Throws 413 `body_too_large`, 400 if it is incomplete after `limitMs`, RequestAborted. */
 export async function readBody(request: IncomingMessage, response: ServerResponse, limitMs: number): Promise<Buffer> {
   if (!announcesBody(request)) return NOTHING;
@@ -84,7 +89,7 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
     };
     const whole = (): void => end(null);
     const broken = (): void => end(new RequestAborted());
-    const timer = setTimeout(() => end(notInTime()), limitMs);
+    const timer = setTimeout(() => afterReading(() => end(notInTime())), limitMs);
     // An unhandled error would end the process, including one that comes later.
     request.on('data', take).on('end', whole).on('error', broken).on('error', ignored).on('close', broken);
   });

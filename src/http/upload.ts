@@ -5,7 +5,7 @@ import busboy from 'busboy';
 import { ApiError, type FieldProblem, invalidField, type Refusal } from '../core/errors.js';
 import { headerText } from './headers.js';
 import { type JsonContent, jsonContent } from './json-body.js';
-import { assertPlain, notInTime, RequestAborted, waitsForContinue } from './request-body.js';
+import { afterReading, assertPlain, notInTime, RequestAborted, waitsForContinue } from './request-body.js';
 import { placeLost, type UploadPlace } from './upload-places.js';
 
 const MIB = 1024 * 1024;
@@ -100,7 +100,7 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number, 
   try {
     await new Promise<void>((resolve, reject) => {
       const tooLarge = (): void => reject(new ApiError(TOO_LARGE));
-      const timer = setTimeout(() => reject(notInTime()), limitMs);
+      const timer = setTimeout(() => afterReading(() => reject(notInTime())), limitMs);
       const lost = (): void => reject(placeLost());
       place.lost.addEventListener('abort', lost, { once: true });
       const count = (chunk: Buffer): void => {

@@ -16,6 +16,11 @@ import {
 } from './support.js';
 import { A_KEY, thingRoutes, VALID_BODY } from './routes.js';
 
+/** Of the whole process. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 describe('malformed HTTP', () => {
   let world: World;
 
@@ -142,6 +147,17 @@ describe('malformed HTTP', () => {
       assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
     });
 
+    it('is answered if it came in time while the process stood still', async () => {
+      const body = JSON.stringify(VALID_BODY);
+      const socket = await opened(patient.port);
+      socket.write(head(body.length));
+      await sleep(50);
+      socket.write(body);
+      standStill(2_500);
+      assert.match(await readUntil(socket, /\}\s*$/), /^HTTP\/1.1 201 /);
+      socket.destroy();
+    });
+
     it('is abandoned at once if its client has gone before it was requested', async () => {
       let answer: () => void = () => undefined;
       known = new Promise((resolve) => (answer = resolve));
@@ -153,6 +169,35 @@ describe('malformed HTTP', () => {
       await eventually('the connection is closed', () => patient.server.inFlight() === 0);
       answer();
       await eventually('it is told', () => lines.some((line) => line.includes('"status":499')), 1_500);
+    });
+  });
+
+  describe('that arrives in time while the process stands still', () => {
+    it('is answered where its headers were missing', async () => {
+      const socket = await opened(world.port);
+      socket.write('GET /v1/transfers HTTP/1.1\r\nHost: a\r\n');
+      await sleep(50);
+      socket.write(`Authorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`);
+      standStill(1_500);
+      assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
+    });
+
+    it('is answered where its body was missing', async () => {
+      const body = JSON.stringify(VALID_BODY);
+      const socket = await opened(world.port);
+      socket.write(
+        rawHead(
+          'POST /v1/transfers HTTP/1.1',
+          'Content-Type: application/json',
+          `Idempotency-Key: ${A_KEY}`,
+          `Content-Length: ${body.length}`,
+          'Connection: close',
+        ),
+      );
+      await sleep(50);
+      socket.write(body);
+      standStill(1_500);
+      assert.match(await readAll(socket), /^HTTP\/1.1 201 /);
     });
   });
 
