@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createConnection } from 'mysql2/promise';
 import { ENTRIES_OF_AN_OPERATION } from '../../bench/ledgers/shape.js';
 import { migrate } from '../../src/db/migrate.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
@@ -7,6 +8,8 @@ import { buildRelease } from '../support/releases.js';
 
 /** The last release whose transfers wrote into twice the indexes. (docs/decisions/0025-half-the-indexes.md) */
 const RELEASE = '4adb05d^';
+/** The application's, in that release's benchmarks. */
+const USER = 'bench_app';
 
 /** The parts of that release's `bench/ledgers`. */
 interface OldBench {
@@ -19,9 +22,17 @@ export async function migratedLedger(serverUrl: string, operations: number): Pro
   const folder = await buildRelease(RELEASE);
   if (folder === null) throw new Error(`the history does not reach back to ${RELEASE}`);
   const { makeLedger, evenLedger } = await oldBench(folder);
+  await forgetUser(serverUrl);
   const { url, adminUrl } = await makeLedger(serverUrl, evenLedger('before', operations * ENTRIES_OF_AN_OPERATION));
   await migrate({ url, adminUrl });
   return openTestDatabase({ name: new URL(url).pathname.slice(1), url, adminUrl });
+}
+
+/** What a later release granted it is more than the old one accepts. */
+async function forgetUser(serverUrl: string): Promise<void> {
+  const connection = await createConnection({ uri: serverUrl });
+  await connection.query(`DROP USER IF EXISTS '${USER}'@'%'`);
+  await connection.end();
 }
 
 async function oldBench(folder: string): Promise<OldBench> {
