@@ -14,7 +14,7 @@ const QUICK_SHARE = 0.01;
 const EVENTS_OF_A_TENANT = 100;
 const ROWS_A_STATEMENT = 1_000;
 /** For what a process does once at its start: rare sweeps, and compiling. */
-const SETTLING_MS = 20_000;
+const SETTLING_MS = 60_000;
 const MEASURED_MS = 60_000;
 const QUICK_MEASURED_MS = 5_000;
 const MAX_SHARE_PERCENT = 3;

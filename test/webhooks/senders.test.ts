@@ -359,7 +359,8 @@ describe('the senders of a worker', () => {
     await Promise.all(failing.map(({ id }) => db.change(updateSql(webhookEndpoints, { failuresInRow: 1 }, { id }))));
     await Promise.all(failing.map((one) => emit(api, one, 1)));
     await Promise.all(failing.map((one) => overdue(one, 1)));
-    await sleep(700);
+    await until('one comes', () => failing.flatMap(arrivedAt).length === 1);
+    await sleep(500);
     // One of the two that may take long hangs already.
     assert.equal(failing.flatMap(arrivedAt).length, 1);
     await emit(api, own, 1);

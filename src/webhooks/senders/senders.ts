@@ -19,6 +19,8 @@ import { Pace, PAUSES } from './pace.js';
 import { type Slot, Slots } from './slots.js';
 
 const FAILED_MS = 1_000;
+/** Between two looks for retries, probes and what members want sent again, while there are none. */
+const DUE_EVERY_MS = 250;
 
 const FOUND_AT_ONCE = 512;
 /** Tenants per look for endpoints that are behind. Each tenant has a limited number of endpoints. */
@@ -45,6 +47,7 @@ export class Senders {
   private readonly own = new Set<Uuid>();
   private readonly running = new Set<Promise<void>>();
   private isDueFirst = false;
+  private lookedForDueAt = Number.NEGATIVE_INFINITY;
   /** An endpoint was left for which more has come. */
   private isAwaited = false;
   private rounds: Promise<void> = Promise.resolve();
@@ -110,10 +113,7 @@ export class Senders {
     const room = this.room();
     if (room.well === 0) return { isBusy: false, lookedMs: 0 };
     const now = clock();
-    const [tenantIds, due] = await Promise.all([
-      this.news.look(database.reader, now),
-      endpointsDue(database.reader, now, room),
-    ]);
+    const [tenantIds, due] = await Promise.all([this.news.look(database.reader, now), this.due(now, room)]);
     const choice = new Choice(room);
     // They take turns, so that neither takes all the room forever.
     this.isDueFirst = !this.isDueFirst;
@@ -131,6 +131,14 @@ export class Senders {
       for (const tenantId of tenantIds) this.news.lookAgain(tenantId);
       throw fault;
     }
+  }
+
+  private async due(now: Instant, room: Room): Promise<readonly Candidate[]> {
+    const began = performance.now();
+    if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
+    const due = await endpointsDue(this.deps.database.reader, now, room);
+    if (due.length === 0) this.lookedForDueAt = began;
+    return due;
   }
 
   private room(): Room {
@@ -194,6 +202,8 @@ export class Senders {
     const left = (head: bigint | null): void => {
       this.own.delete(id);
       this.running.delete(running);
+      // It may have left something that is due.
+      this.lookedForDueAt = Number.NEGATIVE_INFINITY;
       if (head !== null && !this.news.isBeyond(tenantId, head)) return;
       this.news.lookAgain(tenantId);
       this.isAwaited = true;
