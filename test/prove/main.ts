@@ -137,15 +137,22 @@ async function main(names: readonly string[]): Promise<number> {
   }
   const db = await (MIGRATED === 0 ? testDatabase() : migratedLedger(process.env.TEST_MYSQL_ADMIN_URL ?? '', MIGRATED));
   const where = await circumstances(db);
-  for (const name of names.length === 0 ? Object.keys(PROOFS) : names) {
-    process.stdout.write(`${name} …\n`);
-    const began = performance.now();
-    const summaries = await NAMED[name]!(db);
-    const seconds = Math.round((performance.now() - began) / 1000);
-    for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
-    record(`\n## ${name}\n\n${where}; ${seconds} s\n\n${summaries.map((summary) => `- ${summary}\n`).join('')}`);
-  }
-  return 0;
+  let failures = 0;
+  for (const name of names.length === 0 ? Object.keys(PROOFS) : names)
+    await prove(name, db, where).catch((failure: unknown) => {
+      process.stderr.write(`${name} failed: ${inspect(failure)}\n`);
+      failures += 1;
+    });
+  return failures === 0 ? 0 : 1;
+}
+
+async function prove(name: string, db: TestDatabase, where: string): Promise<void> {
+  process.stdout.write(`${name} …\n`);
+  const began = performance.now();
+  const summaries = await NAMED[name]!(db);
+  const seconds = Math.round((performance.now() - began) / 1000);
+  for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
+  record(`\n## ${name}\n\n${where}; ${seconds} s\n\n${summaries.map((summary) => `- ${summary}\n`).join('')}`);
 }
 
 // What it has started ends with it.
