@@ -1,6 +1,5 @@
 import {
-  Client,
-  Connection,
+  type Client,
   isGrpcServiceError,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -11,8 +10,9 @@ import {
 import { defineSearchAttributeKey, NamespaceNotFoundError, TypedSearchAttributes } from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
-import { connectionOptions, Renewals, type TemporalOptions } from './connecting.js';
+import { Renewals, type TemporalOptions } from './connecting.js';
 import { SEARCH_ATTRIBUTES, SIGNALS, type TaskQueue, type WorkflowType } from './contracts.js';
+import { OpenConnection } from './open-connection.js';
 import type { WantedWorkflow } from './waiting.js';
 
 export interface WorkflowRun {
@@ -44,8 +44,7 @@ const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
 
 /** The service's calls to Temporal, each with a deadline. Throws TemporalUnavailable, or Temporal's refusal. */
 export class TemporalClient {
-  private connection: Connection;
-  private client: Client;
+  private open: OpenConnection;
   private readonly renewals: Renewals;
 
   constructor(
@@ -53,21 +52,16 @@ export class TemporalClient {
     private readonly interceptors: readonly WorkflowClientInterceptor[] = [],
   ) {
     this.renewals = new Renewals(options.tls);
-    this.connection = Connection.lazy(connectionOptions(options));
-    this.client = this.clientOver(this.connection);
+    this.open = new OpenConnection(options, interceptors);
   }
 
-  private clientOver(connection: Connection): Client {
-    const { namespace } = this.options;
-    return new Client({ connection, namespace, interceptors: { workflow: [...this.interceptors] } });
+  private get client(): Client {
+    return this.open.client;
   }
 
-  /** Calls under way finish on the old connection. */
   private renew(): void {
-    const old = this.connection;
-    this.connection = Connection.lazy(connectionOptions(this.options));
-    this.client = this.clientOver(this.connection);
-    setTimeout(() => void old.close().catch(() => undefined), LIST_DEADLINE_MS).unref();
+    void this.open.close().catch(() => undefined);
+    this.open = new OpenConnection(this.options, this.interceptors);
   }
 
   /** Starts the workflow, or tells the running one that its resource changed. */
@@ -157,12 +151,12 @@ export class TemporalClient {
   async registerSearchAttributes(): Promise<readonly string[]> {
     const { namespace } = this.client.options;
     const known = await this.within(LIST_DEADLINE_MS, () =>
-      this.connection.operatorService.listSearchAttributes({ namespace }),
+      this.open.connection.operatorService.listSearchAttributes({ namespace }),
     );
     const missing = Object.values(SEARCH_ATTRIBUTES).filter((name) => !(name in known.customAttributes));
     if (missing.length > 0)
       await this.within(LIST_DEADLINE_MS, () =>
-        this.connection.operatorService.addSearchAttributes({
+        this.open.connection.operatorService.addSearchAttributes({
           namespace,
           searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD_TYPE])),
         }),
@@ -197,21 +191,22 @@ export class TemporalClient {
   /** Whether it answers at all within two seconds. Never throws. */
   async answers(): Promise<boolean> {
     try {
-      await this.within(ANSWER_DEADLINE_MS, () => this.connection.workflowService.getSystemInfo({}));
+      await this.within(ANSWER_DEADLINE_MS, () => this.open.connection.workflowService.getSystemInfo({}));
       return true;
     } catch {
       return false;
     }
   }
 
+  /** When the calls under way have ended. */
   async close(): Promise<void> {
-    await this.connection.close();
+    await this.open.close();
   }
 
   private async within<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
     if (this.renewals.isDue()) this.renew();
     try {
-      return await this.connection.withDeadline(Date.now() + deadlineMs, call);
+      return await this.open.within(deadlineMs, call);
     } catch (failure) {
       throw isPassing(failure) ? new TemporalUnavailable(messageOf(failure), { cause: failure }) : failure;
     }

@@ -1,0 +1,38 @@
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
+import { connectionOptions, type TemporalOptions } from './connecting.js';
+
+/**
+ * A connection that closes once its calls have ended. The SDK repeats a call from a timer: on a connection that has been closed by
+ * then it throws where nobody can catch it, which ends the process.
+ */
+export class OpenConnection {
+  readonly connection: Connection;
+  readonly client: Client;
+  private readonly calls = new Set<Promise<unknown>>();
+
+  constructor(options: TemporalOptions, interceptors: readonly WorkflowClientInterceptor[]) {
+    this.connection = Connection.lazy(connectionOptions(options));
+    const { namespace } = options;
+    this.client = new Client({
+      connection: this.connection,
+      namespace,
+      interceptors: { workflow: [...interceptors] },
+    });
+  }
+
+  async within<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
+    const calling = this.connection.withDeadline(Date.now() + deadlineMs, call);
+    this.calls.add(calling);
+    try {
+      return await calling;
+    } finally {
+      this.calls.delete(calling);
+    }
+  }
+
+  /** When the calls under way have ended, which their deadlines see to. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.calls);
+    await this.connection.close();
+  }
+}
