@@ -66,8 +66,18 @@ export class Batches {
   }
 
   /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
-  execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
-    return this.submit(executeBatchKind, caller, batchId, idempotency, this.executions.delayOf(caller.tenantId));
+  async execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
+    const { tenantId } = caller;
+    const delayMs = this.executions.delayOf(tenantId);
+    let hasBegun = false;
+    try {
+      const answer = await this.submit(executeBatchKind, caller, batchId, idempotency, delayMs);
+      hasBegun = answer.outcome.done && !answer.replayed;
+      return answer;
+    } finally {
+      // Else anybody of the tenant could put off its payroll, by asking for what is refused.
+      if (!hasBegun) this.executions.giveBack(tenantId);
+    }
   }
 
   /** The same for POST …/cancel: a repetition finds the batch rejected. */

@@ -23,4 +23,10 @@ export class BurstSpreader {
     if (this.nextAtMs.size > MAX_REMEMBERED && oldest !== undefined) this.nextAtMs.delete(oldest);
     return Math.max(0, Math.round(own - now - this.burst * this.everyMs));
   }
+
+  /** The key's last one was none after all: it puts off no other. */
+  giveBack(key: string): void {
+    const own = this.nextAtMs.get(key);
+    if (own !== undefined) this.nextAtMs.set(key, own - this.everyMs);
+  }
 }

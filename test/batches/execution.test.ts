@@ -9,6 +9,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonuses } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { holds } from '../../src/db/entities/ledger.js';
+import { outbox } from '../../src/db/entities/outbox.js';
 import { idLiteral, LEAST, setStatus } from '../support/bank.js';
 import { BatchExecution } from '../../src/batches/execution.js';
 import type { PostingDesk } from '../../src/ledger/desk/desk.js';
@@ -68,6 +69,26 @@ describe('the execution of a batch', () => {
       ],
     );
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
+  });
+
+  it('is put off by nothing that began no execution: refusals and repetitions of a key', async () => {
+    const payer = await source(3n * LEAST);
+    const [stranger, key] = [
+      await addMember(db.database, systemClock, world.tenant.tenant.id, 'Stranger', TEST_ACTOR),
+      randomUUID(),
+    ];
+    const first = await world.ready(payer, pays(LEAST));
+    const second = await world.ready(payer, pays(LEAST));
+    for (let count = 0; count < 20; count += 1) {
+      assert.equal(codeOf(await world.execute(second, stranger)), 'authority_insufficient');
+      resourceOf(await world.execute(first, world.tenant.owner, key));
+      assert.equal(codeOf(await world.execute(first)), 'invalid_state');
+    }
+    resourceOf(await world.execute(second));
+    const told = await db.database.reader.select(outbox, { resourceId: [first.id, second.id] });
+    const delays = new Set(told.map(({ dueAt, createdAt }) => dueAt - createdAt));
+    assert.deepEqual([told.length, delays.size], [4, 1], 'the one is told as soon as the other');
+    for (const batch of [first, second]) assert.equal(await world.pay(batch), 'over');
   });
 
   it('holds the whole debit at once if the funds cover it, and each row spends its share', async () => {

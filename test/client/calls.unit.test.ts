@@ -177,6 +177,20 @@ describe('a call of the client', () => {
     assert.equal((await failure(client(100).createTransfer(body))).code, 'rate_limited');
   });
 
+  it('has as much patience when the clock is set meanwhile', async () => {
+    const { now } = Date;
+    const setClock: Act = (response) => {
+      Date.now = () => now() + 3_600_000;
+      unavailable(response);
+    };
+    acts = [setClock, answer(201, TRANSFER)];
+    try {
+      assert.equal((await client().createTransfer(body)).id, 'x');
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it('says that nothing happened where nobody listens', async () => {
     const [port] = await freePorts(1);
     const nowhere = new MoneyClient({ baseUrl: `http://127.0.0.1:${port}`, token: 't', patienceMs: 100 });

@@ -233,5 +233,6 @@ describe('at the support desk', () => {
     assert.match(await found({ text: request }), /the request came/);
     assert.match(await found({ text: 'nothing has this' }), /Not looked through/);
     assert.match(await found({ amount: '1.00' }), /looked for on a day/);
+    assert.match(await found({ day: '2026-02-30' }), /looked for on a day/);
   });
 });

@@ -338,9 +338,11 @@ describe('webhooks', () => {
       );
     });
 
-    it('ends a delivery whose event is gone, without an attempt', async () => {
+    it('ends a delivery whose event is gone, without an attempt, and shows it as lost', async () => {
       const own = await hooked(api);
       await emit(api, own, 1);
+      await run(own.id);
+      await emit(api, own, 3);
       receiver.reply = () => 500;
       await run(own.id);
       answered(await own.bank.request('PATCH', path(own), { body: { status: 'disabled' } }), 200);
@@ -350,7 +352,8 @@ describe('webhooks', () => {
       await setRetention(api.core.database, clock.now, null, TEST_ACTOR);
       answered(await own.bank.request('PATCH', path(own), { body: { status: 'enabled' } }), 200);
       assert.equal((await run(own.id)).attempts, 0);
-      assert.deepEqual(await statesOf(api, own.id), { ended: 1 });
+      assert.deepEqual(await statesOf(api, own.id), { delivered: 1, ended: 3 });
+      assert.deepEqual(answered(await own.bank.get(path(own)), 200).json.lost_events, { from: 2, to: 4 });
     });
   });
 });

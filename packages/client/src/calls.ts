@@ -80,7 +80,8 @@ export class Calls {
    */
   private async settle(call: Call, options: CallOptions): Promise<Answer> {
     const key = call.repeats === 'by_key' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
-    const until = Date.now() + (options.patienceMs ?? this.patienceMs);
+    // The wall clock may be set while it waits.
+    const until = performance.now() + (options.patienceMs ?? this.patienceMs);
     // A key from the caller may have been sent before: a refusal now says nothing about that attempt.
     let isOpen = call.repeats === 'by_key' && options.idempotencyKey !== undefined;
     const give = (cause: unknown): never => {
@@ -95,7 +96,8 @@ export class Calls {
       if (outcome.is !== 'unavailable') return give(outcome.error);
       isOpen ||= outcome.mayHaveActed && call.repeats !== 'freely';
       const pauseMs = pauseOf(tries, outcome);
-      if ((isOpen && call.repeats === 'never') || Date.now() + pauseMs > until) return give(failureOf(call, outcome));
+      if ((isOpen && call.repeats === 'never') || performance.now() + pauseMs > until)
+        return give(failureOf(call, outcome));
       await pause(pauseMs, options.signal);
     }
   }

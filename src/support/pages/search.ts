@@ -1,6 +1,6 @@
 import { type Asset, ASSETS, isAsset } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
+import { type Instant, instant, parseRfc3339, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { displayName } from '../../accounts/display-name.js';
 import { html, type Html } from '../html.js';
@@ -105,12 +105,11 @@ async function byText(reader: Reader, text: string): Promise<Html> {
 }
 
 function dayOf({ day, from }: Wanted): { readonly from: Instant; readonly to: Instant } | null {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return null;
-  const begins = Date.parse(`${day}T00:00:00.000Z`);
-  if (Number.isNaN(begins)) return null;
-  const on = Date.parse(from);
+  const begins = /^\d{4}-\d{2}-\d{2}$/.test(day) ? parseRfc3339(`${day}T00:00:00Z`) : null;
+  if (begins === null) return null;
+  const on = parseRfc3339(from) ?? begins;
   const isWithin = on >= begins && on < begins + DAY_MS;
-  return { from: instant(isWithin ? on : begins), to: instant(begins + DAY_MS) };
+  return { from: isWithin ? on : begins, to: instant(begins + DAY_MS) };
 }
 
 async function results(reader: Reader, found: Found): Promise<Html> {

@@ -15,7 +15,7 @@ import { noticeOf } from '../telling.js';
 import { type EndpointState, isHeld, LEASE_MS, lockStates } from './lease.js';
 import { earliestSql, parseEarliest } from './open-deliveries.js';
 import { hasMore } from './stepping.js';
-import { attemptRows, deliveryAfter, healthAfterAll, healthColumns, type Outcome } from './outcomes.js';
+import { attemptRows, deliveryAfter, healthAfterAll, healthColumns, lostWith, type Outcome } from './outcomes.js';
 import type { Random } from './types.js';
 
 export interface RunOf {
@@ -49,7 +49,7 @@ export interface StoredRun {
 /** The columns of an endpoint that a run changes. */
 const CHANGED = [
   ...(['cursorSequence', 'leaseUntil', 'nextDueAt', 'waitsUntil', 'status', 'disabledReason', 'disabledAt'] as const),
-  ...(['failuresInRow', 'failingSince', 'probes', 'probeAt', 'lastSuccessAt'] as const),
+  ...(['failuresInRow', 'failingSince', 'probes', 'probeAt', 'lastSuccessAt', 'lostFrom', 'lostTo'] as const),
 ];
 
 /**
@@ -91,7 +91,8 @@ function writtenOf(landed: Landed, state: EndpointState, waiting: Instant | null
   const before = state.endpoint;
   const deliveries = [...ended.map((outcome) => deliveryAfter(state, outcome, now, random)), ...untried];
   const cursorSequence = through !== null && through > before.cursorSequence ? through : before.cursorSequence;
-  const endpoint = { ...before, ...healthColumns(healthAfterAll(before, ended)), cursorSequence };
+  const health = healthColumns(healthAfterAll(before, ended));
+  const endpoint = { ...before, ...health, ...lostWith(state, ended), cursorSequence };
   const retryAt = soonest(deliveries.map(({ state: of, nextAttemptAt }) => (of === 'retrying' ? nextAttemptAt : null)));
   const isNewStatus = endpoint.status !== before.status;
   const leave = (set: Partial<WebhookEndpoint>, isNews: boolean, next: Instant | null): Written => {

@@ -1,6 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import type { WebhookAttempt, WebhookDelivery } from '../../db/entities/webhooks.js';
+import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../../db/entities/webhooks.js';
 import type { AttemptResult } from '../attempt/result.js';
 import { attemptRow } from '../attempts.js';
 import { afterAttempt, type Health, healthAfter } from '../rules.js';
@@ -42,6 +42,21 @@ export function deliveryAfter(
   if (outcome.result === null) return { ...delivery, state: 'ended', nextAttemptAt: null, finishedAt: now };
   const wanted = isWanted(types, delivery.eventType);
   return { ...delivery, ...afterAttempt(delivery, outcome.result, wanted, outcome.endedAt, random()) };
+}
+
+/** Its lost events, with those that retention removed while they waited. A redelivered one may have arrived. */
+export function lostWith(
+  { endpoint: { lostFrom, lostTo }, types, removedThrough }: EndpointState,
+  outcomes: readonly Outcome[],
+): Pick<WebhookEndpoint, 'lostFrom' | 'lostTo'> {
+  for (const { delivery, result } of outcomes) {
+    const { sequence, eventType, cause } = delivery;
+    if (result !== null || sequence === null || sequence > removedThrough) continue;
+    if (cause === 'redeliver' || !isWanted(types, eventType)) continue;
+    if (lostFrom === null || sequence < lostFrom) lostFrom = sequence;
+    if (lostTo === null || sequence > lostTo) lostTo = sequence;
+  }
+  return { lostFrom, lostTo };
 }
 
 export function healthColumns(health: Health): Health {
