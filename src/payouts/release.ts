@@ -1,7 +1,10 @@
 import { recordAct } from '../access/audit-log.js';
 import { ApiError } from '../core/errors.js';
 import { newId } from '../core/ids.js';
+import { type Instant, maxInstant } from '../core/instant.js';
+import type { Reader } from '../db/database.js';
 import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
+import { restores } from '../db/entities/restores.js';
 import { transact } from '../db/transact.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import type { RailConversation } from './conversation.js';
@@ -43,7 +46,10 @@ export async function approveResolution(
     outcomeRefusal(payout, open.outcome) === null;
   if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, seen, by, null, why);
   const said = await voided(conversation, payout, by);
-  if (said === null) return applyResolution(desk, seen, by, { by: 'quiet', quietMs: quietMs(payout.rail) }, why);
+  if (said === null) {
+    const lostUntil = await lostOf(conversation.deps.database.reader, payout);
+    return applyResolution(desk, seen, by, { by: 'quiet', quietMs: quietMs(payout.rail), lostUntil }, why);
+  }
   if (said.status !== 'voided' || open.outcome !== 'failed') return refused(conversation, payout, open, said);
   const release: Release = { by: 'void', said, eventId: newId() };
   try {
@@ -75,6 +81,13 @@ async function voided(
     message: 'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later',
     details: { current: status, allowed: ['voided'] },
   });
+}
+
+/** When the last of what restores have lost of the payout ended; null: nothing was lost since it exists. */
+async function lostOf(reader: Reader, { createdAt }: Payout): Promise<Instant | null> {
+  const all = await reader.select(restores, {});
+  const lost = all.flatMap(({ lostUntil }) => (lostUntil !== null && lostUntil >= createdAt ? lostUntil : []));
+  return lost.length === 0 ? null : maxInstant(...lost);
 }
 
 /** The rail reports the outcome, which takes precedence over the proposal. */
