@@ -17,6 +17,7 @@ import {
 } from '../payouts/rails/types.js';
 import { UNFINISHED } from '../payouts/rules.js';
 import { findingOf, type FindingKind } from './rules.js';
+import { isLossy } from './sequences.js';
 
 /** What rails know of payouts that are lost here, or in an earlier state. (docs/operations.md, Backup and restore) */
 
@@ -91,7 +92,9 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
       const said = await Promise.all(some.map((payout) => statusOf(rail, payout)));
       const found = some.flatMap((payout, index) => {
         const answer = said[index] ?? null;
-        if (answer === 'silent') return [];
+        // It may have been handed over in the lost time, and must not be canceled before the rail answers.
+        if (answer === 'silent')
+          return isLossy(deps.restore) ? [finding(deps, 'goes_on', name, payout.id, payout, 'no answer')] : [];
         const kind = findingOf(payout, answer);
         const there = answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
         return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, there)];

@@ -10,6 +10,7 @@ import {
   restoreToFinish,
   stepOf,
 } from '../../restores/finishing.js';
+import { releaseUnknown } from '../../restores/holding.js';
 import { beginRestore, lastRestore } from '../../restores/opening.js';
 import { askRails, findingsOf } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
@@ -128,13 +129,11 @@ function addFinish(own: Command): void {
         await ops.output.confirm('Make the restored database good, and open the ledger');
         await makeGood(ops, asking, acceptFindings);
         const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(contradicts).length;
-        await openLedger(ops, restore, by, {
-          contradictions,
-          accepted_findings: acceptFindings,
-          // Rails that were asked before are not left out now.
-          left_out: restore.askedAt === null ? (leaveOut ?? '') : '',
-        });
+        // Rails that were asked before are not left out now.
+        const unasked = restore.askedAt === null ? [...leftOut] : [];
+        await openLedger(ops, restore, by, unasked, { contradictions, accepted_findings: acceptFindings });
       } else await askAll(ops, asking);
+      await releaseUnknown(ops, restore, asking.rails.keys());
       await raiseContradictions(ops, restore.id, conversation);
       const found = await findingsOf(ops.database.reader, restore.id);
       ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
