@@ -1,7 +1,7 @@
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { uuid } from '../db/columns.js';
+import { string, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
@@ -32,6 +32,15 @@ interface AskedRails {
 const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
+
+/** The rails of payouts that have not ended, or are still asked about. */
+export async function railsInUse(reader: Reader): Promise<readonly string[]> {
+  const rows = await reader.query(
+    `SELECT rail FROM payouts FORCE INDEX (expiring) WHERE status IN (${literals(payouts, 'status', UNFINISHED)})
+     UNION SELECT rail FROM payouts FORCE INDEX (asking) WHERE ask_at IS NOT NULL ORDER BY rail`,
+  );
+  return rows.map((row) => string.parse(row.rail));
+}
 
 interface Asking extends DatabaseDeps {
   readonly restore: Restore;

@@ -208,6 +208,22 @@ describe('finishing a restore', () => {
     assert.deepEqual(await paidTimes(db, [...approved, late]), [1, 1, 1]);
   });
 
+  it('does not open the ledger while payouts take a rail that is not configured, unless that is left out', async () => {
+    const own = await openPayoutBank(api);
+    const id = await own.pay();
+    await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
+    await begin();
+    const refused = await finish();
+    assert.deepEqual([refused.code, /take http:elsewhere/.test(refused.stderr)], [2, true], refused.stderr);
+    assert.deepEqual([(await shown()).ledger, (await shown()).rails_asked_at], ['closed', null]);
+    const without = await finish('--leave-out', 'http:elsewhere');
+    assert.deepEqual([without.code, /Not asked: http:elsewhere/.test(without.stderr)], [0, true], without.stderr);
+    answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
+    await db.change(`UPDATE payouts SET rail='${SIMULATED}' WHERE id=${idLiteral(id)}`);
+    await railsOf(db).submissions.submit(id);
+    assert.equal((await rowOf(db, id)).status, 'completed');
+  });
+
   it('lets nobody cancel what was approved and its rail does not answer about', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
