@@ -38,7 +38,8 @@ function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved')) return null;
   return {
     code: 'invalid_state',
-    message: 'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that',
+    message:
+      'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that',
     details: { current: status, allowed: [] },
   };
 }

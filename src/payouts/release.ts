@@ -11,6 +11,7 @@ import type { RailConversation } from './conversation.js';
 import { givesBack, outcomeRefusal, type Release } from './resolution-rules.js';
 import { applyResolution, type SeenPayout } from './resolutions.js';
 import type { RailStatement } from './rules.js';
+import { isServed } from './sweeps.js';
 
 /**
  * Applies what operators settle, after the necessary questions to the rail: an order on its way cannot be recalled, so
@@ -62,15 +63,18 @@ export async function approveResolution(
   }
 }
 
-/** Null if the rail cannot void, or is no longer configured. */
+/** Null if the rail cannot void, or is no longer configured anywhere. */
 async function voided(
   conversation: RailConversation,
   payout: Payout,
   by: StaffIdentity,
 ): Promise<RailStatement | null> {
-  if (conversation.railOf(payout) === undefined) return null;
   const { database, clock } = conversation.deps;
-  const { id: subjectId, tenantId, status } = payout;
+  const { id: subjectId, tenantId, status, rail: name } = payout;
+  if (conversation.railOf(payout) === undefined) {
+    if (await isServed(database.reader, name)) throw notConfigured(payout);
+    return null;
+  }
   const act = { tenantId, action: 'payout.void', subjectType: 'payout', subjectId, details: { status } };
   // Recorded beforehand: whatever the rail then does, it is known who wanted it.
   await transact(database, (transaction) => recordAct(transaction, by, clock(), act));
@@ -79,6 +83,15 @@ async function voided(
   throw new ApiError({
     code: 'invalid_state',
     message: 'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later',
+    details: { current: status, allowed: ['voided'] },
+  });
+}
+
+/** Whoever gives money back unasked because the rail seems to be gone must not be the only one without it. */
+function notConfigured({ rail, status }: Payout): ApiError {
+  return new ApiError({
+    code: 'invalid_state',
+    message: `the rail ${rail} is not configured here, and workers have it: nothing was given back; approve it where PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS are as theirs`,
     details: { current: status, allowed: ['voided'] },
   });
 }

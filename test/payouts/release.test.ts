@@ -167,6 +167,20 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
+  it('is not applied by a process that lacks the rail while a worker has it', async () => {
+    const { rails } = await silent(VOIDED);
+    await db.change(
+      `INSERT INTO sweep_leases (name,holder,taken_at,lease_until)
+       VALUES ('probes simulated',UNHEX(REPLACE(UUID(),'-','')),UTC_TIMESTAMP(3),UTC_TIMESTAMP(3)+INTERVAL 1 HOUR)`,
+    );
+    const gone = railsOf(db, { rails: new Map() });
+    await assert.rejects(resolve(gone, db, id, 'failed', 0), /the rail simulated is not configured here/);
+    assert.deepEqual(await balance(), HELD);
+    await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+    assert.equal((await resolve(rails, db, id, 'failed', 0)).status, 'failed');
+    await db.change('DELETE FROM sweep_leases');
+  });
+
   describe('on a rail that cannot void', () => {
     it('waits until it has been quiet since the last attempt, and says until when', async () => {
       let now: Clock = systemClock;
