@@ -33,12 +33,13 @@ export const payoutApproval: ApprovalFeature<Payout> = {
     }),
 };
 
-/** The rail knows an order that, as far as we know, it was never given: the held money may have been paid. */
+/** The rail knows, or has to be asked after a restore, of an order that it was never given here: it may be paid. */
 function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved')) return null;
   return {
     code: 'invalid_state',
-    message: 'its rail knows of it, so its money may have left: it cannot be ended until operators have settled that',
+    message:
+      'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that',
     details: { current: status, allowed: [] },
   };
 }

@@ -1,13 +1,17 @@
 import { recordAct } from '../access/audit-log.js';
 import { ApiError } from '../core/errors.js';
 import { newId } from '../core/ids.js';
+import { type Instant, maxInstant } from '../core/instant.js';
+import type { Reader } from '../db/database.js';
 import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
+import { restores } from '../db/entities/restores.js';
 import { transact } from '../db/transact.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import type { RailConversation } from './conversation.js';
 import { givesBack, outcomeRefusal, type Release } from './resolution-rules.js';
 import { applyResolution, type SeenPayout } from './resolutions.js';
 import type { RailStatement } from './rules.js';
+import { isServed } from './sweeps.js';
 
 /**
  * Applies what operators settle, after the necessary questions to the rail: an order on its way cannot be recalled, so
@@ -43,7 +47,10 @@ export async function approveResolution(
     outcomeRefusal(payout, open.outcome) === null;
   if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, seen, by, null, why);
   const said = await voided(conversation, payout, by);
-  if (said === null) return applyResolution(desk, seen, by, { by: 'quiet', quietMs: quietMs(payout.rail) }, why);
+  if (said === null) {
+    const lostUntil = await lostOf(conversation.deps.database.reader, payout);
+    return applyResolution(desk, seen, by, { by: 'quiet', quietMs: quietMs(payout.rail), lostUntil }, why);
+  }
   if (said.status !== 'voided' || open.outcome !== 'failed') return refused(conversation, payout, open, said);
   const release: Release = { by: 'void', said, eventId: newId() };
   try {
@@ -56,15 +63,18 @@ export async function approveResolution(
   }
 }
 
-/** Null if the rail cannot void, or is no longer configured. */
+/** Null if the rail cannot void, or is no longer configured anywhere. */
 async function voided(
   conversation: RailConversation,
   payout: Payout,
   by: StaffIdentity,
 ): Promise<RailStatement | null> {
-  if (conversation.railOf(payout) === undefined) return null;
   const { database, clock } = conversation.deps;
-  const { id: subjectId, tenantId, status } = payout;
+  const { id: subjectId, tenantId, status, rail: name } = payout;
+  if (conversation.railOf(payout) === undefined) {
+    if (await isServed(database.reader, name)) throw notConfigured(payout);
+    return null;
+  }
   const act = { tenantId, action: 'payout.void', subjectType: 'payout', subjectId, details: { status } };
   // Recorded beforehand: whatever the rail then does, it is known who wanted it.
   await transact(database, (transaction) => recordAct(transaction, by, clock(), act));
@@ -75,6 +85,22 @@ async function voided(
     message: 'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later',
     details: { current: status, allowed: ['voided'] },
   });
+}
+
+/** Whoever gives money back unasked because the rail seems to be gone must not be the only one without it. */
+function notConfigured({ rail, status }: Payout): ApiError {
+  return new ApiError({
+    code: 'invalid_state',
+    message: `the rail ${rail} is not configured here, and workers have it: nothing was given back; approve it where PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS are as theirs`,
+    details: { current: status, allowed: ['voided'] },
+  });
+}
+
+/** When the last of what restores have lost of the payout ended; null: nothing was lost since it exists. */
+async function lostOf(reader: Reader, { createdAt }: Payout): Promise<Instant | null> {
+  const all = await reader.select(restores, {});
+  const lost = all.flatMap(({ lostUntil }) => (lostUntil !== null && lostUntil >= createdAt ? lostUntil : []));
+  return lost.length === 0 ? null : maxInstant(...lost);
 }
 
 /** The rail reports the outcome, which takes precedence over the proposal. */

@@ -1,7 +1,7 @@
 import { fundsRefusal } from '../accounts/rules.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { instant, type Instant, toRfc3339 } from '../core/instant.js';
+import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
 import type { LockedState } from '../ledger/desk/types.js';
 import type { RailStatement } from './rules.js';
@@ -11,7 +11,8 @@ import type { RailStatement } from './rules.js';
 /** Before money is given back: the rail's word that it will never pay, or that it was quiet long enough. */
 export type Release =
   | { readonly by: 'void'; readonly said: RailStatement; readonly eventId: Uuid }
-  | { readonly by: 'quiet'; readonly quietMs: number };
+  /** `lostUntil`: when what restores have lost of it ended; null: nothing. */
+  | { readonly by: 'quiet'; readonly quietMs: number; readonly lostUntil: Instant | null };
 
 /** True if money comes back to the account although the rail may still pay: an order may be on its way. */
 export function givesBack({ status, railReference }: Payout, outcome: PayoutResolution['outcome']): boolean {
@@ -64,7 +65,9 @@ export function applyRefusal(
 /** A rail that cannot void is trusted to have reported or refused everything handed to it by then. */
 function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at: Instant): Refusal | null {
   if (release.by === 'void') return null;
-  const until = instant((attemptedAt ?? submittedAt ?? at) + release.quietMs);
+  const handed = attemptedAt ?? submittedAt ?? at;
+  // It may have been handed over again in the lost time.
+  const until = instant(maxInstant(handed, release.lostUntil ?? handed) + release.quietMs);
   if (at >= until) return null;
   return {
     code: 'invalid_state',

@@ -1,5 +1,7 @@
 import { instant } from '../core/instant.js';
-import type { DatabaseDeps } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
+import { sweepLeases } from '../db/entities/sweeps.js';
+import { literal } from '../db/statements.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import type { RailRecovery } from './breaker/recovery.js';
@@ -49,12 +51,21 @@ export function inquirySweeps(
   }));
 }
 
+const probesOf = (rail: string): string => `probes ${rail}`;
+
 /** Probes silent rails, and wakes the payouts of one that answers again; each by itself, as either may take long. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
-    { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
+    { name: probesOf(rail), everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
     { name: `wakes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: (signal: AbortSignal) => recovery.wakeDue(rail, signal) },
   ]).flat();
+}
+
+/** Whether a worker that lives has the rail: one does its probes. */
+export async function isServed(reader: Reader, rail: string): Promise<boolean> {
+  const name = literal(sweepLeases, 'name', probesOf(rail));
+  const rows = await reader.query(`SELECT 1 FROM sweep_leases WHERE name=${name} AND lease_until>UTC_TIMESTAMP(3)`);
+  return rows.length > 0;
 }
 
 /** What rails said so many days ago of payouts that had ended by then. */

@@ -1,17 +1,17 @@
 import { recordAct } from '../access/audit-log.js';
 import { ApiError } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import { payouts } from '../db/entities/payouts.js';
-import { type Restore, type RestoreFinding, restoreFindings, restores } from '../db/entities/restores.js';
-import { literals, updateSql } from '../db/statements.js';
+import { type Restore, type RestoreFinding, restores } from '../db/entities/restores.js';
+import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/types.js';
 import type { RailConversation } from '../payouts/conversation.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
+import { holdPayouts } from './holding.js';
 import { lastRestore, restoreAct } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
@@ -83,11 +83,15 @@ export async function auditRestored(
   return report;
 }
 
-/** The ledger posts again; in the same moment, payouts that rails contradict are kept from ending. */
+/**
+ * The ledger posts again; in the same moment, payouts that rails have, or may have, are kept from ending. `unasked`:
+ * the rails that were left out.
+ */
 export async function openLedger(
   { database, clock }: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
+  unasked: readonly string[],
   found: Readonly<Record<string, string | number>>,
 ): Promise<void> {
   await transact(database, async (transaction) => {
@@ -96,29 +100,14 @@ export async function openLedger(
     // Finishes all open ones: several workers may have noticed the same restore.
     const open = await transaction.select(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
     if (open.length === 0) return;
-    await holdFound(transaction, restore.id, now);
+    await holdPayouts(transaction, restore, unasked, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
     const act = restoreAct('restore.finish', restore);
-    await recordAct(transaction, by, now, { ...act, details: { ...act.details, ...found } });
+    await recordAct(transaction, by, now, {
+      ...act,
+      details: { ...act.details, ...found, left_out: unasked.join(',') },
+    });
   });
-}
-
-/** What rails have of payouts here: those waiting for approval are raised, approved ones become in progress. */
-async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant): Promise<void> {
-  const found = await transaction.select(restoreFindings, { restoreId });
-  const contrary = found.filter(contradicts).map(({ payoutId }) => payoutId);
-  const begun = found.filter((one) => !contradicts(one)).map(({ payoutId }) => payoutId);
-  if (contrary.length > 0)
-    await transaction.execute(
-      `UPDATE payouts SET stuck_since=COALESCE(stuck_since, ${time.literal(now)}), stuck_reason='contradiction'
-       WHERE status IN ('pending_approval','approved') AND id IN (${literals(payouts, 'id', contrary)})`,
-    );
-  if (begun.length === 0) return;
-  await transaction.execute(
-    `UPDATE payouts SET status='in_progress', submitted_at=GREATEST(approved_at, ${time.literal(now)}),
-       stuck_since=IF(stuck_reason='no_outcome', NULL, stuck_since), stuck_reason=NULLIF(stuck_reason, 'no_outcome')
-     WHERE status='approved' AND id IN (${literals(payouts, 'id', begun)})`,
-  );
 }
 
 /** Raises contradictions to operators, if the payout exists here. May be repeated. Returns how many. */

@@ -1,7 +1,7 @@
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { uuid } from '../db/columns.js';
+import { string, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
@@ -17,6 +17,7 @@ import {
 } from '../payouts/rails/types.js';
 import { UNFINISHED } from '../payouts/rules.js';
 import { findingOf, type FindingKind } from './rules.js';
+import { isLossy } from './sequences.js';
 
 /** What rails know of payouts that are lost here, or in an earlier state. (docs/operations.md, Backup and restore) */
 
@@ -31,6 +32,15 @@ interface AskedRails {
 const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
+
+/** The rails of payouts that have not ended, or are still asked about. */
+export async function railsInUse(reader: Reader): Promise<readonly string[]> {
+  const rows = await reader.query(
+    `SELECT rail FROM payouts FORCE INDEX (expiring) WHERE status IN (${literals(payouts, 'status', UNFINISHED)})
+     UNION SELECT rail FROM payouts FORCE INDEX (asking) WHERE ask_at IS NOT NULL ORDER BY rail`,
+  );
+  return rows.map((row) => string.parse(row.rail));
+}
 
 interface Asking extends DatabaseDeps {
   readonly restore: Restore;
@@ -91,7 +101,9 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
       const said = await Promise.all(some.map((payout) => statusOf(rail, payout)));
       const found = some.flatMap((payout, index) => {
         const answer = said[index] ?? null;
-        if (answer === 'silent') return [];
+        // It may have been handed over in the lost time, and must not be canceled before the rail answers.
+        if (answer === 'silent')
+          return isLossy(deps.restore) ? [finding(deps, 'goes_on', name, payout.id, payout, 'no answer')] : [];
         const kind = findingOf(payout, answer);
         const there = answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
         return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, there)];

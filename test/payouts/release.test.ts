@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
+import { restores } from '../../src/db/entities/restores.js';
+import { insertSql } from '../../src/db/statements.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
+import { newRestore } from '../../src/restores/opening.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -164,6 +167,20 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
+  it('is not applied by a process that lacks the rail while a worker has it', async () => {
+    const { rails } = await silent(VOIDED);
+    await db.change(
+      `INSERT INTO sweep_leases (name,holder,taken_at,lease_until)
+       VALUES ('probes simulated',UNHEX(REPLACE(UUID(),'-','')),UTC_TIMESTAMP(3),UTC_TIMESTAMP(3)+INTERVAL 1 HOUR)`,
+    );
+    const gone = railsOf(db, { rails: new Map() });
+    await assert.rejects(resolve(gone, db, id, 'failed', 0), /the rail simulated is not configured here/);
+    assert.deepEqual(await balance(), HELD);
+    await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+    assert.equal((await resolve(rails, db, id, 'failed', 0)).status, 'failed');
+    await db.change('DELETE FROM sweep_leases');
+  });
+
   describe('on a rail that cannot void', () => {
     it('waits until it has been quiet since the last attempt, and says until when', async () => {
       let now: Clock = systemClock;
@@ -183,6 +200,26 @@ describe('an outcome that gives money back', () => {
       const deps = { conversation, quietMs: () => 3_600_000 };
       assert.equal((await approveResolution(deps, await seen(db, id), someone('leo'))).status, 'failed');
       await assertSameStory(own, id);
+    });
+
+    it('counts from the end of what a restore has lost: it may have been handed over until then', async () => {
+      let now: Clock = systemClock;
+      const rails = railsOf(db, { rail: new ScriptedRail('silent', null, null), clock: () => now() });
+      const { createdAt } = (await rails.submissions.submit(id)).payout;
+      const lostUntil = instant(createdAt + 1_800_000);
+      const [lost, before] = [lostUntil, instant(createdAt - 1)].map((until, index) => ({
+        ...newRestore('operator', instant(createdAt + index)),
+        ...{ restoredTo: createdAt, lostUntil: until, finishedAt: until },
+      }));
+      await db.database.withTransaction((work) => work.execute(insertSql(restores, [lost!, before!])));
+      now = () => instant(lostUntil + 3_599_999);
+      const until = new Date(lostUntil + 3_600_000).toISOString();
+      await assert.rejects(resolve(rails, db, id, 'failed', 3_600_000), new RegExp(`before ${until}`));
+      assert.deepEqual(await balance(), HELD);
+      now = () => instant(lostUntil + 3_600_000);
+      const deps = { conversation: rails.conversation, quietMs: () => 3_600_000 };
+      assert.equal((await approveResolution(deps, await seen(db, id), someone('leo'))).status, 'failed');
+      await db.change('DELETE FROM restores');
     });
 
     it('waits as long if the rail is no longer configured', async () => {

@@ -10,8 +10,10 @@ import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/r
 import { openLedger, raiseContradictions } from '../../src/restores/finishing.js';
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
 import { askRails } from '../../src/restores/rails.js';
+import { payoutWaitsFor, stuckText } from '../../src/support/reading/payouts.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
+import { ScriptedRail } from '../payouts/scripted-rail.js';
 import {
   accountNumber,
   DOCUMENT,
@@ -152,7 +154,7 @@ describe('finishing a restore', () => {
     const rails = new Map([[SIMULATED, new SimulatedRail(db.database, systemClock, SIMULATED)]]);
     await askRails({ ...deps, restore, onProgress: () => undefined }, rails);
     const leo = someone('leo');
-    await openLedger(deps, restore, leo, {});
+    await openLedger(deps, restore, leo, [], {});
     // Before anything else is done.
     assert.equal(await approvals.expireDue(100), 1);
     answered(await own.act('reject', late), 409, 'invalid_state');
@@ -172,6 +174,68 @@ describe('finishing a restore', () => {
     assert.deepEqual(await paidTimes(db, [approved, late]), [1, 1]);
     assert.deepEqual(silent, []);
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_998n * LEAST, held: 0n });
+  });
+
+  it('lets nobody end what a rail that was left out may have, until it is asked and does not know it', async () => {
+    const own = await openPayoutBank(api);
+    const approved = [await own.pay(), await own.pay()];
+    await own.guard();
+    const [late, waiting] = [await own.pend(), await own.pend()];
+    for (const key of [approved[0]!, late]) await paidThere(key);
+    await db.change(
+      `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id IN (${[late, waiting].map(idLiteral).join(',')})`,
+    );
+    await begin();
+    assert.equal((await finish('--leave-out', SIMULATED)).code, 0);
+    const { approvals, submissions } = railsOf(db);
+    assert.equal(await approvals.expireDue(100), 0);
+    for (const id of [late, waiting]) answered(await own.act('reject', id), 409, 'invalid_state');
+    for (const id of approved) answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
+    const held = await rowOf(db, waiting);
+    assert.equal(stuckText(held), 'its rail knows of it, or was not asked when the database was restored');
+    assert.equal(payoutWaitsFor(held, systemClock()), '1 of 1 approval(s)');
+    const statuses = async () =>
+      Promise.all([...approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
+    assert.deepEqual(await statuses(), ['in_progress', 'in_progress', 'pending_approval', 'pending_approval']);
+
+    const later = await finish('--json');
+    assert.deepEqual([later.code, idsOf(later).includes(late), idsOf(later).includes(waiting)], [0, true, false]);
+    assert.equal(await approvals.expireDue(100), 1);
+    answered(await own.act('reject', late), 409, 'invalid_state');
+    answered(await own.act('approve', late), 200);
+    for (const id of [...approved, late]) await submissions.submit(id);
+    assert.deepEqual(await statuses(), ['completed', 'completed', 'completed', 'canceled']);
+    assert.deepEqual(await paidTimes(db, [...approved, late]), [1, 1, 1]);
+  });
+
+  it('does not open the ledger while payouts take a rail that is not configured, unless that is left out', async () => {
+    const own = await openPayoutBank(api);
+    const id = await own.pay();
+    await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
+    await begin();
+    const refused = await finish();
+    assert.deepEqual([refused.code, /take http:elsewhere/.test(refused.stderr)], [2, true], refused.stderr);
+    assert.deepEqual([(await shown()).ledger, (await shown()).rails_asked_at], ['closed', null]);
+    const without = await finish('--leave-out', 'http:elsewhere');
+    assert.deepEqual([without.code, /Not asked: http:elsewhere/.test(without.stderr)], [0, true], without.stderr);
+    answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
+    await db.change(`UPDATE payouts SET rail='${SIMULATED}' WHERE id=${idLiteral(id)}`);
+    await railsOf(db).submissions.submit(id);
+    assert.equal((await rowOf(db, id)).status, 'completed');
+  });
+
+  it('lets nobody cancel what was approved and its rail does not answer about', async () => {
+    const own = await openPayoutBank(api);
+    const id = await own.pay();
+    await begin();
+    const deps = { database: db.database, clock: systemClock };
+    const restore = (await openRestore(db.database.reader))!;
+    const silent = new Map([[SIMULATED, new ScriptedRail()]]);
+    await askRails({ ...deps, restore, onProgress: () => undefined }, silent);
+    await openLedger(deps, restore, someone('leo'), [], {});
+    answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
+    await railsOf(db).submissions.submit(id);
+    assert.deepEqual([(await rowOf(db, id)).status, await paidTimes(db, [id])], ['completed', [1]]);
   });
 
   it('ends with a rail whose list does not advance, as with one that does not answer', async () => {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Restore } from '../../db/entities/restores.js';
+import { openRails } from '../../payouts/rails/registry.js';
 import { type Rails, RailSilent } from '../../payouts/rails/types.js';
 import {
   auditRestored,
@@ -10,8 +11,9 @@ import {
   restoreToFinish,
   stepOf,
 } from '../../restores/finishing.js';
+import { releaseUnknown } from '../../restores/holding.js';
 import { beginRestore, lastRestore } from '../../restores/opening.js';
-import { askRails, findingsOf } from '../../restores/rails.js';
+import { askRails, findingsOf, railsInUse } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { WAITING_SOURCES } from '../../waiting-sources.js';
@@ -123,18 +125,17 @@ function addFinish(own: Command): void {
       const restore = await restoreToFinish(ops.database.reader, by);
       const leftOut = new Set(leaveOut?.split(',') ?? []);
       const conversation = conversationOf(ops, leftOut);
+      await assertRails(ops, restore, conversation.deps.rails, leftOut);
       const asking = { restore, rails: conversation.deps.rails, isWhole: leftOut.size === 0 };
       if (restore.finishedAt === null) {
         await ops.output.confirm('Make the restored database good, and open the ledger');
         await makeGood(ops, asking, acceptFindings);
         const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(contradicts).length;
-        await openLedger(ops, restore, by, {
-          contradictions,
-          accepted_findings: acceptFindings,
-          // Rails that were asked before are not left out now.
-          left_out: restore.askedAt === null ? (leaveOut ?? '') : '',
-        });
+        // Rails that were asked before are not left out now.
+        const unasked = restore.askedAt === null ? [...leftOut] : [];
+        await openLedger(ops, restore, by, unasked, { contradictions, accepted_findings: acceptFindings });
       } else await askAll(ops, asking);
+      await releaseUnknown(ops, restore, asking.rails.keys());
       await raiseContradictions(ops, restore.id, conversation);
       const found = await findingsOf(ops.database.reader, restore.id);
       ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
@@ -145,6 +146,24 @@ function addFinish(own: Command): void {
         );
     },
   });
+}
+
+/** A rail that this command does not know would not be asked, and nobody would hear of it. Throws UsageError. */
+async function assertRails(
+  { database, gateways, clock }: Ops,
+  restore: Restore,
+  rails: Rails,
+  leftOut: ReadonlySet<string>,
+): Promise<void> {
+  const inUse = await railsInUse(database.reader);
+  const known = [...new Set([...openRails({ database, clock }, gateways).keys(), ...inUse])];
+  const unknown = [...leftOut].filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${known.join(', ')}`);
+  const missing = restore.askedAt === null ? inUse.filter((name) => !rails.has(name) && !leftOut.has(name)) : [];
+  if (missing.length > 0)
+    throw new UsageError(
+      `payouts take ${missing.join(', ')}, which would not be asked: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, or leave it out (--leave-out)`,
+    );
 }
 
 interface Asking {

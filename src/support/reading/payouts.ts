@@ -17,6 +17,8 @@ export async function listStuck(reader: Reader, limit: number): Promise<readonly
 /** Why a payout is raised, in words; null if it is not. */
 export function stuckText({ status, stuckReason }: Pick<Payout, 'status' | 'stuckReason'>): string | null {
   if (stuckReason === null) return null;
+  if (stuckReason === 'contradiction' && status === 'pending_approval')
+    return 'its rail knows of it, or was not asked when the database was restored';
   if (stuckReason === 'contradiction') return 'the rail contradicts what it said before, or what we know';
   return status === 'approved'
     ? 'it is approved, and was not handed to its rail'
@@ -44,7 +46,7 @@ export function resolutionLine({ outcome, status, proposedBy, decidedBy, reason 
 export function payoutWaitsFor(payout: Payout, now: Instant): string {
   const waiting = waitingOf(payout);
   if (payout.status === 'pending_approval' && waiting !== null)
-    return isExpired(waiting, now)
+    return isExpired(waiting, now) && payout.stuckSince === null
       ? 'nothing: its time is over, and a worker ends it as canceled within seconds'
       : `${waiting.required - waiting.received} of ${waiting.required} approval(s)`;
   if (payout.status === 'approved') return 'a worker, which hands it to its rail';
