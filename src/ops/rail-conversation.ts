@@ -7,10 +7,10 @@ import { UsageError } from './failures.js';
 
 /** The worker's rails, except those left out. Throws UsageError if one of these does not exist. */
 export function conversationOf(
-  { database, desk, clock, gateways, output }: Ops,
+  { database, desk, clock, railConfig, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),
 ): RailConversation {
-  const all = openRails({ database, clock }, gateways);
+  const all = openRails({ database, clock }, railConfig);
   const unknown = [...leftOut].filter((name) => !all.has(name));
   if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${[...all.keys()].join(', ')}`);
   const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
