@@ -73,12 +73,11 @@ function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, 
 /** Connects to every rail, which is asked before money is given back. */
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
-  const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_QUIET_S: quiet } = config;
-  const rails = openRails(core, { urls, keys });
+  const rails = openRails(core, config);
   const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
   const breakers = new RailBreakers(database, clock);
   const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer, breakers });
-  return { conversation, quietMs: (rail) => quiet.get(rail) ?? USUAL_QUIET_MS };
+  return { conversation, quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? USUAL_QUIET_MS };
 }
 
 function workflowUrl(config: SupportConfig): ((workflowId: string) => string) | null {

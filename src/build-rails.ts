@@ -8,7 +8,7 @@ import { RailRecovery } from './payouts/breaker/recovery.js';
 import { RailConversation } from './payouts/conversation.js';
 import { LateInquiries } from './payouts/inquiries.js';
 import { breakerMetrics, railMetrics } from './payouts/metrics.js';
-import { openRails } from './payouts/rails/registry.js';
+import { openRails, type RailConfig } from './payouts/rails/registry.js';
 import { USUAL_WINDOW_MS } from './payouts/rules.js';
 import { Submissions } from './payouts/submission.js';
 import { inquirySweeps, recoverySweeps, stuckSweep } from './payouts/sweeps.js';
@@ -17,9 +17,7 @@ import type { Outbox } from './temporal/outbox.js';
 import type { Sweep } from './temporal/sweeper.js';
 
 /** The configuration that a worker's rails need, by the names in config.ts. */
-interface RailSettings extends RailWorkConfig {
-  readonly PAYOUT_RAIL_URLS: ReadonlyMap<string, string>;
-  readonly PAYOUT_RAIL_KEYS: ReadonlyMap<string, Keyring>;
+interface RailSettings extends RailConfig, RailWorkConfig {
   readonly ENCRYPTION_KEYS: Keyring;
 }
 
@@ -37,8 +35,7 @@ export function buildWorkerRails(
   outbox: Outbox,
   logger: Logger,
 ): WorkerRails {
-  const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, ENCRYPTION_KEYS: encryptionKeys } = settings;
-  const rails = openRails({ database, clock }, { urls, keys });
+  const rails = openRails({ database, clock }, settings);
   const onSilent = (rail: string, reason: string): void => logger.warn({ rail, reason }, 'a rail gave no answer');
   const observer = railMetrics(registry, onSilent, rails.keys());
   const options = { opensAfter: settings.PAYOUT_RAIL_OPENS_AFTER, probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };
@@ -48,7 +45,11 @@ export function buildWorkerRails(
   });
   breakerMetrics(registry, database.reader);
   const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer, breakers });
-  const submissions = new Submissions({ conversation, encryptionKeys, monotonic: () => performance.now() });
+  const submissions = new Submissions({
+    conversation,
+    encryptionKeys: settings.ENCRYPTION_KEYS,
+    monotonic: () => performance.now(),
+  });
   const { PAYOUT_RAIL_RETURN_WINDOW_S: windows } = settings;
   const inquiries = new LateInquiries(conversation, (rail) => windows.get(rail) ?? USUAL_WINDOW_MS);
   const recovery = new RailRecovery({ conversation, submissions, breakers, outbox });

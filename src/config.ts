@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MIGRATION_LOCK_WAIT_S, mysqlFaults, MYSQL_VARIABLES } from './config/mysql.js';
 import { SENDER_VARIABLES } from './config/senders.js';
-import { RAIL_WORK_VARIABLES } from './config/rails.js';
+import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './config/rails.js';
 import { type Environment, read, refuseFor } from './config/reading.js';
 import { RATE_VARIABLES } from './config/rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
@@ -16,10 +16,8 @@ import {
   failpoint,
   mysqlUrl,
   port,
-  railKeys,
   railRoutes,
   railSeconds,
-  railUrls,
   signingKeys,
   TASK_QUEUE_NAMES,
   taskQueues,
@@ -84,13 +82,7 @@ const SERVICE_VARIABLES = {
     .describe(
       'which rail payouts take, such as acme/CO=http:bank-a,*=simulated; a payout that no entry fits is refused',
     ),
-  PAYOUT_RAIL_URLS: railUrls.default(new Map()).describe('where gateways are, such as bank-a=https://gateway.example'),
-  PAYOUT_RAIL_ALLOWED_HOSTS: allowedHosts
-    .default([])
-    .describe('hosts whose gateways may be called over http, such as http://127.0.0.1:*; for development'),
-  PAYOUT_RAIL_KEYS: railKeys
-    .default(new Map())
-    .describe('secret: keys shared with gateways, such as bank-a=k1:base64; the first of each signs, all verify'),
+  ...RAIL_VARIABLES,
   NEW_RECIPIENTS_OF_TOKEN: count(1, 1_000_000_000)
     .default(100_000)
     .describe(
@@ -195,9 +187,7 @@ export const OPS_VARIABLES = {
   EVENT_BODIES: VARIABLES.EVENT_BODIES,
   FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
-  PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,
-  PAYOUT_RAIL_ALLOWED_HOSTS: VARIABLES.PAYOUT_RAIL_ALLOWED_HOSTS,
-  PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
+  ...RAIL_VARIABLES,
   PAYOUT_RAIL_STATEMENT_DELAY_S: railSeconds(0, 2_592_000)
     .default(new Map())
     .describe(
@@ -227,7 +217,7 @@ export const OPS_VARIABLES = {
 } as const;
 
 /** Variables of a gateway's conformance check, which has no database. */
-const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
+const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: RAIL_VARIABLES.PAYOUT_RAIL_KEYS } as const;
 
 const configSchema = z.object(VARIABLES);
 const workerSchema = z.object(WORKER_VARIABLES);

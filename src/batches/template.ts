@@ -1,5 +1,5 @@
 import type ExcelJS from 'exceljs';
-import { ASSET_NAMES, ASSETS, formatAmount } from '../core/amount.js';
+import { ASSET_NAMES, ASSETS, disjunction, formatAmount } from '../core/amount.js';
 import { xlsxText } from '../spreadsheets/writing/cells.js';
 import type { Column } from '../spreadsheets/writing/columns.js';
 import { csvOf } from '../spreadsheets/writing/csv.js';
@@ -14,7 +14,7 @@ interface TemplateColumn extends Column {
 
 const LAST_ROW = 100_001;
 const EXAMPLE_RAW = 150_000n;
-const EXAMPLE_AMOUNTS = ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })).join(' or ');
+const EXAMPLE_AMOUNTS = disjunction(ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })));
 
 /** What belongs in each column, for the person who fills it in. */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [

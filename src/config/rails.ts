@@ -1,5 +1,16 @@
 import type { z } from 'zod';
-import { count, railSeconds } from './values.js';
+import { allowedHosts, count, railKeys, railSeconds, railUrls } from './values.js';
+
+/** How rails are reached, by every program that may ask them. (CONTRIBUTING.md, A rail) */
+export const RAIL_VARIABLES = {
+  PAYOUT_RAIL_URLS: railUrls.default(new Map()).describe('where gateways are, such as bank-a=https://gateway.example'),
+  PAYOUT_RAIL_ALLOWED_HOSTS: allowedHosts
+    .default([])
+    .describe('hosts whose gateways may be called over http, such as http://127.0.0.1:*; for development'),
+  PAYOUT_RAIL_KEYS: railKeys
+    .default(new Map())
+    .describe('secret: keys shared with gateways, such as bank-a=k1:base64; the first of each signs, all verify'),
+} as const;
 
 export const RAIL_WORK_VARIABLES = {
   PAYOUT_RAIL_CALLS: count(1, 1_000)

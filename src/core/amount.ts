@@ -25,8 +25,13 @@ export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
 export const EXAMPLE_ASSET = ASSETS[0];
 
 /** For people: "COPM or DUSD", and the unit that `raw` counts. */
-export const ASSET_NAMES = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ASSETS);
+export const ASSET_NAMES = disjunction(ASSETS);
 export const ASSET_UNITS = ASSETS.map((asset) => `${asset} counts ${LIST[asset].smallestUnit}`).join(', ');
+
+/** "a", "a or b", "a, b or c". */
+export function disjunction(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
+}
 
 /** The largest amount, total or sum that a signed 64-bit column holds. */
 export const MAX_RAW = 9_223_372_036_854_775_807n;

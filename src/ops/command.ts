@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '../access/audit-log.js';
 import { type OpsConfig, readOpsConfig } from '../config.js';
 import type { Keyring } from '../core/fingerprint.js';
-import type { Gateways } from '../payouts/rails/registry.js';
+import type { RailConfig } from '../payouts/rails/registry.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
@@ -30,8 +30,7 @@ export interface Ops extends OpsDeps {
   readonly signedIn: () => Promise<SignedIn>;
   /** Throws ConfigError if they are not configured. */
   readonly encryptionKeys: () => Keyring;
-  /** The gateways' addresses, and the keys shared with them. */
-  readonly gateways: Gateways;
+  readonly railConfig: RailConfig;
   /** How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in payouts. */
   readonly railQuietMs: ReadonlyMap<string, number>;
   /** How long after an outcome a rail may date its line in a statement, likewise. */
@@ -228,9 +227,8 @@ async function withOps(
     options.code ?? (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
   const acting = { ...deps, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
   try {
-    const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
     const { PAYOUT_RAIL_QUIET_S: railQuietMs, PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs } = config;
-    const rails = { gateways, railQuietMs, railStatementDelayMs };
+    const rails = { railConfig: config, railQuietMs, railStatementDelayMs };
     const ops = { ...deps, ...rails, output, sessions, signedIn: () => findActor(acting), encryptionKeys };
     await work(ops, config, acting);
   } finally {

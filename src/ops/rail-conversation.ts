@@ -6,10 +6,10 @@ import type { Ops } from './command.js';
 
 /** The rails that are configured here, except those left out. */
 export function conversationOf(
-  { database, desk, clock, gateways, output }: Ops,
+  { database, desk, clock, railConfig, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),
 ): RailConversation {
-  const all = openRails({ database, clock }, gateways);
+  const all = openRails({ database, clock }, railConfig);
   const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
   const observer = {
     called: () => undefined,

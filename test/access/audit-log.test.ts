@@ -17,7 +17,7 @@ import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, someone } from '../support/world.js';
+import { assertLedgerSound, feeSchedule, someone } from '../support/world.js';
 
 const ACTOR = operatorActor('maria');
 const DECIDED = { actor: ACTOR, reason: 'ticket 118' };
@@ -161,13 +161,12 @@ describe('the audit log', () => {
     assert.deepEqual(await added(() => setFeeAccount(database, clock, tenantId, id, ACTOR)), [
       ['tenant.set_fee_account', 'tenant', tenantId, { account_id: id, previous: null }],
     ]);
-    const fee = { tenantId, operation: 'payout', asset: 'COPM' } as const;
-    const schedule = { ...fee, flatRaw: 1n, basisPoints: 2n, floorRaw: 3n, capRaw: null };
+    const schedule = feeSchedule({ tenantId, operation: 'payout', flatRaw: 1n, basisPoints: 2n, floorRaw: 3n });
     const details = { operation: 'payout', asset: 'COPM', flat: '1', basis_points: '2', floor: '3', cap: null };
     assert.deepEqual(await added(() => setFeeSchedule(database, clock, schedule, ACTOR)), [
       ['fees.set', 'tenant', tenantId, details],
     ]);
-    assert.deepEqual(await added(() => removeFeeSchedule(database, clock, fee, ACTOR)), [
+    assert.deepEqual(await added(() => removeFeeSchedule(database, clock, schedule, ACTOR)), [
       ['fees.remove', 'tenant', tenantId, { operation: 'payout', asset: 'COPM' }],
     ]);
     const { id: closing } = await openAccount(database, clock, { ...opening, alias: '$audited.closing' }, ACTOR);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { listActs } from '../../src/access/audit-log.js';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
@@ -14,7 +14,7 @@ import { openGuarded } from '../support/guarded.js';
 import { reserve, testKind } from '../support/kinds.js';
 import { charge, openPayoutBank, railsOf } from '../payouts/support.js';
 import { until } from '../webhooks/support.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: 'asked for by its owner' };
 
@@ -111,8 +111,7 @@ describe('closing and freezing', () => {
     const tenantId = guarded.tenant.tenant.id;
     const [old, next] = [await guarded.account(), await guarded.account()];
     await setFeeAccount(db.database, systemClock, tenantId, old.id, TEST_ACTOR);
-    const schedule = { tenantId, operation: 'transfer', asset: 'COPM', flatRaw: 7n, basisPoints: 0n } as const;
-    await setFeeSchedule(db.database, systemClock, { ...schedule, floorRaw: 0n, capRaw: null }, TEST_ACTOR);
+    await setFee(db.database, { tenantId, flatRaw: 7n });
     const { id } = await own.pend();
     await setFeeAccount(db.database, systemClock, tenantId, next.id, TEST_ACTOR);
     assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'fee_account']);

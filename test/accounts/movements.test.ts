@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -10,7 +10,7 @@ import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, setFee, someone, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const ASSETS = ['COPM', 'DUSD'] as const;
@@ -45,19 +45,9 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       funds: { COPM: 9n * LEAST },
     });
     fees = await bank.account({ name: 'Fees' });
-    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, fees.id, TEST_ACTOR);
-    const share = { flatRaw: 11n, basisPoints: 0n, floorRaw: 0n, capRaw: null };
-    await setFeeSchedule(
-      db.database,
-      systemClock,
-      {
-        tenantId: bank.tenant.tenant.id,
-        operation: 'transfer',
-        asset: 'DUSD',
-        ...share,
-      },
-      TEST_ACTOR,
-    );
+    const tenantId = bank.tenant.tenant.id;
+    await setFeeAccount(db.database, systemClock, tenantId, fees.id, TEST_ACTOR);
+    await setFee(db.database, { tenantId, asset: 'DUSD', flatRaw: 11n });
     // Two steps in each millisecond; each step makes one or two movements of the payer.
     for (let step = 0; step < 40; step += 1) {
       now = instant(START + Math.trunc(step / 2));

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { setAlias } from '../../src/accounts/alias.js';
 import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
-import {
-  listFeeSchedules,
-  removeFeeSchedule,
-  setFeeAccount,
-  setFeeSchedule,
-} from '../../src/accounts/fee-schedules.js';
+import { listFeeSchedules, removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -18,10 +13,12 @@ import { updateSql } from '../../src/db/statements.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import {
   assertLedgerSound,
+  feeSchedule,
   fund,
   makeAccount,
   makeTenant,
   openDesk,
+  setFee,
   type TestTenant,
   TEST_ACTOR,
 } from '../support/world.js';
@@ -188,14 +185,9 @@ describe('accounts as operators manage them', () => {
 
   it('fees need a fee account of the tenant', async () => {
     const own = await makeTenant(test.database);
-    const schedule = {
-      ...({ tenantId: own.tenant.id, operation: 'payout', asset: 'COPM' } as const),
-      ...{ flatRaw: 0n, basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n },
-    };
-    assert.equal(
-      (await refusalOf(setFeeSchedule(test.database, systemClock, schedule, TEST_ACTOR)))[0],
-      'invalid_state',
-    );
+    const terms = { operation: 'payout', basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n } as const;
+    const schedule = feeSchedule({ tenantId: own.tenant.id, ...terms });
+    assert.equal((await refusalOf(setFee(test.database, schedule)))[0], 'invalid_state');
     const foreign = await open();
     assert.equal(
       (await refusalOf(setFeeAccount(test.database, systemClock, own.tenant.id, foreign.id, TEST_ACTOR)))[0],
@@ -204,27 +196,12 @@ describe('accounts as operators manage them', () => {
     const { id } = await makeAccount(deps(), own);
     await setFeeAccount(test.database, systemClock, own.tenant.id, id, TEST_ACTOR);
     assert.equal((await test.database.reader.find(tenants, { id: own.tenant.id }))?.feeAccountId, id);
-    await setFeeSchedule(test.database, systemClock, { ...schedule, basisPoints: 5n }, TEST_ACTOR);
-    await setFeeSchedule(test.database, systemClock, schedule, TEST_ACTOR);
+    await setFee(test.database, { ...schedule, basisPoints: 5n });
+    await setFee(test.database, schedule);
     assert.deepEqual(await listFeeSchedules(test.database.reader, own.tenant.id), [schedule]);
-    assert.equal(
-      await removeFeeSchedule(
-        test.database,
-        systemClock,
-        { tenantId: own.tenant.id, operation: 'payout', asset: 'COPM' },
-        TEST_ACTOR,
-      ),
-      true,
-    );
-    assert.equal(
-      await removeFeeSchedule(
-        test.database,
-        systemClock,
-        { tenantId: own.tenant.id, operation: 'payout', asset: 'COPM' },
-        TEST_ACTOR,
-      ),
-      false,
-    );
+    const remove = () => removeFeeSchedule(test.database, systemClock, schedule, TEST_ACTOR);
+    assert.equal(await remove(), true);
+    assert.equal(await remove(), false);
   });
 
   for (const [what, changes, field] of [
@@ -233,13 +210,7 @@ describe('accounts as operators manage them', () => {
     ['more than 64 bits', { flatRaw: 2n ** 63n }, 'flat'],
   ] as const)
     it(`a fee with ${what} is refused`, async () => {
-      const schedule = {
-        ...({ tenantId: world.tenant.id, operation: 'bonus', asset: 'DUSD' } as const),
-        ...{ flatRaw: 0n, basisPoints: 0n, floorRaw: 0n, capRaw: null, ...changes },
-      };
-      assert.deepEqual(
-        (await refusalOf(setFeeSchedule(test.database, systemClock, schedule, TEST_ACTOR))).slice(0, 2),
-        ['invalid_field', field],
-      );
+      const setting = setFee(test.database, { tenantId: world.tenant.id, ...changes });
+      assert.deepEqual((await refusalOf(setting)).slice(0, 2), ['invalid_field', field]);
     });
 });

@@ -14,7 +14,7 @@ import { idLiteral, LEAST, setStatus } from '../support/bank.js';
 import { BatchExecution } from '../../src/batches/execution.js';
 import type { PostingDesk } from '../../src/ledger/desk/desk.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, fund, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, balanceOf, feeSchedule, fund, TEST_ACTOR } from '../support/world.js';
 import { BASE_URL, BatchWorld, codeOf, fileMaker, payroll, resourceOf, UNWATCHED, type WantedCell } from './support.js';
 
 type Rows = readonly (readonly WantedCell[])[];
@@ -212,7 +212,8 @@ describe('the execution of a batch', () => {
     const payer = await source(10n * LEAST);
     const batch = await world.ready(payer, pays(LEAST));
     const tenantId = world.tenant.tenant.id;
-    await removeFeeSchedule(db.database, systemClock, { tenantId, operation: 'bonus', asset: 'COPM' }, TEST_ACTOR);
+    const schedule = feeSchedule({ tenantId, operation: 'bonus' });
+    await removeFeeSchedule(db.database, systemClock, schedule, TEST_ACTOR);
     await setFeeAccount(db.database, systemClock, tenantId, other.id, TEST_ACTOR);
     const close = () => closeAccount(db.database, systemClock, old.id, { actor: TEST_ACTOR, reason: 'old' });
     await assert.rejects(close, /the fees of the batch .* go into it, which is ready/);

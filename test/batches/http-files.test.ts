@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -9,7 +9,7 @@ import type { BatchWorkflowService } from '../../src/batches/workflow-service.js
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
 
 const FORMATS = ['csv', 'xlsx'] as const;
@@ -148,8 +148,7 @@ describe('the files of batches over HTTP', () => {
   it('the result file lists every row, in both formats, once all are settled, with any fee charged', async () => {
     const tenantId = bank.tenant.tenant.id;
     await setFeeAccount(db.database, systemClock, tenantId, (await bank.account()).id, TEST_ACTOR);
-    const schedule = { operation: 'bonus', asset: 'COPM', flatRaw: 700n, basisPoints: 0n, floorRaw: 0n } as const;
-    await setFeeSchedule(db.database, systemClock, { tenantId, ...schedule, capRaw: null }, TEST_ACTOR);
+    await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: 700n });
     const { id } = await validated(
       csvOf([
         ['$ana', MIN, 'COPM', 'November', 'r1'],

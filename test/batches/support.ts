@@ -13,7 +13,7 @@ import {
   type BonusBatchRow,
 } from '../../src/db/entities/bonuses.js';
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { Failpoints } from '../../src/core/failpoints.js';
 import { Shares } from '../../src/core/shares.js';
@@ -38,6 +38,7 @@ import {
   makeAccount,
   makeTenant,
   openDesk,
+  setFee,
   TEST_ACTOR,
   type TestTenant,
   type WantedAccount,
@@ -271,9 +272,7 @@ export class BatchWorld {
   async charge(account: Pick<Account, 'id'>, schedule: Partial<FeeScheduleRow>): Promise<void> {
     const tenantId = this.tenant.tenant.id;
     await setFeeAccount(this.database, systemClock, tenantId, account.id, TEST_ACTOR);
-    const free = { flatRaw: 0n, basisPoints: 0n, floorRaw: 0n, capRaw: null };
-    const wanted = { tenantId, operation: 'bonus', asset: 'COPM', ...free, ...schedule } as const;
-    await setFeeSchedule(this.database, systemClock, wanted, TEST_ACTOR);
+    await setFee(this.database, { tenantId, operation: 'bonus', ...schedule });
   }
 }
 

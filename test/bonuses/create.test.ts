@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createConnection } from 'mysql2/promise';
 import { addMember } from '../../src/access/members.js';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -20,7 +20,7 @@ import {
   walk,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
 
 describe('POST /v1/bonuses', () => {
   let db: TestDatabase;
@@ -341,11 +341,9 @@ describe('POST /v1/bonuses', () => {
     });
   });
 
-  function charge(account: Account, flatRaw: bigint): Promise<void> {
+  async function charge(account: Account, flatRaw: bigint): Promise<void> {
     const tenantId = bank.tenant.tenant.id;
-    const schedule = { tenantId, operation: 'bonus', asset: 'COPM', flatRaw, basisPoints: 0n, floorRaw: 0n } as const;
-    return setFeeAccount(db.database, systemClock, tenantId, account.id, TEST_ACTOR).then(() =>
-      setFeeSchedule(db.database, systemClock, { ...schedule, capRaw: null }, TEST_ACTOR),
-    );
+    await setFeeAccount(db.database, systemClock, tenantId, account.id, TEST_ACTOR);
+    await setFee(db.database, { tenantId, operation: 'bonus', flatRaw });
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { newId } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { request, type TestAnswer, type TestApi } from '../support/api.js';
@@ -18,7 +18,7 @@ import {
   walk,
   type WantedTransfer,
 } from '../support/bank.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
 /** Many clients at once over HTTP, spread over the API processes of one database. */
@@ -180,13 +180,7 @@ export async function drainStorm(storm: DrainStorm): Promise<string> {
 async function chargeFlat({ tenant, api }: Bank, account: Account, flatRaw: bigint): Promise<void> {
   const tenantId = tenant.tenant.id;
   await setFeeAccount(api.core.database, systemClock, tenantId, account.id, TEST_ACTOR);
-  const share = { basisPoints: 0n, floorRaw: 0n, capRaw: null };
-  await setFeeSchedule(
-    api.core.database,
-    systemClock,
-    { tenantId, operation: 'transfer', asset: 'COPM', flatRaw, ...share },
-    TEST_ACTOR,
-  );
+  await setFee(api.core.database, { tenantId, flatRaw });
 }
 
 interface MutualStorm extends Storm {

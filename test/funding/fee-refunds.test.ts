@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { formatAmount } from '../../src/core/amount.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
@@ -9,7 +9,7 @@ import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, object, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, balanceOf, setFee, TEST_ACTOR } from '../support/world.js';
 
 const WRONG = LEAST;
 const RIGHT = 300n;
@@ -44,11 +44,7 @@ describe('what a wrong fee schedule has charged', () => {
     await assertLedgerSound(db.database);
   });
 
-  const charge = (flatRaw: bigint): Promise<void> => {
-    const schedule = { tenantId: bank.tenant.tenant.id, operation: 'transfer', asset: 'COPM', flatRaw } as const;
-    const rest = { basisPoints: 0n, floorRaw: 0n, capRaw: null };
-    return setFeeSchedule(db.database, systemClock, { ...schedule, ...rest }, TEST_ACTOR);
-  };
+  const charge = (flatRaw: bigint): Promise<void> => setFee(db.database, { tenantId: bank.tenant.tenant.id, flatRaw });
   const send = async (payer = from): Promise<void> =>
     void answered(await bank.send({ from: payer, to, raw: LEAST }), 201);
   const overcharged = async (times: number, payer = from): Promise<void> => {

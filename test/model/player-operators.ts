@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { grantRole, removeRole } from '../../src/access/members.js';
-import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Role } from '../../src/core/permissions.js';
 import { FEE_OPERATIONS } from '../../src/db/entities/parties.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
 import type { Operation } from './operations.js';
 import type { RefAccount } from './reference-state.js';
 import type { ModelWorld } from './world.js';
@@ -36,10 +36,9 @@ export async function manage(
       return;
     case 'fee': {
       const { asset, flat, basisPoints, cap } = operation;
-      const schedule = { flatRaw: flat, basisPoints, floorRaw: 0n, capRaw: cap };
+      const schedule = { flatRaw: flat, basisPoints, capRaw: cap };
       for (const charged of FEE_OPERATIONS) {
-        const wanted = { tenantId, operation: charged, asset, ...schedule };
-        const setting = setFeeSchedule(deps.database, systemClock, wanted, TEST_ACTOR);
+        const setting = setFee(deps.database, { tenantId, operation: charged, asset, ...schedule });
         assert.equal(await codeOf(setting), tenant.feeAccount === null ? 'invalid_state' : null);
       }
       if (tenant.feeAccount !== null) tenant.fees.set(asset, { flat, basisPoints, cap });
@@ -49,7 +48,7 @@ export async function manage(
       const { asset } = operation;
       const wasThere = tenant.fees.delete(asset);
       for (const charged of FEE_OPERATIONS) {
-        const schedule = { tenantId, operation: charged, asset } as const;
+        const schedule = feeSchedule({ tenantId, operation: charged, asset });
         assert.equal(await removeFeeSchedule(deps.database, systemClock, schedule, TEST_ACTOR), wasThere);
       }
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { addMember } from '../../src/access/members.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { Failpoints } from '../../src/core/failpoints.js';
@@ -46,7 +46,7 @@ import {
 } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { type TestTemporal, until } from '../support/temporal.js';
-import { openDesk, someone, TEST_ACTOR } from '../support/world.js';
+import { openDesk, setFee, someone, TEST_ACTOR } from '../support/world.js';
 
 /** A tenant with an account that pays out. Account numbers differ in their ends alone. */
 
@@ -157,8 +157,7 @@ export async function charge({ bank }: PayoutBank, flatRaw: bigint): Promise<Acc
   const tenantId = bank.tenant.tenant.id;
   const fees = await bank.account();
   await setFeeAccount(database, systemClock, tenantId, fees.id, TEST_ACTOR);
-  const schedule = { tenantId, operation: 'payout', asset: 'COPM', flatRaw, basisPoints: 0n } as const;
-  await setFeeSchedule(database, systemClock, { ...schedule, floorRaw: 0n, capRaw: null }, TEST_ACTOR);
+  await setFee(database, { tenantId, operation: 'payout', flatRaw });
   return fees;
 }
 

@@ -4,6 +4,7 @@ import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
+import { setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { openAccount } from '../../src/accounts/opening.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
@@ -12,7 +13,13 @@ import { Failpoints } from '../../src/core/failpoints.js';
 import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
 import type { Database } from '../../src/db/database.js';
 import { balances } from '../../src/db/entities/ledger.js';
-import { type Account, accounts, type Member, type Tenant } from '../../src/db/entities/parties.js';
+import {
+  type Account,
+  accounts,
+  type FeeScheduleRow,
+  type Member,
+  type Tenant,
+} from '../../src/db/entities/parties.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { updateSql } from '../../src/db/statements.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
@@ -194,4 +201,17 @@ export async function assertLedgerSound(database: Database): Promise<void> {
 
 export async function findings(database: Database): Promise<readonly Finding[]> {
   return (await audit(database)).findings;
+}
+
+type GivenFee = Pick<FeeScheduleRow, 'tenantId'> & Partial<FeeScheduleRow>;
+
+/** In all that is not given: of transfers in COPM, and free. */
+export function feeSchedule(given: GivenFee): FeeScheduleRow {
+  const free = { flatRaw: 0n, basisPoints: 0n, floorRaw: 0n, capRaw: null };
+  return { operation: 'transfer', asset: 'COPM', ...free, ...given };
+}
+
+/** Into the fee account that the tenant has. */
+export function setFee(database: Database, given: GivenFee): Promise<void> {
+  return setFeeSchedule(database, systemClock, feeSchedule(given), TEST_ACTOR);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { closeAccount } from '../../src/accounts/closing.js';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -17,7 +17,7 @@ import {
   openGuarded,
   THRESHOLD,
 } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2036-05-10T12:00:00.000Z');
 const DECIDED = { actor: TEST_ACTOR, reason: null };
@@ -239,21 +239,7 @@ describe('a transfer that waits for approval ends', () => {
     const FEE = 700n;
     let fees: Awaited<ReturnType<GuardedBank['account']>>;
 
-    const charge = (flatRaw: bigint): Promise<void> =>
-      setFeeSchedule(
-        db.database,
-        systemClock,
-        {
-          tenantId: own.guarded.tenantId,
-          operation: 'transfer',
-          asset: 'COPM',
-          flatRaw,
-          basisPoints: 0n,
-          floorRaw: 0n,
-          capRaw: null,
-        },
-        TEST_ACTOR,
-      );
+    const charge = (flatRaw: bigint): Promise<void> => setFee(db.database, { tenantId: own.guarded.tenantId, flatRaw });
     const collect = (account: typeof fees): Promise<unknown> =>
       setFeeAccount(db.database, systemClock, own.guarded.tenantId, account.id, TEST_ACTOR);
 

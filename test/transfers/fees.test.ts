@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import type { Account, FeeScheduleRow } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, openBank, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
 describe('the fee of a transfer', () => {
@@ -33,21 +33,7 @@ describe('the fee of a transfer', () => {
   afterEach(() => assertLedgerSound(db.database));
 
   const charge = (schedule: Partial<FeeScheduleRow>): Promise<void> =>
-    setFeeSchedule(
-      db.database,
-      systemClock,
-      {
-        tenantId: bank.tenant.tenant.id,
-        operation: 'transfer',
-        asset: 'COPM',
-        flatRaw: 0n,
-        basisPoints: 0n,
-        floorRaw: 0n,
-        capRaw: null,
-        ...schedule,
-      },
-      TEST_ACTOR,
-    );
+    setFee(db.database, { tenantId: bank.tenant.tenant.id, ...schedule });
 
   const movements = (account: Account): Promise<Json[]> => walk(bank, `/v1/accounts/${account.id}/movements`);
 
@@ -183,12 +169,8 @@ describe('the fee of a transfer', () => {
     const first = await bank.sent({ from: payer, to: receiver, raw: LEAST }, { key });
     await charge({ flatRaw: 5n });
     assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, { raw: '5', asset: 'COPM' });
-    await removeFeeSchedule(
-      db.database,
-      systemClock,
-      { tenantId: bank.tenant.tenant.id, operation: 'transfer', asset: 'COPM' },
-      TEST_ACTOR,
-    );
+    const schedule = feeSchedule({ tenantId: bank.tenant.tenant.id });
+    await removeFeeSchedule(db.database, systemClock, schedule, TEST_ACTOR);
     assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, { raw: '0', asset: 'COPM' });
     assert.deepEqual(answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200).json, first);
     assert.deepEqual((await bank.get(`/v1/transfers/${String(first.id)}`)).json, first);

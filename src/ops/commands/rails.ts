@@ -15,8 +15,8 @@ export function addRailCommands(program: Command): void {
 A rail is open when several calls in a row, about different payouts, had no answer: nothing is handed to it, and nothing is
 lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
     examples: ['rails list', 'rails list --json'],
-    run: async ({ database: { reader }, gateways, output }) => {
-      const configured = [...OWN_RAILS, ...Array.from(gateways.urls.keys(), httpRail)];
+    run: async ({ database: { reader }, railConfig, output }) => {
+      const configured = [...OWN_RAILS, ...Array.from(railConfig.PAYOUT_RAIL_URLS.keys(), httpRail)];
       output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
     },
   });

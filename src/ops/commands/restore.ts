@@ -150,13 +150,13 @@ function addFinish(own: Command): void {
 
 /** A rail that this command does not know would not be asked, and nobody would hear of it. Throws UsageError. */
 async function assertRails(
-  { database, gateways, clock }: Ops,
+  { database, railConfig, clock }: Ops,
   restore: Restore,
   rails: Rails,
   leftOut: ReadonlySet<string>,
 ): Promise<void> {
   const inUse = await railsInUse(database.reader);
-  const known = [...new Set([...openRails({ database, clock }, gateways).keys(), ...inUse])];
+  const known = [...new Set([...openRails({ database, clock }, railConfig).keys(), ...inUse])];
   const unknown = [...leftOut].filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${known.join(', ')}`);
   const missing = restore.askedAt === null ? inUse.filter((name) => !rails.has(name) && !leftOut.has(name)) : [];

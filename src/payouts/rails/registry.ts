@@ -6,14 +6,14 @@ import { HttpRail } from './http.js';
 import { httpRail, type OwnRail, type RailRoute, SIMULATED } from './rules.js';
 import type { ListingRail, Rail, Rails } from './types.js';
 
-/** The gateways' addresses, and the keys shared with each. */
-export interface Gateways {
-  readonly urls: ReadonlyMap<string, string>;
-  readonly keys: ReadonlyMap<string, Keyring>;
+/** The gateways' addresses, and the keys shared with each. (src/config/rails.ts) */
+export interface RailConfig {
+  readonly PAYOUT_RAIL_URLS: ReadonlyMap<string, string>;
+  readonly PAYOUT_RAIL_KEYS: ReadonlyMap<string, Keyring>;
 }
 
 /** The way to every rail that a payout may have, whatever new ones take. */
-export function openRails(deps: DatabaseDeps, { urls, keys }: Gateways): Rails {
+export function openRails(deps: DatabaseDeps, { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys }: RailConfig): Rails {
   const own: Readonly<Record<OwnRail, Rail>> = { [SIMULATED]: simulatedRail(deps) };
   const rails = new Map<string, Rail>(Object.entries(own));
   for (const [name, url] of urls) {
