@@ -30,8 +30,11 @@ interface WaitingStage {
 }
 
 const FUNDS = 1_000_000n * LEAST;
-/** An act that dies with its worker is tried again after 15 s, and then a minute later at most, each time. */
-const RESOLVE_MS = 300_000;
+/**
+ * An act that dies with its worker is tried again after 15 s, and then a minute later at most, each time. No signal is taken while
+ * Temporal is away, for ten minutes in one campaign.
+ */
+const RESOLVE_MS = 900_000;
 const ASK_AGAIN_MS = 50;
 const HISTORY_SHOWN = 20;
 const SAID_MS = 10_000;
@@ -228,7 +231,8 @@ async function again<T>(attempt: () => Promise<T | null>): Promise<T> {
       return null;
     });
     if (result !== null) return result;
-    if (performance.now() > end) throw new Error('not resolved within five minutes', { cause: fault });
+    if (performance.now() > end)
+      throw new Error(`not resolved within ${RESOLVE_MS / 60_000} minutes`, { cause: fault });
     await sleep(ASK_AGAIN_MS);
   }
 }
