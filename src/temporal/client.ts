@@ -55,10 +55,6 @@ export class TemporalClient {
     this.open = new OpenConnection(options, interceptors);
   }
 
-  private get client(): Client {
-    return this.open.client;
-  }
-
   private renew(): void {
     void this.open.close().catch(() => undefined);
     this.open = new OpenConnection(this.options, this.interceptors);
@@ -66,8 +62,8 @@ export class TemporalClient {
 
   /** Starts the workflow, or tells the running one that its resource changed. */
   async startOrTell(type: WorkflowType, taskQueue: TaskQueue, wanted: WantedWorkflow): Promise<void> {
-    await this.within(DEADLINE_MS, () =>
-      this.client.workflow.signalWithStart(type, {
+    await this.within(DEADLINE_MS, ({ client }) =>
+      client.workflow.signalWithStart(type, {
         workflowId: wanted.workflowId,
         taskQueue,
         args: [{ ...wanted.input, summary: wanted.summary }],
@@ -87,7 +83,7 @@ export class TemporalClient {
 
   async tell(workflowId: string): Promise<void> {
     try {
-      await this.within(DEADLINE_MS, () => this.client.workflow.getHandle(workflowId).signal(SIGNALS.changed));
+      await this.within(DEADLINE_MS, ({ client }) => client.workflow.getHandle(workflowId).signal(SIGNALS.changed));
     } catch (failure) {
       if (!(failure instanceof WorkflowNotFoundError)) throw failure;
     }
@@ -99,9 +95,9 @@ export class TemporalClient {
     let nextPageToken: Uint8Array | undefined;
     do {
       const token = nextPageToken;
-      const page = await this.within(LIST_DEADLINE_MS, () =>
-        this.client.workflowService.listWorkflowExecutions({
-          namespace: this.client.options.namespace,
+      const page = await this.within(LIST_DEADLINE_MS, ({ client }) =>
+        client.workflowService.listWorkflowExecutions({
+          namespace: this.options.namespace,
           query,
           pageSize: PAGE,
           ...(token === undefined ? {} : { nextPageToken: token }),
@@ -134,12 +130,12 @@ export class TemporalClient {
     execution: WorkflowRun,
     nextPageToken: Uint8Array | undefined,
   ): Promise<HistoryPage | null> {
-    const { namespace } = this.client.options;
+    const { namespace } = this.options;
     const token = nextPageToken === undefined ? {} : { nextPageToken };
     const request = { namespace, execution, maximumPageSize: HISTORY_PAGE, ...token };
     try {
-      return await this.within(LIST_DEADLINE_MS, () =>
-        this.client.workflowService.getWorkflowExecutionHistory(request),
+      return await this.within(LIST_DEADLINE_MS, ({ client }) =>
+        client.workflowService.getWorkflowExecutionHistory(request),
       );
     } catch (failure) {
       if (isGrpcServiceError(failure) && failure.code === NOT_FOUND_CODE) return null;
@@ -149,14 +145,14 @@ export class TemporalClient {
 
   /** Registers the search attributes that the namespace lacks. Returns the names of those it created. */
   async registerSearchAttributes(): Promise<readonly string[]> {
-    const { namespace } = this.client.options;
-    const known = await this.within(LIST_DEADLINE_MS, () =>
-      this.open.connection.operatorService.listSearchAttributes({ namespace }),
+    const { namespace } = this.options;
+    const known = await this.within(LIST_DEADLINE_MS, ({ connection }) =>
+      connection.operatorService.listSearchAttributes({ namespace }),
     );
     const missing = Object.values(SEARCH_ATTRIBUTES).filter((name) => !(name in known.customAttributes));
     if (missing.length > 0)
-      await this.within(LIST_DEADLINE_MS, () =>
-        this.open.connection.operatorService.addSearchAttributes({
+      await this.within(LIST_DEADLINE_MS, ({ connection }) =>
+        connection.operatorService.addSearchAttributes({
           namespace,
           searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD_TYPE])),
         }),
@@ -166,10 +162,9 @@ export class TemporalClient {
 
   /** Never while it runs; 0 ends the schedule. `id` is the schedule's, and the prefix of the workflows' ids. */
   async keepSchedule(id: string, type: WorkflowType, taskQueue: TaskQueue, everyMs: number): Promise<void> {
-    const { schedule } = this.client;
     const spec = { intervals: [{ every: everyMs }] };
-    const handle = schedule.getHandle(id);
-    await this.within(LIST_DEADLINE_MS, async () => {
+    await this.within(LIST_DEADLINE_MS, async ({ client: { schedule } }) => {
+      const handle = schedule.getHandle(id);
       try {
         if (everyMs === 0) await handle.delete();
         else await handle.update((known) => ({ ...known, spec }));
@@ -191,7 +186,7 @@ export class TemporalClient {
   /** Whether it answers at all within two seconds. Never throws. */
   async answers(): Promise<boolean> {
     try {
-      await this.within(ANSWER_DEADLINE_MS, () => this.open.connection.workflowService.getSystemInfo({}));
+      await this.within(ANSWER_DEADLINE_MS, ({ connection }) => connection.workflowService.getSystemInfo({}));
       return true;
     } catch {
       return false;
@@ -203,7 +198,8 @@ export class TemporalClient {
     await this.open.close();
   }
 
-  private async within<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
+  /** `call` gets the connection that waits for it before it closes. */
+  private async within<T>(deadlineMs: number, call: (open: OpenConnection) => Promise<T>): Promise<T> {
     if (this.renewals.isDue()) this.renew();
     try {
       return await this.open.within(deadlineMs, call);

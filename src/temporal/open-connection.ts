@@ -20,8 +20,8 @@ export class OpenConnection {
     });
   }
 
-  async within<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
-    const calling = this.connection.withDeadline(Date.now() + deadlineMs, call);
+  async within<T>(deadlineMs: number, call: (open: OpenConnection) => Promise<T>): Promise<T> {
+    const calling = this.connection.withDeadline(Date.now() + deadlineMs, () => call(this));
     this.calls.add(calling);
     try {
       return await calling;
