@@ -1,7 +1,6 @@
 import { instant } from '../core/instant.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
-import { sweepLeases } from '../db/entities/sweeps.js';
-import { literal } from '../db/statements.js';
+import { isLeased } from '../temporal/reading-leases.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import type { RailRecovery } from './breaker/recovery.js';
@@ -61,11 +60,9 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
   ]).flat();
 }
 
-/** Whether a worker that lives has the rail: one does its probes. */
-export async function isServed(reader: Reader, rail: string): Promise<boolean> {
-  const name = literal(sweepLeases, 'name', probesOf(rail));
-  const rows = await reader.query(`SELECT 1 FROM sweep_leases WHERE name=${name} AND lease_until>UTC_TIMESTAMP(3)`);
-  return rows.length > 0;
+/** Whether a living worker has the rail: one does its probes. */
+export function isServed(reader: Reader, rail: string): Promise<boolean> {
+  return isLeased(reader, probesOf(rail));
 }
 
 /** What rails said so many days ago of payouts that had ended by then. */

@@ -2,6 +2,8 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { nullable, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
+import { sweepLeases } from '../db/entities/sweeps.js';
+import { literal } from '../db/statements.js';
 
 export interface SweepState {
   readonly name: string;
@@ -20,4 +22,11 @@ export async function readSweeps(reader: Reader): Promise<readonly SweepState[]>
     const worker = id === null || label === null ? null : { id, label, since: time.parse(row.taken_at) };
     return { name: string.parse(row.name), worker };
   });
+}
+
+/** Whether a worker has the sweep now, by MySQL's clock. */
+export async function isLeased(reader: Reader, sweep: string): Promise<boolean> {
+  const name = literal(sweepLeases, 'name', sweep);
+  const rows = await reader.query(`SELECT 1 FROM sweep_leases WHERE name=${name} AND lease_until>UTC_TIMESTAMP(3)`);
+  return rows.length > 0;
 }
