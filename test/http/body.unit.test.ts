@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { ASSETS } from '../../src/core/amount.js';
 import { type Answered, call, postJson, startWorld, type World } from './support.js';
 import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
 
@@ -126,7 +125,7 @@ describe('bodies', () => {
       'invalid_field destination.type not_one_of: account',
       'missing_field destination.account_id required',
       'invalid_field amount.raw not_an_integer_string',
-      `invalid_field amount.asset not_one_of: ${ASSETS.join(', ')}`,
+      'invalid_field amount.asset not_one_of: COPM, DUSD',
       'invalid_field description too_long',
       'invalid_field events.1 not_a_uuid',
       'invalid_field more unknown',

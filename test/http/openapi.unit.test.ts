@@ -125,8 +125,7 @@ describe('the OpenAPI document', () => {
       PERMISSIONS.readTransfers.scopes.map((scope) => ({ token: [scope] })),
     );
     assert.ok('token' in document.components.securitySchemes);
-    const { roles } = PERMISSIONS.createTransfer;
-    assert(operation('post', '/v1/transfers').description.includes(`Role in source: ${roles.join(', ')}`));
+    assert.match(operation('post', '/v1/transfers').description, /Role in source: operator, admin, owner/);
     assert.match(description, /`read` or `transfers`/);
   });
 
