@@ -75,7 +75,7 @@ export class Batches {
       hasBegun = answer.outcome.done && !answer.replayed;
       return answer;
     } finally {
-      // Else anybody of the tenant could put off its payroll, by asking for what is refused.
+      // Otherwise any member could delay the tenant's payroll with requests that are refused.
       if (!hasBegun) this.executions.giveBack(tenantId);
     }
   }

@@ -24,7 +24,7 @@ export class BurstSpreader {
     return Math.max(0, Math.round(own - now - this.burst * this.everyMs));
   }
 
-  /** The key's last one was none after all: it puts off no other. */
+  /** Undoes the key's last `delayOf`: nothing came of it. */
   giveBack(key: string): void {
     const own = this.nextAtMs.get(key);
     if (own !== undefined) this.nextAtMs.set(key, own - this.everyMs);

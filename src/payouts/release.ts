@@ -87,11 +87,11 @@ async function voided(
   });
 }
 
-/** Whoever gives money back unasked because the rail seems to be gone must not be the only one without it. */
+/** A rail that is missing only here is not gone: it has to be asked before money is given back. */
 function notConfigured({ rail, status }: Payout): ApiError {
   return new ApiError({
     code: 'invalid_state',
-    message: `the rail ${rail} is not configured here, and workers have it: nothing was given back; approve it where PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS are as theirs`,
+    message: `the rail ${rail} is not configured here, but workers use it, so nothing was given back: approve it with their PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS`,
     details: { current: status, allowed: ['voided'] },
   });
 }
