@@ -16,5 +16,5 @@ describe('when the connection to MySQL breaks at COMMIT, a client gets the truth
     ['cut_after', 'before its answer comes'],
     ['cut_racing', 'while it is on its way'],
   ] as const)
-    it(how, () => httpCommitCuts({ db, cuts: CUTS, fate, commandTimeoutMs: 2_000 }));
+    it(how, () => httpCommitCuts({ db, cuts: CUTS, fate }));
 });

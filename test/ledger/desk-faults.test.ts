@@ -54,7 +54,7 @@ describe('the posting desk, when MySQL fails', () => {
 
   for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
     it(`never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
-      commitCutCampaign({ db, cuts: CUTS, fate, commandTimeoutMs: 2_000 }));
+      commitCutCampaign({ db, cuts: CUTS, fate }));
 
   it('tries again on a new connection when one breaks before COMMIT', async () => {
     const watched = openDesk(database);

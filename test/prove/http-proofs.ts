@@ -35,9 +35,9 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
   'http-following': (db) =>
     twoProcesses(db, async (storm) => [await followingStorm({ ...storm, writers: CLIENTS, transfers: 300 })]),
   'http-commit-cuts': async (db) => [
-    await httpCommitCuts({ db, cuts: 500, fate: 'cut_before', commandTimeoutMs: 1_000 }),
-    await httpCommitCuts({ db, cuts: 500, fate: 'cut_after', commandTimeoutMs: 1_000 }),
-    await httpCommitCuts({ db, cuts: 500, fate: 'cut_racing', commandTimeoutMs: 1_000 }),
+    await httpCommitCuts({ db, cuts: 500, fate: 'cut_before' }),
+    await httpCommitCuts({ db, cuts: 500, fate: 'cut_after' }),
+    await httpCommitCuts({ db, cuts: 500, fate: 'cut_racing' }),
   ],
   schemathesis: async (db) => [await generatedCalls({ db, calls: 1_000, seed: Date.now() % 2 ** 31 })],
   timing: (db) =>

@@ -40,9 +40,9 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   racing: (db) =>
     twoProcesses(db, async (databases) => [await racingCampaign({ databases, transfers: 50_000, clients: 64 })]),
   'commit-cuts': async (db) => [
-    await commitCutCampaign({ db, cuts: 500, fate: 'cut_before', commandTimeoutMs: 1_000 }),
-    await commitCutCampaign({ db, cuts: 500, fate: 'cut_after', commandTimeoutMs: 1_000 }),
-    await commitCutCampaign({ db, cuts: 500, fate: 'cut_racing', commandTimeoutMs: 1_000 }),
+    await commitCutCampaign({ db, cuts: 500, fate: 'cut_before' }),
+    await commitCutCampaign({ db, cuts: 500, fate: 'cut_after' }),
+    await commitCutCampaign({ db, cuts: 500, fate: 'cut_racing' }),
   ],
   'kill-api': async (db) => [await killApiCampaign(db, { kills: 50, clients: 64 })],
   failpoints: async (db) => [await failpointCampaign(db, DESK_FAILPOINTS, { kills: 10, clients: 64 })],

@@ -6,7 +6,8 @@ import { once } from 'node:events';
  * `cut_after`: MySQL sees it, and when it has answered the service is cut off without the answer. `cut_racing`: MySQL sees
  * it and the service is cut off at once. `stall`: it and all that follows on this connection waits for `resume`.
  */
-export type Fate = 'pass' | 'cut_before' | 'cut_after' | 'cut_racing' | 'stall';
+export type Fate = Cut | 'pass' | 'stall';
+export type Cut = 'cut_before' | 'cut_after' | 'cut_racing';
 
 const COMMIT = Buffer.from('COMMIT');
 
@@ -155,4 +156,19 @@ export class Proxy {
 /** Whether the data is a COMMIT, alone or behind the statements that go with it. */
 export function isCommit(data: Buffer): boolean {
   return data.subarray(-COMMIT.length).equals(COMMIT);
+}
+
+/**
+ * Every second COMMIT meets the fate. Tells of a key whether MySQL never saw the text that binds it: any other that is
+ * unknown may have happened, since a MySQL that stands still leaves keys unknown too.
+ */
+export function cutEverySecondCommit(proxy: Proxy, fate: Cut): (key: string) => boolean {
+  const unseen: Buffer[] = [];
+  let commit = 0;
+  proxy.fateOf = (data) => {
+    if (!isCommit(data) || (commit += 1) % 2 !== 0) return 'pass';
+    if (fate === 'cut_before') unseen.push(data);
+    return fate;
+  };
+  return (key) => unseen.some((text) => text.includes(key));
 }
