@@ -1,15 +1,25 @@
+import { operationRoutes } from '../accounts/routes-operations.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { answerPage, type Cursors } from '../http/cursor.js';
-import { operationFilter } from '../http/operation-query.js';
-import { answers, body, idempotent, named, pathId, permits, query, refusesSpending, summary } from '../http/route.js';
+import type { Cursors } from '../http/cursor.js';
+import { answers, body, idempotent, named, permits, refusesSpending, summary } from '../http/route.js';
 import { presentBonus } from './presenter.js';
 import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
 import type { Bonuses } from './service.js';
 
 export function bonusRoutes(api: Api, bonuses: Bonuses, cursors: Cursors): void {
   create(api, bonuses);
-  listAndRead(api, bonuses, cursors);
+  operationRoutes(api, bonuses, cursors, {
+    nouns: 'bonuses',
+    list: { id: 'listBonuses', title: 'List bonuses', order: 'Single bonuses and those of batches, newest first.' },
+    get: { id: 'getBonus', title: 'Read a bonus' },
+    permission: 'readBonuses',
+    query: BonusQuery,
+    page: BonusPageSchema,
+    schema: BonusSchema,
+    filter: (wanted) => ({ destination: { recipientAccountId: wanted.recipient_account } }),
+    present: presentBonus,
+  });
 }
 
 function create(api: Api, bonuses: Bonuses): void {
@@ -36,39 +46,5 @@ function create(api: Api, bonuses: Bonuses): void {
       const answer = await bonuses.create(caller, requestId, request, idempotency);
       return answerOf(answer, (bonus, replayed) => ({ status: replayed ? 200 : 201, body: presentBonus(bonus) }));
     },
-  );
-}
-
-function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
-  api.get(
-    '/v1/bonuses',
-    named('listBonuses'),
-    permits('readBonuses'),
-    query(BonusQuery),
-    answers({ 200: BonusPageSchema }),
-    summary(
-      'List bonuses',
-      'Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
-    ),
-    (request) => {
-      const { caller, query: wanted } = request;
-      const filter = {
-        ...operationFilter(wanted),
-        destination: { recipientAccountId: wanted.recipient_account },
-      };
-      return answerPage(cursors, request, (before, limit) => bonuses.list(caller, filter, before, limit), presentBonus);
-    },
-  );
-
-  api.get(
-    '/v1/bonuses/{id}',
-    named('getBonus'),
-    permits('readBonuses'),
-    answers({ 200: BonusSchema }),
-    summary('Read a bonus'),
-    async (request) => ({
-      status: 200,
-      body: presentBonus(await bonuses.read(request.caller, pathId(request, 'id'))),
-    }),
   );
 }

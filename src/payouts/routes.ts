@@ -1,20 +1,9 @@
+import { operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { answerPage, type Cursors } from '../http/cursor.js';
-import { operationFilter } from '../http/operation-query.js';
-import {
-  answers,
-  body,
-  idempotent,
-  named,
-  pathId,
-  permits,
-  query,
-  refusesSpending,
-  shows,
-  summary,
-} from '../http/route.js';
+import type { Cursors } from '../http/cursor.js';
+import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
 import type { PayoutApprovals } from './approvals.js';
 import { presentPayout } from './presenter.js';
 import {
@@ -29,7 +18,26 @@ import type { Payouts } from './service.js';
 
 export function payoutRoutes(api: Api, payouts: Payouts, cursors: Cursors): void {
   create(api, payouts);
-  listAndRead(api, payouts, cursors);
+  operationRoutes(api, payouts, cursors, {
+    nouns: 'payouts',
+    list: { id: 'listPayouts', title: 'List payouts', order: 'Newest first.' },
+    get: {
+      id: 'getPayout',
+      title: 'Read a payout',
+      about:
+        'Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.',
+    },
+    permission: 'readPayouts',
+    query: PayoutQuery,
+    page: PayoutPageSchema,
+    schema: PayoutSchema,
+    example: PAYOUT_EXAMPLES.completed,
+    filter: (wanted) => ({
+      status: wanted.status,
+      destination: { bankCode: wanted.bank_code, accountEnd: wanted.account_number_end },
+    }),
+    present: presentPayout,
+  });
 }
 
 function create(api: Api, payouts: Payouts): void {
@@ -66,50 +74,6 @@ function create(api: Api, payouts: Payouts): void {
         status: replayed ? 200 : payout.status === 'pending_approval' ? 202 : 201,
         body: presentPayout(payout),
       }));
-    },
-  );
-}
-
-function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
-  api.get(
-    '/v1/payouts',
-    named('listPayouts'),
-    permits('readPayouts'),
-    query(PayoutQuery),
-    answers({ 200: PayoutPageSchema }),
-    summary(
-      'List payouts',
-      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
-    ),
-    (request) => {
-      const { caller, query: wanted } = request;
-      const filter = {
-        ...operationFilter(wanted),
-        status: wanted.status,
-        destination: { bankCode: wanted.bank_code, accountEnd: wanted.account_number_end },
-      };
-      return answerPage(
-        cursors,
-        request,
-        (before, limit) => payouts.list(caller, filter, before, limit),
-        presentPayout,
-      );
-    },
-  );
-
-  api.get(
-    '/v1/payouts/{id}',
-    named('getPayout'),
-    permits('readPayouts'),
-    answers({ 200: PayoutSchema }),
-    shows({ 200: PAYOUT_EXAMPLES.completed }),
-    summary(
-      'Read a payout',
-      'Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.',
-    ),
-    async (request) => {
-      const payout = await payouts.read(request.caller, pathId(request, 'id'));
-      return { status: 200, body: presentPayout(payout) };
     },
   );
 }

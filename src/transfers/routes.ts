@@ -1,20 +1,9 @@
+import { operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { answerPage, type Cursors } from '../http/cursor.js';
-import { operationFilter } from '../http/operation-query.js';
-import {
-  answers,
-  body,
-  idempotent,
-  named,
-  pathId,
-  permits,
-  query,
-  refusesSpending,
-  shows,
-  summary,
-} from '../http/route.js';
+import type { Cursors } from '../http/cursor.js';
+import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
 import type { TransferApprovals } from './approvals.js';
 import { presentTransfer } from './presenter.js';
 import {
@@ -29,7 +18,20 @@ import type { Transfers } from './service.js';
 
 export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors): void {
   create(api, transfers);
-  listAndRead(api, transfers, cursors);
+  operationRoutes(api, transfers, cursors, {
+    nouns: 'transfers',
+    list: { id: 'listTransfers', title: 'List transfers', order: 'Newest first.' },
+    get: { id: 'getTransfer', title: 'Read a transfer' },
+    permission: 'readTransfers',
+    query: TransferQuery,
+    page: TransferPageSchema,
+    schema: TransferSchema,
+    filter: (wanted) => ({
+      status: wanted.status,
+      destination: { destinationAccountId: wanted.destination_account },
+    }),
+    present: presentTransfer,
+  });
 }
 
 /** What members do with a transfer that waits for approval. (docs/contract.md, Approval) */
@@ -75,46 +77,6 @@ function create(api: Api, transfers: Transfers): void {
         status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
         body: presentTransfer(transfer),
       }));
-    },
-  );
-}
-
-function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
-  api.get(
-    '/v1/transfers',
-    named('listTransfers'),
-    permits('readTransfers'),
-    query(TransferQuery),
-    answers({ 200: TransferPageSchema }),
-    summary(
-      'List transfers',
-      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
-    ),
-    (request) => {
-      const { caller, query: wanted } = request;
-      const filter = {
-        ...operationFilter(wanted),
-        status: wanted.status,
-        destination: { destinationAccountId: wanted.destination_account },
-      };
-      return answerPage(
-        cursors,
-        request,
-        (before, limit) => transfers.list(caller, filter, before, limit),
-        presentTransfer,
-      );
-    },
-  );
-
-  api.get(
-    '/v1/transfers/{id}',
-    named('getTransfer'),
-    permits('readTransfers'),
-    answers({ 200: TransferSchema }),
-    summary('Read a transfer'),
-    async (request) => {
-      const transfer = await transfers.read(request.caller, pathId(request, 'id'));
-      return { status: 200, body: presentTransfer(transfer) };
     },
   );
 }
