@@ -56,8 +56,8 @@ export async function storeInPieces(
 
 /** However many download at a time, nobody else's read waits behind more pieces of files than these. */
 const PIECES_AT_A_TIME = 4;
-/** 256 MB a second: a crowd would otherwise take whatever the machine has, and others' reads wait for a processor. */
-const PIECES_A_MS = 4;
+/** 64 MB a second: a crowd would otherwise take whatever the machine has, and others' reads wait for a processor. */
+const PIECES_A_MS = 1;
 /** Pieces that many who download the same file are given without reading them again: 4 MB. */
 const PIECES_KEPT = 64;
 const KEPT_MS = 500;
