@@ -38,7 +38,7 @@ export class BorrowedServers {
    * Starts whatever is not running yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's
    * address.
    */
-  async open({ findMysql, bufferPool, withTemporal, keep, dataIn = 'disk' }) {
+  async open({ findMysql, bufferPool, redoLog, withTemporal, keep, dataIn = 'disk' }) {
     const runtimeFile = join(this.#slot, 'runtime.json');
     const earlier = readJson(runtimeFile);
     const alive = this.#book.parts;
@@ -56,7 +56,7 @@ export class BorrowedServers {
     if (!alive.mysql) rmSync(memory, { recursive: true, force: true });
     const data = !alive.mysql && isInMemory(dataIn) ? makeFolder(memory) : this.#slot;
     await Promise.all([
-      alive.mysql ?? this.#startMysql({ findMysql, bufferPool, port: ports.mysql, password, data }),
+      alive.mysql ?? this.#startMysql({ findMysql, bufferPool, redoLog, port: ports.mysql, password, data }),
       withTemporal && (alive.temporal ?? this.#startTemporal(ports)),
     ]);
     return {
@@ -80,11 +80,11 @@ export class BorrowedServers {
     rmSync(memoryFolder(this.#slot), { recursive: true, force: true });
   }
 
-  async #startMysql({ findMysql, bufferPool, port, password, data }) {
+  async #startMysql({ findMysql, bufferPool, redoLog, port, password, data }) {
     const server = await findMysql();
     const folder = server.root ? join(server.root, 'srv', shortHash(this.#slot)) : join(data, 'mysql');
     const log = join(this.#slot, 'mysql.log');
-    await this.#start(await mysqlPart(server, { folder, port, log, bufferPool, adminPassword: password }));
+    await this.#start(await mysqlPart(server, { folder, port, log, bufferPool, redoLog, adminPassword: password }));
   }
 
   async #startTemporal(ports) {

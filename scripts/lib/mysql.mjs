@@ -65,7 +65,7 @@ function rootPrefix() {
  * `server.root`). It has an administrator and, if `app: {database, password}` is given, the application's user and an
  * empty database.
  */
-export async function mysqlPart(server, { folder, port, log, bufferPool, adminPassword, app }) {
+export async function mysqlPart(server, { folder, port, log, bufferPool, redoLog, adminPassword, app }) {
   const inside = folder.slice(server.root.length);
   const users = join(folder, 'users.sql');
   const command = (args) =>
@@ -97,6 +97,7 @@ export async function mysqlPart(server, { folder, port, log, bufferPool, adminPa
       `--innodb-buffer-pool-size=${bufferPool}`,
       // With the default of 200 pages a second every commit waits for seconds whenever the log is full.
       '--innodb-io-capacity=2000',
+      ...(redoLog ? [`--innodb-${server.isMariaDb ? 'log-file-size' : 'redo-log-capacity'}=${redoLog}`] : []),
       ...(server.isMariaDb ? [] : ['--mysqlx=OFF', '--secure-file-priv=NULL']),
     ]),
     log,
