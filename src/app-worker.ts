@@ -105,6 +105,14 @@ interface WorkerServices {
   readonly rails: ReadonlySet<string>;
 }
 
+function buildAudit(config: WorkerConfig, { database, clock, registry }: Core) {
+  const pace = auditPace(config);
+  return {
+    audit: new StandingAudit({ database, clock, ...pace }),
+    onAuditStep: auditMetrics(registry, { reader: database.reader, clock, passEveryMs: pace.passEveryMs }),
+  };
+}
+
 function buildWorkerServices(
   config: WorkerConfig,
   core: Core,
@@ -148,8 +156,7 @@ function buildWorkerServices(
       batches,
       webhooks,
       webhookWorkflows: config.WEBHOOK_WORKFLOWS,
-      audit: new StandingAudit({ database, clock, ...auditPace(config) }),
-      onAuditStep: auditMetrics(core.registry, database.reader, clock),
+      ...buildAudit(config, core),
     },
     sweeps: [
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
