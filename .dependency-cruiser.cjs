@@ -1,7 +1,7 @@
 // The arrows of the architecture: app.ts → a feature's routes → http and the feature's service → ledger → db → core.
 
-const FEATURE =
-  '^src/(access|staff|accounts|approvals|transfers|bonuses|batches|payouts|statements|requests|restores|events|webhooks)/';
+/** Every folder of src but the rooms that know no feature, and those that know all. */
+const FEATURE = '^src/(?!(?:core|config|db|http|ledger|temporal|spreadsheets|auditor|ops|support)/)([^/]+)/';
 /** What stands between HTTP and a feature, beside its routes: request schemas and presenters. */
 const EDGE = '/(routes|schemas?|presenter)';
 
@@ -96,9 +96,9 @@ module.exports = {
     ),
     reachesOnly(
       'routes-reach-their-own-service',
-      'Routes import http, spreadsheets, their own feature and the acts of approval.',
+      'Routes import http, spreadsheets, their own feature, and what approvals and operations have in common.',
       `${FEATURE}routes`,
-      ['^src/$1/', '^src/(http|spreadsheets|core)/', '^src/approvals/routes-acts\\.ts$'],
+      ['^src/$1/', '^src/(http|spreadsheets|core)/', '^src/(approvals/routes-acts|accounts/routes-operations)\\.ts$'],
     ),
     {
       name: 'services-know-no-http',

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { Database } from '../db/database.js';
-import type { KeyResourceType } from '../db/entities/ledger.js';
+import { KEY_RESOURCE_TYPES, type KeyResourceType } from '../db/entities/ledger.js';
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
 
@@ -18,15 +18,18 @@ export interface ToldRequest {
   readonly resourceId: Uuid | null;
 }
 
-/** What a POST to each collection creates. */
-const MADE_IN: Readonly<Record<string, KeyResourceType>> = {
-  '/v1/transfers': 'transfer',
-  '/v1/bonuses': 'bonus',
-  '/v1/payouts': 'payout',
-  '/v1/bonus_batches': 'bonus_batch',
-  '/v1/webhook_endpoints': 'webhook_endpoint',
-  '/v1/statements': 'statement',
+/** Where a POST creates each; null for what no request creates. */
+const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
+  transfer: '/v1/transfers',
+  bonus: '/v1/bonuses',
+  payout: '/v1/payouts',
+  bonus_batch: '/v1/bonus_batches',
+  webhook_endpoint: '/v1/webhook_endpoints',
+  statement: '/v1/statements',
+  payin: null,
+  adjustment: null,
 };
+const MADE_IN = new Map(KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]));
 
 /** Requests wait this long to share a statement, and this many share one. */
 const GATHER_MS = 250;
@@ -114,7 +117,7 @@ function isRemembered({ id, method, status, resourceId }: ToldRequest): boolean 
 
 function rowOf({ caller, resourceId, ...told }: ToldRequest): StoredRequest {
   const { id, operation, method, path, status, code } = told;
-  const resourceType = resourceId === null ? null : (MADE_IN[path] ?? null);
+  const resourceType = resourceId === null ? null : (MADE_IN.get(path) ?? null);
   const { tenantId, memberId } = caller;
   return {
     ...{ id, tenantId, memberId, operation, method, path, status, code, resourceType },

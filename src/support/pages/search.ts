@@ -113,26 +113,25 @@ function dayOf({ day, from }: Wanted): { readonly from: Instant; readonly to: In
 }
 
 async function results(reader: Reader, found: Found): Promise<Html> {
-  const { transfers, payouts, batches, endpoints, adjustments, accounts } = found;
-  const owned = [...transfers, ...payouts, ...batches, ...endpoints, ...adjustments, ...accounts];
-  const names = await namesOf(reader, owned);
-  const all = [
-    ...accounts.map(
-      ({ id, type, name, alias, status, tenantId }) =>
-        html`<h3>
-            <a href="${pathOf('accounts', id)}">Account of ${type === 'system' ? name : displayName(type, name)}</a>
-          </h3>
-          ${facts([
-            ['Tenant', names.tenant(tenantId)],
-            ['Alias', alias],
-            ['Status', tag(status)],
-          ])}`,
-    ),
-    ...transfers.map((transfer) => transferCard(transfer, names)),
-    ...payouts.map((payout) => payoutCard(payout, names)),
-    ...batches.map((batch) => batchCard(batch, names)),
-    ...adjustments.map((adjustment) => adjustmentCard(adjustment, names)),
-    ...endpoints.map((endpoint) => endpointCard(endpoint, names)),
-  ];
+  const names = await namesOf(reader, Object.values(found).flat());
+  const cardOf: { readonly [Kind in keyof Found]: (one: Found[Kind][number]) => Html } = {
+    accounts: ({ id, type, name, alias, status, tenantId }) =>
+      html`<h3>
+          <a href="${pathOf('accounts', id)}">Account of ${type === 'system' ? name : displayName(type, name)}</a>
+        </h3>
+        ${facts([
+          ['Tenant', names.tenant(tenantId)],
+          ['Alias', alias],
+          ['Status', tag(status)],
+        ])}`,
+    transfers: (transfer) => transferCard(transfer, names),
+    payouts: (payout) => payoutCard(payout, names),
+    batches: (batch) => batchCard(batch, names),
+    adjustments: (adjustment) => adjustmentCard(adjustment, names),
+    endpoints: (endpoint) => endpointCard(endpoint, names),
+  };
+  const cardsOf = <Kind extends keyof Found>(kind: Kind): Html[] =>
+    found[kind].map((one: Found[Kind][number]) => cardOf[kind](one));
+  const all = (Object.keys(cardOf) as (keyof Found)[]).flatMap((kind) => cardsOf(kind));
   return section('found', `Found: ${all.length}`, all.length === 0 ? html`<p>Nothing.</p>` : cards(all));
 }
