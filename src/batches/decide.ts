@@ -82,7 +82,7 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
     outcome: { done: true, resource: executing },
     writes: {
       holds: isHeld ? [hold] : [],
-      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, state, delayMs)],
+      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, state, delayMs())],
     },
     bindsKey: true,
   };

@@ -14,8 +14,8 @@ export interface MemberCommand extends Command {
   readonly memberId: Uuid;
   /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
-  /** How long to wait before telling it, in milliseconds. */
-  readonly delayMs: number;
+  /** How long to wait before telling it, in milliseconds. Asked by what begins to be paid: that alone delays others. */
+  readonly delayMs: () => number;
 }
 
 export function findOwnBatch(

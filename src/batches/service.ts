@@ -66,18 +66,11 @@ export class Batches {
   }
 
   /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
-  async execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
-    const { tenantId } = caller;
-    const delayMs = this.executions.delayOf(tenantId);
-    let hasBegun = false;
-    try {
-      const answer = await this.submit(executeBatchKind, caller, batchId, idempotency, delayMs);
-      hasBegun = answer.outcome.done && !answer.replayed;
-      return answer;
-    } finally {
-      // Otherwise any member could delay the tenant's payroll with requests that are refused.
-      if (!hasBegun) this.executions.giveBack(tenantId);
-    }
+  execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
+    let delayMs: number | undefined;
+    // A transaction that is rolled back decides again.
+    const delayOnce = (): number => (delayMs ??= this.executions.delayOf(caller.tenantId));
+    return this.submit(executeBatchKind, caller, batchId, idempotency, delayOnce);
   }
 
   /** The same for POST …/cancel: a repetition finds the batch rejected. */
@@ -93,7 +86,7 @@ export class Batches {
     { tenantId, memberId }: Caller,
     batchId: Uuid,
     keyed: Keyed,
-    delayMs = 0,
+    delayMs: () => number = () => 0,
   ): Promise<Answer<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
@@ -106,7 +99,7 @@ export class Batches {
       outboxId,
       delayMs,
     });
-    if (answer.outcome.done && !answer.replayed && delayMs === 0)
+    if (answer.outcome.done && !answer.replayed && delayMs() === 0)
       this.deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
     return answer;
   }

@@ -23,10 +23,4 @@ export class BurstSpreader {
     if (this.nextAtMs.size > MAX_REMEMBERED && oldest !== undefined) this.nextAtMs.delete(oldest);
     return Math.max(0, Math.round(own - now - this.burst * this.everyMs));
   }
-
-  /** Undoes the key's last `delayOf`: nothing came of it. */
-  giveBack(key: string): void {
-    const own = this.nextAtMs.get(key);
-    if (own !== undefined) this.nextAtMs.set(key, own - this.everyMs);
-  }
 }

@@ -25,13 +25,4 @@ describe('A spreader of bursts', () => {
     now += 2_000;
     assert.equal(own.delayOf('acme'), 0);
   });
-
-  it('counts nothing that is given back', () => {
-    const own = spreader();
-    for (let count = 0; count < 100; count += 1) {
-      own.delayOf('acme');
-      own.giveBack('acme');
-    }
-    assert.equal(own.delayOf('acme'), 0);
-  });
 });
