@@ -1,3 +1,4 @@
+import { compareText } from '../core/collections.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { integer, nullable, string, time, uuid } from '../db/columns.js';
@@ -61,12 +62,8 @@ export class Outbox {
   async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
-      const rows = await transaction.list(
-        outbox,
-        `FORCE INDEX (due_of_shard)
-         WHERE shard IN (${literals(outbox, 'shard', shards)}) AND due_at<=${time.literal(now)} AND ${KNOWN}
-         ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
-      );
+      const found = (await transaction.all(dueSql(limit, shards, now))).flat().map((row) => parseRow(outbox, row));
+      const rows = found.sort((a, b) => a.dueAt - b.dueAt || compareText(a.id, b.id)).slice(0, limit);
       if (rows.length > 0)
         await transaction.execute(
           `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE id IN (${idsOf(rows)})`,
@@ -166,6 +163,16 @@ function failureSql(failed: FailedEntry, now: Instant): string {
   const dueAt = time.literal(isDead ? NEVER : instant(now + pauseMs));
   return `UPDATE outbox SET attempts=${attempts}, last_error=${lastError}, due_at=${dueAt}${isDead ? `, dead_at=${time.literal(now)}` : ''}
     WHERE id=${uuid.literal(failed.id)}`;
+}
+
+/** Each part by itself, in the order of its index: over several parts the whole backlog would be sorted, and locked. */
+export function dueSql(limit: number, shards: readonly number[], now: Instant): string[] {
+  return shards.map(
+    (shard) =>
+      `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due_of_shard)
+       WHERE shard=${literal(outbox, 'shard', shard)} AND due_at<=${time.literal(now)} AND ${KNOWN}
+       ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
+  );
 }
 
 function idsOf(rows: readonly Pick<OutboxRow, 'id'>[]): string {

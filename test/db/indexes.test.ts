@@ -12,6 +12,8 @@ import { uuid } from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
 import { readerOver } from '../../src/db/reader.js';
 import { type EventFilter, type EventOrder, readEvents } from '../../src/events/log.js';
+import { dueSql } from '../../src/temporal/outbox.js';
+import { OUTBOX_SHARDS } from '../../src/temporal/outbox-entry.js';
 import { transferList } from '../../src/transfers/reading.js';
 import { transferWaiting } from '../../src/transfers/waiting.js';
 import { firstSince } from '../../src/webhooks/log-positions.js';
@@ -158,7 +160,11 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     await db.sql(
       `INSERT INTO holds SELECT ${id('p')}, 'payout', IF(n<=${RARE}, ${account}, ${other}), 'COPM', 1, 1, ${time}, NULL FROM ${numbers}`,
     );
-    await db.sql('ANALYZE TABLE entries, ledger_transactions, transfers, holds, events, payouts');
+    await db.sql(
+      `INSERT INTO outbox (id, tenant_id, resource_type, resource_id, shard, created_at, due_at, attempts)
+       SELECT ${id('u')}, ${tenant}, 'transfer', ${id('o')}, n MOD ${OUTBOX_SHARDS}, ${time}, ${time}, 0 FROM ${numbers}`,
+    );
+    await db.sql('ANALYZE TABLE entries, outbox, ledger_transactions, transfers, holds, events, payouts');
   }
 
   async function rowsRead(): Promise<number> {
@@ -288,6 +294,13 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   it('the payouts that are told when an account is unfrozen', async () => {
     const held = await within(MAX_READ, () => heldPayouts(reader, accountId));
     assert.equal(held.length, RARE);
+  });
+
+  it('the entries of the outbox that are due, however many have waited since Temporal was away', async () => {
+    const shards = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
+    await within(OUTBOX_SHARDS * (PAGE + 2), async () => {
+      for (const sql of dueSql(PAGE, shards, at(ROWS))) assert.equal((await reader.query(sql)).length, PAGE);
+    });
   });
 
   it('the first event since a time, and what waits for approval', async () => {
