@@ -29,6 +29,9 @@ export interface PipelineDeps {
   readonly ledgerTimeoutMs: number;
 }
 
+/** Short enough that a revocation is complete within a second. */
+const SLOW_BODY_MS = 250;
+
 type Params = Readonly<Record<string, string>>;
 type Repeated = ReadonlySet<SingleHeader>;
 
@@ -47,9 +50,14 @@ export async function answerRequest(
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
   const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-  const answered = deps.authenticate(readToken(exchange.request, repeated), deps.addresses.of(exchange.request));
-  const caller = answered instanceof Promise ? await ledgerTime.spend(answered) : answered;
-  if (caller === null) throw unauthorized('the token is not valid');
+  const authenticated = async (): Promise<Caller> => {
+    const answered = deps.authenticate(readToken(exchange.request, repeated), deps.addresses.of(exchange.request));
+    const found = answered instanceof Promise ? await ledgerTime.spend(answered) : answered;
+    if (found === null) throw unauthorized('the token is not valid');
+    return found;
+  };
+  const caller = await authenticated();
+  const authenticatedAt = performance.now();
   exchange.caller = caller;
   // Taken before the scope is checked: every answer to a valid token shows its rate.
   const rate = deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
@@ -62,6 +70,8 @@ export async function answerRequest(
   const place = route.hasFile ? deps.uploads.take(caller.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
+    // Otherwise a body that is held back would keep a token alive that was revoked meanwhile.
+    if (performance.now() - authenticatedAt > SLOW_BODY_MS) await authenticated();
     const { body, query } = checkInput(route, content, exchange.search);
     const path = filledIn(route.path, params);
     const answer = route.handler({

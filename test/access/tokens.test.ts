@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { issueToken, listTokens, revokeToken, rotateToken, type WantedToken } from '../../src/access/tokens.js';
 import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
+import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const HOUR_MS = 3_600_000;
 /** A revocation is complete within this. */
@@ -82,6 +85,32 @@ describe('a token', () => {
     await revoke(token.keyId);
     await untilRefused(text);
     for (let count = 0; count < 5; count += 1) answered(await use(text), 401, 'unauthorized');
+  });
+
+  it('that was revoked moves no money, though the request came before and its last byte was held back', async () => {
+    const { text, token } = await issue({ scopes: ['read', 'transfers'] });
+    const [from, to] = [await bank.account({ funds: { COPM: LEAST } }), await bank.account()];
+    const body = JSON.stringify(transferBody({ from, to, raw: LEAST }));
+    const headers = {
+      authorization: `Bearer ${text}`,
+      'content-type': 'application/json',
+      'content-length': body.length,
+      'idempotency-key': randomUUID(),
+      expect: '100-continue',
+    };
+    const held = httpRequest(`${api.baseUrl}/v1/transfers`, { method: 'POST', headers });
+    const response = once(held, 'response') as Promise<[IncomingMessage]>;
+    held.flushHeaders();
+    // It is asked for its body once it has been let in.
+    await once(held, 'continue');
+    held.write(body.slice(0, -1));
+    await revoke(token.keyId);
+    await untilRefused(text);
+    held.end(body.slice(-1));
+    const [answer] = await response;
+    assert.equal(answer.resume().statusCode, 401);
+    assert.equal(await bank.available(to), 0n);
+    await assertLedgerSound(db.database);
   });
 
   it('is refused without saying why: revoked, expired, elsewhere and unknown get the same answer', async () => {
