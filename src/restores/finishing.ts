@@ -11,7 +11,7 @@ import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/types.js';
 import type { RailConversation } from '../payouts/conversation.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { holdPayouts } from './holding.js';
+import { keepFromEnding } from './holding.js';
 import { lastRestore, restoreAct } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
@@ -100,7 +100,7 @@ export async function openLedger(
     // Finishes all open ones: several workers may have noticed the same restore.
     const open = await transaction.select(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
     if (open.length === 0) return;
-    await holdPayouts(transaction, restore, unasked, now);
+    await keepFromEnding(transaction, restore, unasked, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
     const act = restoreAct('restore.finish', restore);
     await recordAct(transaction, by, now, {

@@ -82,9 +82,8 @@ async function askList(deps: Asking, name: string, rail: ListingRail): Promise<n
 }
 
 async function compareListed(deps: Asking, rail: string, listed: readonly ListedPayment[]): Promise<void> {
-  const { reader } = deps.database;
-  const ids = listed.map(({ key }) => key);
-  const known = new Map((await reader.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
+  const keys = listed.map(({ key }) => key);
+  const known = await present(deps, rail, keys);
   const found = listed.flatMap((item) => {
     const payout = known.get(item.key);
     const kind = payout === undefined ? 'unknown_here' : findingOf(payout, item);
@@ -99,14 +98,13 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
     for (let from = 0; from < slice.length; from += ASKED_AT_ONCE) {
       const some = slice.slice(from, from + ASKED_AT_ONCE);
       const said = await Promise.all(some.map((payout) => statusOf(rail, payout)));
-      const found = some.flatMap((payout, index) => {
+      const ids = some.map(({ id }) => id);
+      const now = await present(deps, name, ids);
+      const found = some.flatMap((before, index) => {
         const answer = said[index] ?? null;
-        // It may have been handed over in the lost time, and must not be canceled before the rail answers.
-        if (answer === 'silent')
-          return isLossy(deps.restore) ? [finding(deps, 'goes_on', name, payout.id, payout, 'no answer')] : [];
-        const kind = findingOf(payout, answer);
-        const there = answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
-        return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, there)];
+        const payout = now.get(before.id) ?? before;
+        const kind = answeredFinding(deps.restore, before, payout, answer);
+        return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, answerText(answer))];
       });
       await keep(deps, found);
       seen += some.length;
@@ -116,8 +114,21 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
   return seen;
 }
 
+/** As they are after the rail's answers: while the ledger is open they go on, and what was read before is old. */
+async function present({ database }: Asking, rail: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Payout>> {
+  return new Map((await database.current.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
+}
+
+function answeredFinding(restore: Restore, before: Payout, now: Payout, answer: RailAnswer): FindingKind | null {
+  // It may have been handed over in the lost time, and must not be canceled before the rail answers.
+  if (answer === 'silent')
+    return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
+  // The rail may have been given it since it said that it knows nothing.
+  return findingOf(answer === null ? before : now, answer);
+}
+
 /** An approved payout's workflow asks for as long as it takes; of one that waits for approval it is needed now. */
-async function statusOf(rail: Rail, payout: Payout): Promise<Awaited<ReturnType<Rail['status']>> | 'silent'> {
+async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
   try {
     return await rail.status(payout.id);
   } catch (failure) {
@@ -139,6 +150,13 @@ async function* unfinished(reader: Reader, rail: string): AsyncGenerator<readonl
     if (found.length > 0) yield found;
     after = found.length < SLICE ? null : (found.at(-1)?.id ?? null);
   } while (after !== null);
+}
+
+type RailAnswer = Awaited<ReturnType<Rail['status']>> | 'silent';
+
+function answerText(answer: RailAnswer): string {
+  if (answer === 'silent') return 'no answer';
+  return answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
 }
 
 function reportText({ status, reference, amount: { raw, asset } }: ListedPayment): string {

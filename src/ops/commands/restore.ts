@@ -11,7 +11,7 @@ import {
   restoreToFinish,
   stepOf,
 } from '../../restores/finishing.js';
-import { releaseUnknown } from '../../restores/holding.js';
+import { followAnswers } from '../../restores/holding.js';
 import { beginRestore, lastRestore } from '../../restores/opening.js';
 import { askRails, findingsOf, railsInUse } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
@@ -135,7 +135,7 @@ function addFinish(own: Command): void {
         const unasked = restore.askedAt === null ? [...leftOut] : [];
         await openLedger(ops, restore, by, unasked, { contradictions, accepted_findings: acceptFindings });
       } else await askAll(ops, asking);
-      await releaseUnknown(ops, restore, asking.rails.keys());
+      await followAnswers(ops, restore, asking.rails.keys());
       await raiseContradictions(ops, restore.id, conversation);
       const found = await findingsOf(ops.database.reader, restore.id);
       ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
