@@ -1,4 +1,4 @@
-import { groupBy } from '../core/collections.js';
+import { compareText, groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { string, uuid } from '../db/columns.js';
@@ -16,6 +16,7 @@ import {
   RailSilent,
 } from '../payouts/rails/types.js';
 import { UNFINISHED } from '../payouts/rules.js';
+import { railsOfWorkers } from '../payouts/sweeps.js';
 import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
@@ -33,13 +34,28 @@ const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
 
-/** The rails of payouts that have not ended, or are still asked about. */
+/** Of payouts that have not ended. */
 export async function railsInUse(reader: Reader): Promise<readonly string[]> {
   const rows = await reader.query(
-    `SELECT rail FROM payouts FORCE INDEX (expiring) WHERE status IN (${literals(payouts, 'status', UNFINISHED)})
-     UNION SELECT rail FROM payouts FORCE INDEX (asking) WHERE ask_at IS NOT NULL ORDER BY rail`,
+    `SELECT DISTINCT rail FROM payouts FORCE INDEX (expiring)
+     WHERE status IN (${literals(payouts, 'status', UNFINISHED)}) ORDER BY rail`,
   );
   return rows.map((row) => string.parse(row.rail));
+}
+
+/** Of any payout, and those that workers have had: what was lost may have gone over each. */
+export async function railsEverSeen(reader: Reader): Promise<readonly string[]> {
+  const rails: string[] = [];
+  for (;;) {
+    // A row for each step; DISTINCT would read the whole index where the server's statistics are old.
+    const [next] = await reader.query(
+      `SELECT rail FROM payouts FORCE INDEX (asking) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
+       ORDER BY rail LIMIT 1`,
+    );
+    if (next === undefined) break;
+    rails.push(string.parse(next.rail));
+  }
+  return [...new Set([...rails, ...(await railsOfWorkers(reader))])].sort(compareText);
 }
 
 interface Asking extends DatabaseDeps {

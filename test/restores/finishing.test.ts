@@ -11,6 +11,7 @@ import { openLedger, raiseContradictions } from '../../src/restores/finishing.js
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
 import { askRails } from '../../src/restores/rails.js';
 import { payoutWaitsFor, stuckText } from '../../src/support/reading/payouts.js';
+import { run } from '../ops/ops.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
 import { openPayoutBank, paidTimes, railsOf, rowOf, saidOf } from '../payouts/support.js';
 import type { TestApi } from '../support/api.js';
@@ -171,14 +172,49 @@ describe('finishing a restore', () => {
     await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
     await service.begin();
     const refused = await service.finish();
-    assert.deepEqual([refused.code, /take http:elsewhere/.test(refused.stderr)], [2, true], refused.stderr);
+    assert.deepEqual([refused.code, /taken http:elsewhere/.test(refused.stderr)], [2, true], refused.stderr);
     assert.deepEqual([(await service.shown()).ledger, (await service.shown()).rails_asked_at], ['closed', null]);
     const without = await service.finish('--leave-out', 'http:elsewhere');
     assert.deepEqual([without.code, /Not asked: http:elsewhere/.test(without.stderr)], [0, true], without.stderr);
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     await db.change(`UPDATE payouts SET rail='${SIMULATED}' WHERE id=${idLiteral(id)}`);
+    assert.equal((await service.finish()).code, 0);
     await railsOf(db).submissions.submit(id);
     assert.equal((await rowOf(db, id)).status, 'completed');
+  });
+
+  it('does not open the ledger before every rail that was ever used is configured or left out, even if all its payouts are ended or lost', async () => {
+    const own = await openPayoutBank(api);
+    const id = await own.pay();
+    answered(await own.act('cancel', id, own.bank.token), 200);
+    await db.change(`UPDATE payouts SET rail='http:ended' WHERE id=${idLiteral(id)}`);
+    await db.change(
+      `INSERT INTO sweep_leases (name,taken_at,lease_until) VALUES ('probes http:lost','2026-01-01','2026-01-01')`,
+    );
+    // Where nothing is lost, they cannot have anything.
+    await service.done('restore', 'begin', '--reason', 'a move', '--nothing-lost', '--as', 'maria');
+    await service.done('restore', 'finish', '--as', 'leo');
+    await service.begin();
+    for (const left of [[], ['http:ended'], ['http:lost']]) {
+      const refused = await service.finish(...left.flatMap((rail) => ['--leave-out', rail]));
+      const missing = ['http:ended', 'http:lost'].filter((rail) => !left.includes(rail)).join(', ');
+      assert.deepEqual([refused.code, refused.stderr.includes(`taken ${missing},`)], [2, true], refused.stderr);
+      assert.equal((await service.shown()).ledger, 'closed');
+    }
+    const without = await service.finish('--leave-out', 'http:ended,http:lost');
+    assert.equal(without.code, 0, without.stderr);
+    await db.change(`UPDATE payouts SET rail='${SIMULATED}' WHERE id=${idLiteral(id)}`);
+    await db.change('DELETE FROM sweep_leases');
+    assert.equal((await service.finish()).code, 0);
+  });
+
+  it('names the rails that it asks before it does anything: one that was first used in the lost time is in no row', async () => {
+    await service.begin();
+    const args = await service.people.withCode(['restore', 'finish', '--as', 'leo']);
+    const unsure = await run('src/ops/main.js', args, service.people.env);
+    assert.deepEqual([unsure.code, /Ask simulated,.*first used/.test(unsure.stderr)], [1, true], unsure.stderr);
+    assert.equal((await service.shown()).rails_asked_at, null);
+    assert.equal((await service.finish()).code, 0);
   });
 
   it('lets nobody cancel what was approved and its rail does not answer about', async () => {

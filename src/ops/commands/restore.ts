@@ -13,8 +13,9 @@ import {
 } from '../../restores/finishing.js';
 import { followAnswers } from '../../restores/holding.js';
 import { beginRestore, lastRestore } from '../../restores/opening.js';
-import { askRails, findingsOf, railsInUse } from '../../restores/rails.js';
+import { askRails, findingsOf, railsEverSeen, railsInUse } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
+import { isLossy } from '../../restores/sequences.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
@@ -128,7 +129,10 @@ function addFinish(own: Command): void {
       await assertRails(ops, restore, conversation.deps.rails, leftOut);
       const asking = { restore, rails: conversation.deps.rails, isWhole: leftOut.size === 0 };
       if (restore.finishedAt === null) {
-        await ops.output.confirm('Make the restored database good, and open the ledger');
+        const asked = [...asking.rails.keys()].join(', ');
+        await ops.output.confirm(
+          `Ask ${asked}, make the restored database good, and open the ledger (a rail first used in the lost time is not known here: is it among them?)`,
+        );
         await makeGood(ops, asking, acceptFindings);
         const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(contradicts).length;
         // Rails that were asked before are not left out now.
@@ -155,14 +159,16 @@ async function assertRails(
   rails: Rails,
   leftOut: ReadonlySet<string>,
 ): Promise<void> {
-  const inUse = await railsInUse(database.reader);
-  const known = [...new Set([...openRails({ database, clock }, railConfig).keys(), ...inUse])];
+  const seen = await railsEverSeen(database.reader);
+  const known = [...new Set([...openRails({ database, clock }, railConfig).keys(), ...seen])];
   const unknown = [...leftOut].filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${known.join(', ')}`);
-  const missing = restore.askedAt === null ? inUse.filter((name) => !rails.has(name) && !leftOut.has(name)) : [];
+  if (restore.askedAt !== null) return;
+  const needed = isLossy(restore) ? seen : await railsInUse(database.reader);
+  const missing = needed.filter((name) => !rails.has(name) && !leftOut.has(name));
   if (missing.length > 0)
     throw new UsageError(
-      `payouts take ${missing.join(', ')}, which would not be asked: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, or leave it out (--leave-out)`,
+      `payouts have taken ${missing.join(', ')}, which would not be asked: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, or leave it out (--leave-out), as you do a rail that is gone`,
     );
 }
 
