@@ -1,7 +1,7 @@
 import { compareText, groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { string, uuid } from '../db/columns.js';
+import { string, time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
@@ -197,9 +197,17 @@ async function keep({ database }: Asking, found: readonly RestoreFinding[]): Pro
   await transact(database, (transaction) => transaction.execute(sql));
 }
 
-export async function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
-  const all = await reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
-  const byKind = groupBy(all, ({ kind }) => kind);
-  const { goes_on: rest = [], ...others } = Object.fromEntries(byKind);
+export function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
+  return reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
+}
+
+/** Of a restore, and of earlier ones whose rails were asked only since it began; what goes on is last. */
+export async function findingsSince(reader: Reader, { id, beganAt }: Restore): Promise<readonly RestoreFinding[]> {
+  const all = await reader.list(
+    restoreFindings,
+    `WHERE restore_id=${uuid.literal(id)} OR found_at>=${time.literal(beganAt)} ORDER BY rail, payout_id, found_at`,
+  );
+  const once = new Map(all.map((one) => [`${one.kind} ${one.rail} ${one.payoutId}`, one]));
+  const { goes_on: rest = [], ...others } = Object.fromEntries(groupBy([...once.values()], ({ kind }) => kind));
   return [...Object.values(others).flat(), ...rest];
 }

@@ -5,6 +5,7 @@ import { SIMULATED } from '../../src/payouts/rails/rules.js';
 import { followAnswers } from '../../src/restores/holding.js';
 import { lastRestore } from '../../src/restores/opening.js';
 import { askRails, findingsOf } from '../../src/restores/rails.js';
+import { run } from '../ops/ops.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
 import { openPayoutBank, paidTimes, type PayoutBank, railsOf, resolve, rowOf } from '../payouts/support.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
@@ -120,5 +121,31 @@ describe('a rail that is asked only after the ledger was opened', () => {
       [],
     );
     await followAnswers(deps, restore, [SIMULATED]);
+  });
+
+  it('is asked for an earlier restore too when a later one is finished, which shows what is then found', async () => {
+    const [paid, unknown] = [await own.pend(), await own.pend()];
+    await service.paidThere(paid);
+    await openWithout();
+    const earlier = (await lastRestore(db.database.reader))!;
+    const lost = await service.paidThere();
+    await service.done('restore', 'begin', '--reason', 'a move', '--nothing-lost', '--as', 'maria');
+    assert.ok((await service.shown()).earlier_not_asked.includes(earlier.id));
+    const still = await service.finish('--leave-out', SIMULATED);
+    assert.equal(still.code, 0, still.stderr);
+    for (const id of [paid, unknown]) answered(await own.act('cancel', id), 409, 'invalid_state');
+
+    await service.done('restore', 'begin', '--reason', 'a move', '--nothing-lost', '--as', 'maria');
+    const finished = await service.finish('--json');
+    assert.equal(finished.code, 0, finished.stderr);
+    for (const id of [paid, lost]) assert.equal(idsOf(finished).filter((found) => found === id).length, 1);
+    const listed = await run('src/ops/main.js', ['restore', 'findings', '--json'], service.people.env);
+    assert.deepEqual(idsOf(listed), idsOf(finished));
+    assert.deepEqual((await service.shown()).earlier_not_asked, []);
+    answered(await own.act('cancel', paid), 409, 'invalid_state');
+    answered(await own.act('cancel', unknown), 200);
+    answered(await own.act('approve', paid), 200);
+    await railsOf(db).submissions.submit(paid);
+    assert.deepEqual([await statusOf(paid), await paidTimes(db, [paid])], ['completed', [1]]);
   });
 });

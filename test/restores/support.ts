@@ -10,6 +10,14 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
+/** What `restore status` says. */
+interface Shown {
+  readonly id: string;
+  readonly ledger: string;
+  readonly rails_asked_at: string | null;
+  readonly earlier_not_asked: readonly string[];
+}
+
 /** A database that maria puts back, and leo finishes, by their commands. */
 export class RestoredService {
   private constructor(
@@ -49,9 +57,9 @@ export class RestoredService {
     return ran;
   }
 
-  async shown(): Promise<Record<string, unknown>> {
+  async shown(): Promise<Shown> {
     const { stdout } = await run('src/ops/main.js', ['restore', 'status', '--json'], this.people.env);
-    return JSON.parse(stdout) as Record<string, unknown>;
+    return JSON.parse(stdout) as Shown;
   }
 
   /** The rail has an order under this key, which nobody here gave it. */
