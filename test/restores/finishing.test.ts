@@ -17,6 +17,7 @@ import { openPayoutBank, paidTimes, railsOf, rowOf, saidOf } from '../payouts/su
 import type { TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
+import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
 import { idsOf, RestoredService } from './support.js';
 
@@ -229,6 +230,36 @@ describe('finishing a restore', () => {
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     await railsOf(db).submissions.submit(id);
     assert.deepEqual([(await rowOf(db, id)).status, await paidTimes(db, [id])], ['completed', [1]]);
+  });
+
+  it('keeps payouts from ending before it opens the ledger, however many they are, not in that moment', async () => {
+    const own = await openPayoutBank(api);
+    const approved = await own.pay();
+    await own.guard();
+    const waiting = await own.pend();
+    await service.begin();
+    const restore = (await openRestore(db.database.reader))!;
+    const deps = { database: db.database, clock: systemClock };
+    // Nothing can open the ledger.
+    const locked = await db.database.withTransaction(async (transaction) => {
+      await transaction.select(restores, { id: restore.id }, { forUpdate: true });
+      const opening = openLedger(deps, restore, someone('leo'), [SIMULATED], {});
+      await until(
+        'the payouts are kept from ending',
+        async () => {
+          const [one, other] = [await rowOf(db, approved), await rowOf(db, waiting)];
+          return one.status === 'in_progress' && other.stuckReason === 'contradiction' ? true : null;
+        },
+        { limitMs: 10_000 },
+      );
+      return { opening };
+    });
+    await locked.opening;
+    assert.equal((await service.finish()).code, 0);
+    assert.equal((await rowOf(db, waiting)).stuckSince, null);
+    answered(await own.act('cancel', waiting), 200);
+    await railsOf(db).submissions.submit(approved);
+    assert.deepEqual([(await rowOf(db, approved)).status, await paidTimes(db, [approved])], ['completed', [1]]);
   });
 
   it('ends with a rail whose list does not advance, as with one that does not answer', async () => {
