@@ -63,7 +63,7 @@ export async function approveResolution(
   }
 }
 
-/** Null if the rail cannot void, or is no longer configured anywhere. */
+/** Null if the rail cannot void, or is configured neither here nor, for a day, in any worker. */
 async function voided(
   conversation: RailConversation,
   payout: Payout,
@@ -91,7 +91,7 @@ async function voided(
 function notConfigured({ rail, status }: Payout): ApiError {
   return new ApiError({
     code: 'invalid_state',
-    message: `the rail ${rail} is not configured here, but workers use it, so nothing was given back: approve it with their PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS`,
+    message: `the rail ${rail} is not configured here, but workers have it or had it within a day, so nothing was given back: approve it with their PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS`,
     details: { current: status, allowed: ['voided'] },
   });
 }

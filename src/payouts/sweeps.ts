@@ -1,6 +1,6 @@
 import { instant } from '../core/instant.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
-import { isLeased } from '../temporal/reading-leases.js';
+import { readSweeps, wasLeased } from '../temporal/reading-leases.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import type { RailRecovery } from './breaker/recovery.js';
@@ -50,7 +50,8 @@ export function inquirySweeps(
   }));
 }
 
-const probesOf = (rail: string): string => `probes ${rail}`;
+const PROBES = 'probes ';
+const probesOf = (rail: string): string => `${PROBES}${rail}`;
 
 /** Probes silent rails, and wakes the payouts of one that answers again; each by itself, as either may take long. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
@@ -60,9 +61,18 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
   ]).flat();
 }
 
-/** Whether a living worker has the rail: one does its probes. */
+/** Workers that hand over to others, or are all down for a while, are back by then: their rails are not gone. */
+const GONE_AFTER_HOURS = 24;
+
+/** Whether workers have the rail, or had it until shortly: one does its probes. */
 export function isServed(reader: Reader, rail: string): Promise<boolean> {
-  return isLeased(reader, probesOf(rail));
+  return wasLeased(reader, probesOf(rail), GONE_AFTER_HOURS);
+}
+
+/** Every rail that a worker has had, according to the leases that it left. */
+export async function railsOfWorkers(reader: Reader): Promise<readonly string[]> {
+  const names = (await readSweeps(reader)).map(({ name }) => name);
+  return names.flatMap((name) => (name.startsWith(PROBES) ? [name.slice(PROBES.length)] : []));
 }
 
 /** What rails said so many days ago of payouts that had ended by then. */

@@ -11,7 +11,7 @@ import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/types.js';
 import type { RailConversation } from '../payouts/conversation.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { holdPayouts } from './holding.js';
+import { keepFromEnding, keepTheRest } from './holding.js';
 import { lastRestore, restoreAct } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
@@ -84,23 +84,25 @@ export async function auditRestored(
 }
 
 /**
- * The ledger posts again; in the same moment, payouts that rails have, or may have, are kept from ending. `unasked`:
- * the rails that were left out.
+ * The ledger posts again; before that, payouts that rails have, or may have, are kept from ending. `unasked`: the rails
+ * that were left out.
  */
 export async function openLedger(
-  { database, clock }: DatabaseDeps,
+  deps: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
   unasked: readonly string[],
   found: Readonly<Record<string, string | number>>,
 ): Promise<void> {
+  await keepFromEnding(deps, restore, unasked);
+  const { database, clock } = deps;
   await transact(database, async (transaction) => {
     const now = clock();
     const finished = { finishedAt: now, finishedBy: by.name, finishedById: by.id };
     // Finishes all open ones: several workers may have noticed the same restore.
     const open = await transaction.select(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
     if (open.length === 0) return;
-    await holdPayouts(transaction, restore, unasked, now);
+    await keepTheRest(transaction, restore, unasked, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
     const act = restoreAct('restore.finish', restore);
     await recordAct(transaction, by, now, {

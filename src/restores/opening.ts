@@ -10,6 +10,7 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { skipFor } from './rules.js';
+import { isLossy } from './sequences.js';
 
 /** Begins a restore: from then on nothing is posted until it is finished. (docs/operations.md, Backup and restore) */
 
@@ -38,6 +39,12 @@ function leading(open: readonly Restore[]): Restore | undefined {
 export async function lastRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await openRestore(reader);
   return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
+}
+
+/** Finished ones that lost something, with a rail that was left out and not asked since; oldest first. */
+export async function unaskedRestores(reader: Reader): Promise<readonly Restore[]> {
+  const unasked = await reader.select(restores, { askedAt: null }, { orderBy: IN_TIME });
+  return unasked.filter((one) => one.finishedAt !== null && isLossy(one));
 }
 
 /**

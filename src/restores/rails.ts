@@ -1,7 +1,7 @@
-import { groupBy } from '../core/collections.js';
+import { compareText, groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { string, uuid } from '../db/columns.js';
+import { string, time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
@@ -16,6 +16,7 @@ import {
   RailSilent,
 } from '../payouts/rails/types.js';
 import { UNFINISHED } from '../payouts/rules.js';
+import { railsOfWorkers } from '../payouts/sweeps.js';
 import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
@@ -33,13 +34,28 @@ const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
 
-/** The rails of payouts that have not ended, or are still asked about. */
+/** Of payouts that have not ended. */
 export async function railsInUse(reader: Reader): Promise<readonly string[]> {
   const rows = await reader.query(
-    `SELECT rail FROM payouts FORCE INDEX (expiring) WHERE status IN (${literals(payouts, 'status', UNFINISHED)})
-     UNION SELECT rail FROM payouts FORCE INDEX (asking) WHERE ask_at IS NOT NULL ORDER BY rail`,
+    `SELECT DISTINCT rail FROM payouts FORCE INDEX (expiring)
+     WHERE status IN (${literals(payouts, 'status', UNFINISHED)}) ORDER BY rail`,
   );
   return rows.map((row) => string.parse(row.rail));
+}
+
+/** Of any payout, and those that workers have had: what was lost may have gone over each. */
+export async function railsEverSeen(reader: Reader): Promise<readonly string[]> {
+  const rails: string[] = [];
+  for (;;) {
+    // A row for each step; DISTINCT would read the whole index where the server's statistics are old.
+    const [next] = await reader.query(
+      `SELECT rail FROM payouts FORCE INDEX (asking) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
+       ORDER BY rail LIMIT 1`,
+    );
+    if (next === undefined) break;
+    rails.push(string.parse(next.rail));
+  }
+  return [...new Set([...rails, ...(await railsOfWorkers(reader))])].sort(compareText);
 }
 
 interface Asking extends DatabaseDeps {
@@ -82,9 +98,8 @@ async function askList(deps: Asking, name: string, rail: ListingRail): Promise<n
 }
 
 async function compareListed(deps: Asking, rail: string, listed: readonly ListedPayment[]): Promise<void> {
-  const { reader } = deps.database;
-  const ids = listed.map(({ key }) => key);
-  const known = new Map((await reader.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
+  const keys = listed.map(({ key }) => key);
+  const known = await present(deps, rail, keys);
   const found = listed.flatMap((item) => {
     const payout = known.get(item.key);
     const kind = payout === undefined ? 'unknown_here' : findingOf(payout, item);
@@ -99,14 +114,13 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
     for (let from = 0; from < slice.length; from += ASKED_AT_ONCE) {
       const some = slice.slice(from, from + ASKED_AT_ONCE);
       const said = await Promise.all(some.map((payout) => statusOf(rail, payout)));
-      const found = some.flatMap((payout, index) => {
+      const ids = some.map(({ id }) => id);
+      const now = await present(deps, name, ids);
+      const found = some.flatMap((before, index) => {
         const answer = said[index] ?? null;
-        // It may have been handed over in the lost time, and must not be canceled before the rail answers.
-        if (answer === 'silent')
-          return isLossy(deps.restore) ? [finding(deps, 'goes_on', name, payout.id, payout, 'no answer')] : [];
-        const kind = findingOf(payout, answer);
-        const there = answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
-        return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, there)];
+        const payout = now.get(before.id) ?? before;
+        const kind = answeredFinding(deps.restore, before, payout, answer);
+        return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, answerText(answer))];
       });
       await keep(deps, found);
       seen += some.length;
@@ -116,8 +130,21 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
   return seen;
 }
 
+/** As they are after the rail's answers: while the ledger is open they go on, and what was read before is old. */
+async function present({ database }: Asking, rail: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Payout>> {
+  return new Map((await database.current.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
+}
+
+function answeredFinding(restore: Restore, before: Payout, now: Payout, answer: RailAnswer): FindingKind | null {
+  // It may have been handed over in the lost time, and must not be canceled before the rail answers.
+  if (answer === 'silent')
+    return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
+  // The rail may have been given it since it said that it knows nothing.
+  return findingOf(answer === null ? before : now, answer);
+}
+
 /** An approved payout's workflow asks for as long as it takes; of one that waits for approval it is needed now. */
-async function statusOf(rail: Rail, payout: Payout): Promise<Awaited<ReturnType<Rail['status']>> | 'silent'> {
+async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
   try {
     return await rail.status(payout.id);
   } catch (failure) {
@@ -139,6 +166,13 @@ async function* unfinished(reader: Reader, rail: string): AsyncGenerator<readonl
     if (found.length > 0) yield found;
     after = found.length < SLICE ? null : (found.at(-1)?.id ?? null);
   } while (after !== null);
+}
+
+type RailAnswer = Awaited<ReturnType<Rail['status']>> | 'silent';
+
+function answerText(answer: RailAnswer): string {
+  if (answer === 'silent') return 'no answer';
+  return answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
 }
 
 function reportText({ status, reference, amount: { raw, asset } }: ListedPayment): string {
@@ -163,9 +197,17 @@ async function keep({ database }: Asking, found: readonly RestoreFinding[]): Pro
   await transact(database, (transaction) => transaction.execute(sql));
 }
 
-export async function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
-  const all = await reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
-  const byKind = groupBy(all, ({ kind }) => kind);
-  const { goes_on: rest = [], ...others } = Object.fromEntries(byKind);
+export function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
+  return reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
+}
+
+/** Of a restore, and of earlier ones whose rails were asked only since it began; what goes on is last. */
+export async function findingsSince(reader: Reader, { id, beganAt }: Restore): Promise<readonly RestoreFinding[]> {
+  const all = await reader.list(
+    restoreFindings,
+    `WHERE restore_id=${uuid.literal(id)} OR found_at>=${time.literal(beganAt)} ORDER BY rail, payout_id, found_at`,
+  );
+  const once = new Map(all.map((one) => [`${one.kind} ${one.rail} ${one.payoutId}`, one]));
+  const { goes_on: rest = [], ...others } = Object.fromEntries(groupBy([...once.values()], ({ kind }) => kind));
   return [...Object.values(others).flat(), ...rest];
 }

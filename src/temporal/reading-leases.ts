@@ -24,9 +24,10 @@ export async function readSweeps(reader: Reader): Promise<readonly SweepState[]>
   });
 }
 
-/** Whether a worker has the sweep now, by MySQL's clock. */
-export async function isLeased(reader: Reader, sweep: string): Promise<boolean> {
+/** Whether a worker has the sweep, or had it less than so long ago, by MySQL's clock: a lease outlives its holder. */
+export async function wasLeased(reader: Reader, sweep: string, withinHours: number): Promise<boolean> {
   const name = literal(sweepLeases, 'name', sweep);
-  const rows = await reader.query(`SELECT 1 FROM sweep_leases WHERE name=${name} AND lease_until>UTC_TIMESTAMP(3)`);
+  const since = `UTC_TIMESTAMP(3)-INTERVAL ${Math.trunc(withinHours)} HOUR`;
+  const rows = await reader.query(`SELECT 1 FROM sweep_leases WHERE name=${name} AND lease_until>${since}`);
   return rows.length > 0;
 }

@@ -167,17 +167,23 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('is not applied by a process that lacks the rail while a worker has it', async () => {
+  it('is not applied by a process that lacks the rail while a worker has it, or had it within a day', async () => {
     const { rails } = await silent(VOIDED);
-    await db.change(
-      `INSERT INTO sweep_leases (name,holder,taken_at,lease_until)
-       VALUES ('probes simulated',UNHEX(REPLACE(UUID(),'-','')),UTC_TIMESTAMP(3),UTC_TIMESTAMP(3)+INTERVAL 1 HOUR)`,
-    );
     const gone = railsOf(db, { rails: new Map() });
-    await assert.rejects(resolve(gone, db, id, 'failed', 0), /the rail simulated is not configured here/);
-    assert.deepEqual(await balance(), HELD);
-    await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
-    assert.equal((await resolve(rails, db, id, 'failed', 0)).status, 'failed');
+    const leasedUntil = (moment: string): Promise<unknown> =>
+      db.change(
+        `INSERT INTO sweep_leases (name,holder,taken_at,lease_until)
+         VALUES ('probes simulated',UNHEX(REPLACE(UUID(),'-','')),UTC_TIMESTAMP(3),UTC_TIMESTAMP(3)${moment})
+         ON DUPLICATE KEY UPDATE lease_until=VALUES(lease_until)`,
+      );
+    for (const moment of ['+INTERVAL 1 HOUR', '-INTERVAL 23 HOUR']) {
+      await leasedUntil(moment);
+      await assert.rejects(resolve(gone, db, id, 'failed', 0), /the rail simulated is not configured here/);
+      assert.deepEqual(await balance(), HELD);
+      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+    }
+    await leasedUntil('-INTERVAL 25 HOUR');
+    assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
     await db.change('DELETE FROM sweep_leases');
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { newId, type Uuid } from '../../src/core/ids.js';
-import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { migrate } from '../../src/db/migrate.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
@@ -11,68 +11,27 @@ import { openLedger, raiseContradictions } from '../../src/restores/finishing.js
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
 import { askRails } from '../../src/restores/rails.js';
 import { payoutWaitsFor, stuckText } from '../../src/support/reading/payouts.js';
-import { type Ran, run } from '../ops/ops.js';
-import { SignedInPeople } from '../ops/signed-in.js';
+import { run } from '../ops/ops.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
-import {
-  accountNumber,
-  DOCUMENT,
-  HOLDER,
-  openPayoutBank,
-  paidTimes,
-  railsOf,
-  rowOf,
-  saidOf,
-} from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { openPayoutBank, paidTimes, railsOf, rowOf, saidOf } from '../payouts/support.js';
+import type { TestApi } from '../support/api.js';
+import { answered, idLiteral, LEAST } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
+import { idsOf, RestoredService } from './support.js';
 
 describe('finishing a restore', () => {
+  let service: RestoredService;
   let db: TestDatabase;
   let api: TestApi;
-  let people: SignedInPeople;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    await (await openBank(api)).account({ funds: { COPM: LEAST } });
-    people = new SignedInPeople(db);
-    await people.signIn('maria', ['manage']);
-    await people.signIn('leo', ['manage']);
+    service = await RestoredService.open();
+    ({ db, api } = service);
   });
-  after(async () => {
-    await api.stop();
-    people.remove();
-  });
+  after(() => service.stop());
   afterEach(() => assertLedgerSound(db.database));
-
-  const ops = (...args: readonly string[]): Promise<Ran> => people.ops(...args);
-  const done = async (...args: readonly string[]): Promise<Ran> => {
-    const ran = await ops(...args);
-    assert.equal(ran.code, 0, ran.stderr);
-    return ran;
-  };
-  const begin = (): Promise<Ran> =>
-    done('restore', 'begin', '--reason', 'a test', '--to', toRfc3339(systemClock()), '--skip', '10', '--as', 'maria');
-  const finish = (...more: readonly string[]): Promise<Ran> => ops('restore', 'finish', '--as', 'leo', ...more);
-  const shown = async (): Promise<Record<string, unknown>> =>
-    JSON.parse((await run('src/ops/main.js', ['restore', 'status', '--json'], people.env)).stdout) as Record<
-      string,
-      unknown
-    >;
-  /** The rail has an order that nobody here knows of. */
-  const orderUnknownHere = (): Promise<Uuid> => paidThere(newId());
-  const paidThere = async (key: Uuid): Promise<Uuid> => {
-    const destination = {
-      ...{ country: 'CO', bankCode: '0007', accountType: 'savings' as const, accountNumber: accountNumber() },
-      ...{ holderName: HOLDER, holderDocument: DOCUMENT },
-    };
-    const order = { key, amount: { raw: LEAST, asset: 'COPM' as const }, destination, description: null };
-    await new SimulatedRail(db.database, systemClock, SIMULATED).submit(order);
-    return key;
-  };
 
   it('is for the restore that is open, or else the youngest, whatever their ids are', async () => {
     const { database } = db;
@@ -85,12 +44,12 @@ describe('finishing a restore', () => {
       await work.execute(insertSql(restores, [finished('00000000-0000-1000-8000-000000000000', instant(2_000))]));
     });
     assert.equal((await lastRestore(database.reader))?.beganAt, 2_000);
-    await begin();
+    await service.begin();
     const open = await openRestore(database.reader);
-    assert.equal((await shown()).id, open?.id);
-    const ran = await finish();
+    assert.equal((await service.shown()).id, open?.id);
+    const ran = await service.finish();
     assert.equal(ran.code, 0, ran.stderr);
-    assert.deepEqual([(await shown()).id, (await shown()).ledger], [open?.id, 'open']);
+    assert.deepEqual([(await service.shown()).id, (await service.shown()).ledger], [open?.id, 'open']);
   });
 
   it('follows a copy that the migrations closed, whose id is ordered by time like any other', async () => {
@@ -102,32 +61,32 @@ describe('finishing a restore', () => {
     await db.change(`DROP USER '${name}'@'%'`);
     const closed = await openRestore(db.database.reader);
     assert.deepEqual([closed?.noticedBy, closed?.id[14]], ['migration', '7']);
-    await done('restore', 'begin', '--reason', 'a test', '--nothing-lost', '--as', 'maria');
-    assert.equal((await finish()).code, 0);
+    await service.done('restore', 'begin', '--reason', 'a test', '--nothing-lost', '--as', 'maria');
+    assert.equal((await service.finish()).code, 0);
   });
 
   it('asks a rail that was left out when it is repeated without that option, before and after the ledger is open', async () => {
-    await begin();
-    const keys = [await orderUnknownHere()];
+    await service.begin();
+    const keys = [await service.paidThere()];
     // The audit holds it up.
     await db.change('UPDATE balances SET available=available+1');
-    const first = await finish('--leave-out', SIMULATED);
+    const first = await service.finish('--leave-out', SIMULATED);
     assert.deepEqual([first.code, /ledger stays closed/.test(first.stderr)], [1, true], first.stderr);
     await db.change('UPDATE balances SET available=available-1');
-    assert.equal((await shown()).rails_asked_at, null);
-    const second = await finish('--json');
+    assert.equal((await service.shown()).rails_asked_at, null);
+    const second = await service.finish('--json');
     assert.equal(second.code, 0, second.stderr);
     assert.deepEqual(idsOf(second), keys);
 
-    await begin();
-    keys.push(await orderUnknownHere());
-    const without = await finish('--leave-out', SIMULATED, '--json');
+    await service.begin();
+    keys.push(await service.paidThere());
+    const without = await service.finish('--leave-out', SIMULATED, '--json');
     assert.deepEqual([without.code, idsOf(without)], [0, []], without.stderr);
     assert.match(without.stderr, /Not asked: simulated/);
-    assert.deepEqual([(await shown()).ledger, (await shown()).rails_asked_at], ['open', null]);
-    const later = await finish('--json');
+    assert.deepEqual([(await service.shown()).ledger, (await service.shown()).rails_asked_at], ['open', null]);
+    const later = await service.finish('--json');
     assert.deepEqual([later.code, idsOf(later).sort()], [0, [...keys].sort()], later.stderr);
-    assert.notEqual((await shown()).rails_asked_at, null);
+    assert.notEqual((await service.shown()).rails_asked_at, null);
     const left = await db.sql(
       `SELECT JSON_VALUE(details, '$.left_out') AS rails FROM audit_log WHERE action='restore.finish' ORDER BY at DESC LIMIT 2`,
     );
@@ -143,11 +102,11 @@ describe('finishing a restore', () => {
     await own.guard();
     const [late, waiting] = [await own.pend(), await own.pend()];
     // What was done with them in the lost time is known to the rail alone.
-    for (const key of [approved, late]) await paidThere(key);
+    for (const key of [approved, late]) await service.paidThere(key);
     await db.change(
       `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id IN (${[late, waiting].map(idLiteral).join(',')})`,
     );
-    await begin();
+    await service.begin();
     const { approvals, submissions, conversation, silent } = railsOf(db);
     const restore = (await openRestore(db.database.reader))!;
     const deps = { database: db.database, clock: systemClock };
@@ -181,12 +140,12 @@ describe('finishing a restore', () => {
     const approved = [await own.pay(), await own.pay()];
     await own.guard();
     const [late, waiting] = [await own.pend(), await own.pend()];
-    for (const key of [approved[0]!, late]) await paidThere(key);
+    for (const key of [approved[0]!, late]) await service.paidThere(key);
     await db.change(
       `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id IN (${[late, waiting].map(idLiteral).join(',')})`,
     );
-    await begin();
-    assert.equal((await finish('--leave-out', SIMULATED)).code, 0);
+    await service.begin();
+    assert.equal((await service.finish('--leave-out', SIMULATED)).code, 0);
     const { approvals, submissions } = railsOf(db);
     assert.equal(await approvals.expireDue(100), 0);
     for (const id of [late, waiting]) answered(await own.act('reject', id), 409, 'invalid_state');
@@ -198,7 +157,7 @@ describe('finishing a restore', () => {
       Promise.all([...approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
     assert.deepEqual(await statuses(), ['in_progress', 'in_progress', 'pending_approval', 'pending_approval']);
 
-    const later = await finish('--json');
+    const later = await service.finish('--json');
     assert.deepEqual([later.code, idsOf(later).includes(late), idsOf(later).includes(waiting)], [0, true, false]);
     assert.equal(await approvals.expireDue(100), 1);
     answered(await own.act('reject', late), 409, 'invalid_state');
@@ -212,22 +171,57 @@ describe('finishing a restore', () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
-    await begin();
-    const refused = await finish();
-    assert.deepEqual([refused.code, /take http:elsewhere/.test(refused.stderr)], [2, true], refused.stderr);
-    assert.deepEqual([(await shown()).ledger, (await shown()).rails_asked_at], ['closed', null]);
-    const without = await finish('--leave-out', 'http:elsewhere');
+    await service.begin();
+    const refused = await service.finish();
+    assert.deepEqual([refused.code, /taken http:elsewhere/.test(refused.stderr)], [2, true], refused.stderr);
+    assert.deepEqual([(await service.shown()).ledger, (await service.shown()).rails_asked_at], ['closed', null]);
+    const without = await service.finish('--leave-out', 'http:elsewhere');
     assert.deepEqual([without.code, /Not asked: http:elsewhere/.test(without.stderr)], [0, true], without.stderr);
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     await db.change(`UPDATE payouts SET rail='${SIMULATED}' WHERE id=${idLiteral(id)}`);
+    assert.equal((await service.finish()).code, 0);
     await railsOf(db).submissions.submit(id);
     assert.equal((await rowOf(db, id)).status, 'completed');
+  });
+
+  it('does not open the ledger before every rail that was ever used is configured or left out, even if all its payouts are ended or lost', async () => {
+    const own = await openPayoutBank(api);
+    const id = await own.pay();
+    answered(await own.act('cancel', id, own.bank.token), 200);
+    await db.change(`UPDATE payouts SET rail='http:ended' WHERE id=${idLiteral(id)}`);
+    await db.change(
+      `INSERT INTO sweep_leases (name,taken_at,lease_until) VALUES ('probes http:lost','2026-01-01','2026-01-01')`,
+    );
+    // Where nothing is lost, they cannot have anything.
+    await service.done('restore', 'begin', '--reason', 'a move', '--nothing-lost', '--as', 'maria');
+    await service.done('restore', 'finish', '--as', 'leo');
+    await service.begin();
+    for (const left of [[], ['http:ended'], ['http:lost']]) {
+      const refused = await service.finish(...left.flatMap((rail) => ['--leave-out', rail]));
+      const missing = ['http:ended', 'http:lost'].filter((rail) => !left.includes(rail)).join(', ');
+      assert.deepEqual([refused.code, refused.stderr.includes(`taken ${missing},`)], [2, true], refused.stderr);
+      assert.equal((await service.shown()).ledger, 'closed');
+    }
+    const without = await service.finish('--leave-out', 'http:ended,http:lost');
+    assert.equal(without.code, 0, without.stderr);
+    await db.change(`UPDATE payouts SET rail='${SIMULATED}' WHERE id=${idLiteral(id)}`);
+    await db.change('DELETE FROM sweep_leases');
+    assert.equal((await service.finish()).code, 0);
+  });
+
+  it('names the rails that it asks before it does anything: one that was first used in the lost time is in no row', async () => {
+    await service.begin();
+    const args = await service.people.withCode(['restore', 'finish', '--as', 'leo']);
+    const unsure = await run('src/ops/main.js', args, service.people.env);
+    assert.deepEqual([unsure.code, /Ask simulated,.*first used/.test(unsure.stderr)], [1, true], unsure.stderr);
+    assert.equal((await service.shown()).rails_asked_at, null);
+    assert.equal((await service.finish()).code, 0);
   });
 
   it('lets nobody cancel what was approved and its rail does not answer about', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
-    await begin();
+    await service.begin();
     const deps = { database: db.database, clock: systemClock };
     const restore = (await openRestore(db.database.reader))!;
     const silent = new Map([[SIMULATED, new ScriptedRail()]]);
@@ -236,6 +230,36 @@ describe('finishing a restore', () => {
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     await railsOf(db).submissions.submit(id);
     assert.deepEqual([(await rowOf(db, id)).status, await paidTimes(db, [id])], ['completed', [1]]);
+  });
+
+  it('keeps payouts from ending before it opens the ledger, however many they are, not in that moment', async () => {
+    const own = await openPayoutBank(api);
+    const approved = await own.pay();
+    await own.guard();
+    const waiting = await own.pend();
+    await service.begin();
+    const restore = (await openRestore(db.database.reader))!;
+    const deps = { database: db.database, clock: systemClock };
+    // Nothing can open the ledger.
+    const locked = await db.database.withTransaction(async (transaction) => {
+      await transaction.select(restores, { id: restore.id }, { forUpdate: true });
+      const opening = openLedger(deps, restore, someone('leo'), [SIMULATED], {});
+      await until(
+        'the payouts are kept from ending',
+        async () => {
+          const [one, other] = [await rowOf(db, approved), await rowOf(db, waiting)];
+          return one.status === 'in_progress' && other.stuckReason === 'contradiction' ? true : null;
+        },
+        { limitMs: 10_000 },
+      );
+      return { opening };
+    });
+    await locked.opening;
+    assert.equal((await service.finish()).code, 0);
+    assert.equal((await rowOf(db, waiting)).stuckSince, null);
+    answered(await own.act('cancel', waiting), 200);
+    await railsOf(db).submissions.submit(approved);
+    assert.deepEqual([(await rowOf(db, approved)).status, await paidTimes(db, [approved])], ['completed', [1]]);
   });
 
   it('ends with a rail whose list does not advance, as with one that does not answer', async () => {
@@ -257,7 +281,3 @@ describe('finishing a restore', () => {
     }
   });
 });
-
-function idsOf({ stdout }: Ran): string[] {
-  return (JSON.parse(stdout) as { payout_id: string }[]).map(({ payout_id: id }) => id);
-}

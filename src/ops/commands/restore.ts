@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Restore } from '../../db/entities/restores.js';
+import type { RailConversation } from '../../payouts/conversation.js';
 import { openRails } from '../../payouts/rails/registry.js';
 import { type Rails, RailSilent } from '../../payouts/rails/types.js';
 import {
@@ -11,10 +12,11 @@ import {
   restoreToFinish,
   stepOf,
 } from '../../restores/finishing.js';
-import { releaseUnknown } from '../../restores/holding.js';
-import { beginRestore, lastRestore } from '../../restores/opening.js';
-import { askRails, findingsOf, railsInUse } from '../../restores/rails.js';
+import { followAnswers } from '../../restores/holding.js';
+import { beginRestore, lastRestore, unaskedRestores } from '../../restores/opening.js';
+import { askRails, findingsOf, findingsSince, railsEverSeen, railsInUse } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
+import { isLossy } from '../../restores/sequences.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
@@ -40,12 +42,13 @@ export function addRestoreCommands(program: Command): void {
   addFinish(own);
   addQuery(own, {
     usage: 'status',
-    summary: 'the last restore: whether it is open, and how far it has got',
+    summary: 'the last restore: whether it is open, how far it has got, and earlier ones that left out a rail',
     examples: ['restore status', 'restore status --json'],
     run: async ({ database, output }) => {
       const last = await lastRestore(database.reader);
       if (last === undefined) return output.list([], 'This database was never restored.');
-      output.one(restoreFields(last));
+      const earlier = (await unaskedRestores(database.reader)).filter(({ id }) => id !== last.id);
+      output.one({ ...restoreFields(last), earlier_not_asked: earlier.map(({ id }) => id) });
     },
   });
   addQuery(own, {
@@ -55,7 +58,7 @@ export function addRestoreCommands(program: Command): void {
     input: z.object({ all: flag('include those that need no action') }),
     run: async ({ database, output }, { all }) => {
       const last = await lastRestore(database.reader);
-      const found = last === undefined ? [] : await findingsOf(database.reader, last.id);
+      const found = last === undefined ? [] : await findingsSince(database.reader, last);
       output.list(found.filter((one) => all || contradicts(one)).map(restoreFindingFields), NOTHING);
     },
   });
@@ -125,22 +128,18 @@ function addFinish(own: Command): void {
       const restore = await restoreToFinish(ops.database.reader, by);
       const leftOut = new Set(leaveOut?.split(',') ?? []);
       const conversation = conversationOf(ops, leftOut);
-      await assertRails(ops, restore, conversation.deps.rails, leftOut);
-      const asking = { restore, rails: conversation.deps.rails, isWhole: leftOut.size === 0 };
-      if (restore.finishedAt === null) {
-        await ops.output.confirm('Make the restored database good, and open the ledger');
-        await makeGood(ops, asking, acceptFindings);
-        const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(contradicts).length;
-        // Rails that were asked before are not left out now.
-        const unasked = restore.askedAt === null ? [...leftOut] : [];
-        await openLedger(ops, restore, by, unasked, { contradictions, accepted_findings: acceptFindings });
-      } else await askAll(ops, asking);
-      await releaseUnknown(ops, restore, asking.rails.keys());
-      await raiseContradictions(ops, restore.id, conversation);
-      const found = await findingsOf(ops.database.reader, restore.id);
+      const earlier = (await unaskedRestores(ops.database.reader)).filter(({ id }) => id !== restore.id);
+      const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
+      const asking = { conversation, isWhole: leftOut.size === 0 };
+      await assertRails(ops, unasked, conversation.deps.rails, leftOut);
+      const isClosed = restore.finishedAt === null;
+      if (isClosed) await openRestored(ops, restore, asking, acceptFindings, [...leftOut]);
+      for (const one of earlier) await followUp(ops, one, asking, false);
+      await followUp(ops, restore, asking, isClosed || restore.askedAt !== null);
+      const found = await findingsSince(ops.database.reader, restore);
       ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
       ops.output.say('The ledger is open. What has a payout here is in payouts stuck as well.');
-      if (restore.askedAt === null && leftOut.size > 0)
+      if (unasked.length > 0 && leftOut.size > 0)
         ops.output.say(
           `Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`,
         );
@@ -151,29 +150,57 @@ function addFinish(own: Command): void {
 /** A rail that this command does not know would not be asked, and nobody would hear of it. Throws UsageError. */
 async function assertRails(
   { database, railConfig, clock }: Ops,
-  restore: Restore,
+  unasked: readonly Restore[],
   rails: Rails,
   leftOut: ReadonlySet<string>,
 ): Promise<void> {
-  const inUse = await railsInUse(database.reader);
-  const known = [...new Set([...openRails({ database, clock }, railConfig).keys(), ...inUse])];
+  const seen = await railsEverSeen(database.reader);
+  const known = [...new Set([...openRails({ database, clock }, railConfig).keys(), ...seen])];
   const unknown = [...leftOut].filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${known.join(', ')}`);
-  const missing = restore.askedAt === null ? inUse.filter((name) => !rails.has(name) && !leftOut.has(name)) : [];
+  if (unasked.length === 0) return;
+  const needed = unasked.some(isLossy) ? seen : await railsInUse(database.reader);
+  const missing = needed.filter((name) => !rails.has(name) && !leftOut.has(name));
   if (missing.length > 0)
     throw new UsageError(
-      `payouts take ${missing.join(', ')}, which would not be asked: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, or leave it out (--leave-out)`,
+      `payouts have taken ${missing.join(', ')}, which would not be asked: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, or leave it out (--leave-out), as you do a rail that is gone`,
     );
 }
 
 interface Asking {
-  readonly restore: Restore;
-  readonly rails: Rails;
+  readonly conversation: RailConversation;
   readonly isWhole: boolean;
 }
 
-async function makeGood(ops: ActingOps, asking: Asking, accepted: number): Promise<void> {
-  const { restore } = asking;
+async function openRestored(
+  ops: ActingOps,
+  restore: Restore,
+  asking: Asking,
+  accepted: number,
+  leftOut: readonly string[],
+): Promise<void> {
+  const asked = [...asking.conversation.deps.rails.keys()].join(', ');
+  await ops.output.confirm(
+    `Ask ${asked}, make the restored database good, and open the ledger (a rail first used in the lost time is not known here: is it among them?)`,
+  );
+  await makeGood(ops, restore, asking, accepted);
+  const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(contradicts).length;
+  // Rails that were asked before are not left out now.
+  const unasked = restore.askedAt === null ? leftOut : [];
+  await openLedger(ops, restore, ops.by(), unasked, { contradictions, accepted_findings: accepted });
+}
+
+/** The payouts of an open ledger follow what their rails say, which are asked before unless they were. */
+async function followUp(ops: Ops, restore: Restore, asking: Asking, isAsked: boolean): Promise<void> {
+  const { conversation } = asking;
+  const follow = async (): Promise<void> => {
+    await followAnswers(ops, restore, conversation.deps.rails.keys());
+    await raiseContradictions(ops, restore.id, conversation);
+  };
+  await (isAsked ? follow() : askAll(ops, restore, asking, follow));
+}
+
+async function makeGood(ops: ActingOps, restore: Restore, asking: Asking, accepted: number): Promise<void> {
   const { database, clock, output: out } = ops;
   const progress = (what: string, done: number, total: number): void => out.progress(what, done, total);
   await moveNumbers(ops, restore, ops.by(), progress);
@@ -181,7 +208,7 @@ async function makeGood(ops: ActingOps, asking: Asking, accepted: number): Promi
     const onProgress = (done: number, total: number): void => out.progress('Looking for what waits', done, total);
     await rebuildOutbox({ database, clock, outbox: new Outbox(database, clock), onProgress }, WAITING_SOURCES);
   });
-  await askAll(ops, asking);
+  await askAll(ops, restore, asking);
   const { findings } = await auditRestored(ops, restore, accepted, progress);
   if (findings.length <= accepted) return;
   out.list(findings, '');
@@ -191,9 +218,18 @@ async function makeGood(ops: ActingOps, asking: Asking, accepted: number): Promi
 }
 
 /** While a rail is left out the step is not done: repeating the command without that option asks it. */
-async function askAll(ops: Ops, { restore, rails, isWhole }: Asking): Promise<void> {
-  if (isWhole) await stepOf(ops, restore, 'askedAt', () => ask(ops, restore, rails));
-  else if (restore.askedAt === null) await ask(ops, restore, rails);
+async function askAll(
+  ops: Ops,
+  restore: Restore,
+  { conversation, isWhole }: Asking,
+  follow?: () => Promise<void>,
+): Promise<void> {
+  const work = async (): Promise<void> => {
+    await ask(ops, restore, conversation.deps.rails);
+    await follow?.();
+  };
+  if (isWhole) await stepOf(ops, restore, 'askedAt', work);
+  else if (restore.askedAt === null) await work();
 }
 
 async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
