@@ -140,10 +140,16 @@ const FORGED =
   'This form did not come from a page of the desk, or you have signed in anew since. Open the page again, and fill it in there.';
 
 /** A form that this secret's holder filled in on one of our pages. Throws DeskError. */
-export async function ownForm(context: DeskContext, { settings }: Site, secret: string): Promise<URLSearchParams> {
+export async function ownForm(
+  context: DeskContext,
+  { settings, sessions }: Site,
+  secret: string,
+): Promise<URLSearchParams> {
   if (!isFromOurPage(context.req, new URL(settings.url).origin)) throw new DeskError(403, 'Not accepted', FORGED);
   const form = await readForm(context.req, context.res);
-  if (!isFormToken(form.get(TOKEN_FIELD), secret)) throw new DeskError(403, 'Not accepted', FORGED);
+  // The form may have come slowly, and the session have been revoked meanwhile.
+  const isStillIn = context.state.person === null || (await sessions.find(context.req)) !== null;
+  if (!isStillIn || !isFormToken(form.get(TOKEN_FIELD), secret)) throw new DeskError(403, 'Not accepted', FORGED);
   return form;
 }
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/core/ids.js';
+import { revokeSessions } from '../../src/staff/sessions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
+import { proven } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Fields, findForm, formOf, startTestDesk, type TestDesk, Visitor } from './desk.js';
 
@@ -68,6 +73,34 @@ describe('the support desk', () => {
     assert.deepEqual([(await own.row(id)).status, await desk.acts(id)], ['pending_approval', []]);
     assert.equal((await maria.post(path, good)).status, 303, 'the same as the page sends it');
     assert.equal((await own.row(id)).status, 'rejected');
+  });
+
+  it('does nothing for a session that is revoked while its form is on the way', async () => {
+    const id = await pend();
+    const late = await desk.staffed('late');
+    const fields = { ...(await late.form(`/transfers/${id}`, 'cancel')), reason: 'ticket 2' };
+    const body = new URLSearchParams(fields).toString();
+    const cookie = Array.from(late.cookies, ([key, value]) => `${key}=${value}`).join('; ');
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': body.length,
+      'sec-fetch-site': 'same-origin',
+      origin: 'null',
+      cookie,
+    };
+    const held = httpRequest(`${desk.url}/transfers/${id}/cancel`, { method: 'POST', headers });
+    const response = once(held, 'response') as Promise<[IncomingMessage]>;
+    held.write(body.slice(0, -1));
+    // The session is looked for as soon as the headers are there.
+    await sleep(300);
+    await revokeSessions(desk.core, { staffId: late.person.id }, proven(late.person));
+    held.end(body.slice(-1));
+    const [answer] = await response;
+    assert.equal(answer.resume().statusCode, 403);
+    assert.deepEqual(
+      (await desk.acts(id)).map(({ action }) => action),
+      [],
+    );
   });
 
   it('asks the same of the sign-in form and of signing out', async () => {
