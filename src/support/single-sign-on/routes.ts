@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { networkOf } from '../../core/address-ranges.js';
 import { isCanonicalUuid, type Uuid } from '../../core/ids.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
 import { describeFault } from '../../http/logging.js';
@@ -18,7 +19,7 @@ import { FLOW_S, SealedValues } from './sealed-cookies.js';
 /** There, back again, and the first time a code. (docs/contract.md, Staff) */
 
 export const CALLBACK_PATH = '/sign-in/provider/callback';
-/** For each address: every attempt may make us call the provider. */
+/** For each client's network: every attempt may make us call the provider. */
 const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 
 const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
@@ -118,7 +119,7 @@ class SingleSignOn {
   }
 
   private limit(context: DeskContext): void {
-    assertAllowed(this.attempts.take(this.site.addresses.of(context.req)));
+    assertAllowed(this.attempts.take(networkOf(this.site.addresses.of(context.req))));
   }
 
   /** A failure is logged, and reported without the provider's words. Throws DeskError. */
