@@ -166,6 +166,15 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);
   });
 
+  it('ends the session that the browser had, though its cookie does not come along on the way back', async () => {
+    await signedIn();
+    const before = browser.cookie('desk') ?? '';
+    await begin();
+    assert.notEqual(browser.cookie('desk'), before);
+    assert.equal((await session())?.identity.id, person.id);
+    assert.equal(await findSession(deps(), before, 'support'), null);
+  });
+
   it('begins no more for one IPv6 network than for one address', async () => {
     openDesk({ trustedProxies: ['127.0.0.1'] });
     const statuses = [];
