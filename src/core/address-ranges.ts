@@ -19,6 +19,14 @@ export function normaliseRange(text: string): string | null {
   return `${network.toString()}/${length}`;
 }
 
+/** What one client may have all addresses of: a /64 of IPv6. IPv4, also written as IPv6, is counted by the address. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`;
+}
+
 /** Parses what normaliseRange produced. */
 export function parseRanges(stored: string): readonly AddressRange[] {
   return stored === '' ? [] : stored.split(',').map((range) => ipaddr.parseCIDR(range));

@@ -22,6 +22,7 @@ import {
   decideRejection,
   type ProposeAdjustment,
 } from './decide.js';
+import { assertNotOfRefund } from './refund-references.js';
 
 export interface WantedAdjustment {
   readonly tenantId: Uuid;
@@ -59,8 +60,20 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
   decide: decideRejection,
 };
 
-/** Proposes a correction, which a second person posts. Throws ApiError like recordPayIn. */
+/**
+ * Proposes a correction, which a second person posts. Throws ApiError like recordPayIn, and invalid_field for a
+ * reference of a fee's refund.
+ */
 export async function proposeAdjustment(
+  deps: FundingDeps,
+  wanted: WantedAdjustment,
+): Promise<FundingResult<Adjustment>> {
+  assertNotOfRefund(wanted);
+  return proposeRefundPart(deps, wanted);
+}
+
+/** The same with a reference that a refund makes of what it refunds. */
+export async function proposeRefundPart(
   { desk }: FundingDeps,
   wanted: WantedAdjustment,
 ): Promise<FundingResult<Adjustment>> {

@@ -6,10 +6,10 @@ import type { Instant } from '../core/instant.js';
 import { bigint, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
-import { type FeeKey, feeKeyOf, type FeeOperation, type FeeScheduleRow, feeSchedules } from '../db/entities/parties.js';
+import { type FeeKey, feeKeyOf, type FeeScheduleRow, feeSchedules } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import { approveAdjustment, proposeAdjustment } from './adjustments.js';
+import { approveAdjustment, proposeRefundPart } from './adjustments.js';
 import type { FundingDeps } from './reference.js';
 import {
   assertRefundName,
@@ -18,7 +18,7 @@ import {
   refundPart,
   refundReason,
 } from './refund-references.js';
-import { assertEven, isAlive, lastTries, type StandingRefund, standingRefund } from './refund-standing.js';
+import { assertEven, CHARGED, isAlive, lastTries, type StandingRefund, standingRefund } from './refund-standing.js';
 
 /**
  * Refunds what a wrong fee schedule overcharged, out of the account that received it: the difference from the current
@@ -68,12 +68,6 @@ interface RefundPlan {
   readonly moves: RefundMoves<Proposal>;
 }
 
-/** SQL for the operations that have paid their fee. */
-const CHARGED: Readonly<Record<FeeOperation, string>> = {
-  transfer: "transfers WHERE status='completed'",
-  bonus: 'bonuses WHERE TRUE',
-  payout: "payouts WHERE status IN ('completed','returned')",
-};
 const SLICE = 1_000;
 const AT_ONCE = 50;
 /** An operation's id bears the time of the request, which is a little earlier than the operation. */
@@ -201,14 +195,14 @@ export async function proposeRefund(
 ): Promise<void> {
   const reason = refundReason(name, why);
   const propose = ({ accountId, direction, asset, raw, reference }: Proposal): Promise<unknown> =>
-    proposeAdjustment(deps, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
+    proposeRefundPart(deps, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
   for (const one of [...moves.taken, ...moves.putBack]) await propose(one);
   await inSteps(moves.toPayers, onProgress, propose);
 }
 
 /**
- * What is proposed under the name and undecided. Throws ApiError: invalid_field (reference), invalid_state (what comes out and what goes
- * back differ).
+ * What is proposed under the name and undecided. Throws ApiError: invalid_field (reference), invalid_state (what comes
+ * out and what goes back differ, or an adjustment does not belong to it).
  */
 export async function proposedRefund(reader: Reader, tenantId: Uuid, name: string): Promise<RefundMoves<Adjustment>> {
   assertRefundName(name);
@@ -216,7 +210,7 @@ export async function proposedRefund(reader: Reader, tenantId: Uuid, name: strin
   const isProposed = ({ status }: Adjustment): boolean => status === 'proposed';
   const ofFeeAccounts = standing.ofFeeAccounts.filter(isProposed);
   const toPayers = standing.ofPayers.filter(isProposed);
-  if (ofFeeAccounts.length + toPayers.length > 0) assertEven(name, standing);
+  if (ofFeeAccounts.length + toPayers.length + standing.strays.length > 0) assertEven(name, standing);
   const going = (way: Adjustment['direction']): readonly Adjustment[] =>
     ofFeeAccounts.filter(({ direction }) => direction === way);
   return { taken: going('out'), toPayers, putBack: going('in') };
@@ -225,7 +219,7 @@ export async function proposedRefund(reader: Reader, tenantId: Uuid, name: strin
 /**
  * A second person posts it: first what the fee accounts owe, and the rest only once all of that has arrived, so that
  * nothing goes back that they do not have. Repeating it continues where it stopped. Throws ApiError like
- * approveAdjustment, and invalid_state (a part was rejected).
+ * approveAdjustment, and invalid_state like proposedRefund.
  */
 export async function approveRefund(
   deps: FundingDeps,

@@ -24,6 +24,13 @@ export function assertRefundName(name: string): void {
   if (!NAME.test(name) || name === OF_PAYERS) throw new ApiError(invalidField('reference', 'pattern'));
 }
 
+/** Throws ApiError invalid_field for what could pass for a part of a refund, of which approvers see the sums. */
+export function assertNotOfRefund({ reference, accountId }: Pick<Adjustment, 'reference' | 'accountId'>): void {
+  const [, of, id] = REFERENCE.exec(reference) ?? [];
+  if (of !== undefined && (of === OF_PAYERS || id === accountId))
+    throw new ApiError(invalidField('reference', 'names_a_fee_refund'));
+}
+
 /** One for each operation and try, whatever the operators call the refund, so that none is refunded twice. */
 export function payerReference(operationId: Uuid, tries: number): string {
   return referenceOf(OF_PAYERS, operationId, tries);

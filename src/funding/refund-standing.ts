@@ -1,10 +1,11 @@
-import { type Amount, formatAmount } from '../core/amount.js';
+import { type Amount, type Asset, formatAmount } from '../core/amount.js';
 import { groupBy } from '../core/collections.js';
 import { ApiError } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { asset as assetColumn, uuid } from '../db/columns.js';
+import { asset as assetColumn, bigint, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
+import type { FeeOperation } from '../db/entities/parties.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { payerReference, refundPart, refundReason } from './refund-references.js';
@@ -25,8 +26,18 @@ interface FeeAccountPart extends Adjustment {
 export interface StandingRefund {
   readonly ofFeeAccounts: readonly FeeAccountPart[];
   readonly ofPayers: readonly PayerRefund[];
+  /** Proposed as what a payer gets back, but to nobody who paid that fee, or more than it, or a second time. */
+  readonly strays: readonly Adjustment[];
 }
 
+type OfOperation = Adjustment & { readonly operationId: Uuid };
+
+/** SQL for the operations that have paid their fee. */
+export const CHARGED: Readonly<Record<FeeOperation, string>> = {
+  transfer: "transfers WHERE status='completed'",
+  bonus: 'bonuses WHERE TRUE',
+  payout: "payouts WHERE status IN ('completed','returned')",
+};
 const SLICE = 1_000;
 
 /** Whether it has moved money or still may. */
@@ -41,7 +52,7 @@ export async function standingRefund(reader: Reader, tenantId: Uuid, name: strin
      AND reason LIKE ${literal(adjustments, 'reason', `${refundReason(name, '')}%`)} ORDER BY id`,
   );
   const ofFeeAccounts: FeeAccountPart[] = [];
-  const byOperation: (Adjustment & { readonly operationId: Uuid })[] = [];
+  const byOperation: OfOperation[] = [];
   for (const row of rows) {
     const adjustment = parseRow(adjustments, row);
     const part = refundPart(name, adjustment);
@@ -50,30 +61,36 @@ export async function standingRefund(reader: Reader, tenantId: Uuid, name: strin
   }
   const ofPayers: PayerRefund[] = [];
   for (let from = 0; from < byOperation.length; from += SLICE)
-    ofPayers.push(...(await withFeeAccounts(reader, tenantId, byOperation.slice(from, from + SLICE))));
-  return { ofFeeAccounts, ofPayers };
+    ofPayers.push(...(await refundsAmong(reader, tenantId, byOperation.slice(from, from + SLICE))));
+  const belonging = new Set(ofPayers.map(({ id }) => id));
+  const strays = byOperation.filter(({ id, status }) => status === 'proposed' && !belonging.has(id));
+  return { ofFeeAccounts, ofPayers, strays };
 }
 
-/** Only what goes back to the operation's payer is its refund. */
-async function withFeeAccounts(
+/** What goes back to the operation's payer, at most the fee, and once: those before it were rejected. */
+async function refundsAmong(
   reader: Reader,
   tenantId: Uuid,
-  slice: readonly (Adjustment & { readonly operationId: Uuid })[],
+  slice: readonly OfOperation[],
 ): Promise<readonly PayerRefund[]> {
-  const ids = slice.map(({ operationId }) => uuid.literal(operationId)).join(',');
+  const ids = slice.map(({ operationId }) => operationId);
   const found = await reader.query(
-    ['transfers', 'bonuses', 'payouts']
+    Object.values(CHARGED)
       .map(
-        (table) => `SELECT id, source_account_id, fee_account_id, asset FROM ${table}
-          WHERE id IN (${ids}) AND tenant_id=${uuid.literal(tenantId)} AND fee_account_id IS NOT NULL`,
+        (charged) => `SELECT id, source_account_id, fee_account_id, asset, fee_raw FROM ${charged}
+          AND id IN (${ids.map((id) => uuid.literal(id)).join(',')}) AND tenant_id=${uuid.literal(tenantId)}
+          AND fee_account_id IS NOT NULL`,
       )
       .join(' UNION ALL '),
   );
   const operations = new Map(found.map((row) => [uuid.parse(row.id), row]));
+  const last = await lastTries(reader, tenantId, ids);
   return slice.flatMap((one) => {
     const row = operations.get(one.operationId);
-    if (row === undefined || uuid.parse(row.source_account_id) !== one.accountId) return [];
-    return assetColumn.parse(row.asset) === one.asset ? [{ ...one, feeAccountId: uuid.parse(row.fee_account_id) }] : [];
+    if (row === undefined || (isAlive(one) && last.get(one.operationId)?.adjustment.id !== one.id)) return [];
+    const isToPayer = uuid.parse(row.source_account_id) === one.accountId;
+    const isOfFee = assetColumn.parse(row.asset) === one.asset && one.raw <= bigint.parse(row.fee_raw);
+    return isToPayer && isOfFee ? [{ ...one, feeAccountId: uuid.parse(row.fee_account_id) }] : [];
   });
 }
 
@@ -98,17 +115,34 @@ export async function lastTries(
   return last;
 }
 
-/** What goes back comes out of a fee account, and all of it. Throws ApiError invalid_state where a part is missing. */
-export function assertEven(name: string, { ofFeeAccounts, ofPayers }: StandingRefund): void {
-  const alive = [...ofFeeAccounts, ...ofPayers].filter(isAlive);
-  for (const [asset, own] of groupBy(alive, (one) => one.asset)) {
-    const sum = (direction: Adjustment['direction']): Amount => {
-      const raw = own.filter((one) => one.direction === direction).reduce((total, one) => total + one.raw, 0n);
-      return { raw, asset };
-    };
-    const [out, back] = [sum('out'), sum('in')];
-    if (out.raw === back.raw) continue;
-    const message = `under ${name} the fee accounts would give ${formatAmount(out)} and ${formatAmount(back)} would go back: a part was rejected, or not all of it was proposed; propose it again first`;
-    throw new ApiError({ code: 'invalid_state', message });
-  }
+/**
+ * What goes back comes out of the account that got the fee, and all of it. Throws ApiError invalid_state where a part is
+ * missing, and for a proposal that is none.
+ */
+export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: StandingRefund): void {
+  const took = new Set(ofPayers.map(({ feeAccountId }) => feeAccountId));
+  const foreign = ofFeeAccounts.filter(({ status, accountId }) => status === 'proposed' && !took.has(accountId));
+  for (const { reference } of [...strays, ...foreign])
+    throw uneven(
+      `${reference} does not belong to ${name} as it is proposed: find out who proposed it and why, and reject it, or propose the refund again if that stopped half-way`,
+    );
+  const ofTheirs = ofFeeAccounts.map((part) => ({ ...part, feeAccountId: part.accountId }));
+  const alive = [...ofTheirs, ...ofPayers].filter((one) => isAlive(one) && took.has(one.feeAccountId));
+  for (const [feeAccountId, parts] of groupBy(alive, (one) => one.feeAccountId))
+    for (const [asset, own] of groupBy(parts, (one) => one.asset)) {
+      const [out, back] = [sumOf(own, 'out', asset), sumOf(own, 'in', asset)];
+      if (out.raw !== back.raw)
+        throw uneven(
+          `under ${name} the fee account ${feeAccountId} would give ${formatAmount(out)} and ${formatAmount(back)} would go back: a part was rejected, or not all of it was proposed; propose it again first`,
+        );
+    }
+}
+
+function sumOf(parts: readonly Adjustment[], direction: Adjustment['direction'], asset: Asset): Amount {
+  const raw = parts.filter((one) => one.direction === direction).reduce((total, one) => total + one.raw, 0n);
+  return { raw, asset };
+}
+
+function uneven(message: string): ApiError {
+  return new ApiError({ code: 'invalid_state', message });
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { networkOf } from '../core/address-ranges.js';
+import type { Uuid } from '../core/ids.js';
 import { TokenBuckets } from '../http/rate-limit.js';
 import { findSession, revokeSessions, SESSION_MS, type SignedIn, signIn } from '../staff/sessions.js';
 import type { StaffDeps } from '../staff/verification.js';
@@ -13,7 +15,7 @@ const IDLE_MS = 30 * 60_000;
 const SESSION_S = SESSION_MS / 1_000;
 /** How long the form may stay open. */
 const FORM_S = 60 * 60;
-/** For each address: more than people mistype, and far less than guessing takes. */
+/** For each client's network: more than people mistype, and far less than guessing takes. */
 const SIGN_INS = { perSecond: 1 / 10, burst: 10 };
 
 export class DeskSessions {
@@ -47,15 +49,15 @@ export class DeskSessions {
     address: string,
     before: SignedInPerson | null,
   ): Promise<readonly string[] | null> {
-    assertAllowed(this.attempts.take(address));
+    assertAllowed(this.attempts.take(networkOf(address)));
     const opened = await signIn(this.staff, { name, code, door: 'support', place: address });
-    return 'refusal' in opened ? null : this.keep(opened, before);
+    return 'refusal' in opened ? null : this.keep(opened, before?.sessionId ?? null);
   }
 
-  /** The cookies of a session opened through the company's own sign-in. */
-  async keep({ token }: SignedIn, before: SignedInPerson | null): Promise<readonly string[]> {
+  /** The cookies of a new session, whoever opened it. Ends the one that the browser had before. */
+  async keep({ token, identity }: SignedIn, before: Uuid | null): Promise<readonly string[]> {
     // The browser's previous cookies become worthless: the session has an id that nobody knew before.
-    if (before !== null) await this.close(before);
+    if (before !== null) await revokeSessions(this.staff, { id: before }, identity);
     return [this.cookies.set('desk', token, SESSION_S), this.cookies.clear('desk-form')];
   }
 

@@ -157,4 +157,22 @@ describe('signing in at the support desk', () => {
     assert.deepEqual(statuses.slice(10), [429, 429]);
     assert.equal((await attempt('203.0.113.8')).status, 401);
   });
+
+  it('counts the attempts of one IPv6 network together, and IPv4 written as IPv6 as IPv4', async () => {
+    const visitor = new Visitor(desk.url, await desk.hire(name()));
+    const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
+    const attempt = async (address: string): Promise<number> =>
+      (await visitor.post('/sign-in', { ...fields, name: 'nobody', code: '0' }, { 'x-forwarded-for': address })).status;
+    const before = await refusals();
+    for (const [network, other] of [
+      [(host: number) => `2001:db8:1:2:${host}::${host}`, '2001:db8:1:3::1'],
+      [(host: number) => (host % 2 === 0 ? '198.51.100.7' : '::ffff:198.51.100.7'), '198.51.100.8'],
+    ] as const) {
+      const statuses = [];
+      for (let host = 0; host < 12; host += 1) statuses.push(await attempt(network(host)));
+      assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 401), 429, 429], network(0));
+      assert.equal(await attempt(other), 401);
+    }
+    assert.equal(await refusals(), before + 22);
+  });
 });

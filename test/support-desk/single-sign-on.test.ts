@@ -166,6 +166,25 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);
   });
 
+  it('ends the session that the browser had, though its cookie does not come along on the way back', async () => {
+    await signedIn();
+    const before = browser.cookie('desk') ?? '';
+    await begin();
+    assert.notEqual(browser.cookie('desk'), before);
+    assert.equal((await session())?.identity.id, person.id);
+    assert.equal(await findSession(deps(), before, 'support'), null);
+  });
+
+  it('begins no more for one IPv6 network than for one address', async () => {
+    openDesk({ trustedProxies: ['127.0.0.1'] });
+    const statuses = [];
+    for (let host = 0; host < 22; host += 1) {
+      const headers = { 'x-forwarded-for': `2001:db8:1:2:${host}::1` };
+      statuses.push((await fetch(`${home}/sign-in/provider`, { redirect: 'manual', headers })).status);
+    }
+    assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 302), 429, 429]);
+  });
+
   it('knows somebody whose name at the provider has changed, and not by somebody else’s name', async () => {
     await signedIn();
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ['read'] });

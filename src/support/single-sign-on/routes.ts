@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { networkOf } from '../../core/address-ranges.js';
 import { isCanonicalUuid, type Uuid } from '../../core/ids.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
 import { describeFault } from '../../http/logging.js';
@@ -18,14 +19,19 @@ import { FLOW_S, SealedValues } from './sealed-cookies.js';
 /** There, back again, and the first time a code. (docs/contract.md, Staff) */
 
 export const CALLBACK_PATH = '/sign-in/provider/callback';
-/** For each address: every attempt may make us call the provider. */
+/** For each client's network: every attempt may make us call the provider. */
 const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 
-const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
+const id = z.custom<Uuid>((given) => typeof given === 'string' && isCanonicalUuid(given));
+const flowSchema = z.object({
+  ...{ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() },
+  /** The browser's session until then, whose strict cookie does not come along on the way back. */
+  before: id.nullable(),
+});
 const bindSchema = z.object({
   secret: z.string(),
   next: z.string(),
-  person: z.object({ id: z.custom<Uuid>((id) => typeof id === 'string' && isCanonicalUuid(id)), name: z.string() }),
+  person: z.object({ id, name: z.string() }),
   proven: z.object({
     issuer: z.string(),
     subject: z.string(),
@@ -65,7 +71,7 @@ class SingleSignOn {
     context.state.route = '/sign-in/provider';
     this.limit(context);
     const { url, flow } = await this.asked(() => this.provider.begin());
-    const sealed = this.flows.seal({ ...flow, next: nextOf(context.query.next) });
+    const sealed = this.flows.seal({ ...flow, next: nextOf(context.query.next), before: sessionOf(context) });
     context.append('Set-Cookie', this.cookies.set('desk-flow', sealed, FLOW_S));
     context.redirect(url.href);
     context.body = '';
@@ -81,7 +87,7 @@ class SingleSignOn {
     const proven = await this.asked(() => this.provider.finish(query, flow));
     const found = await findBySubject(this.site, proven);
     if (found.found === 'nobody') throw notSignedIn(NOBODY);
-    if (found.found === 'person') return this.signIn(context, found.identity, proven, flow.next);
+    if (found.found === 'person') return this.signIn(context, found.identity, proven, flow);
     const { id, name } = found.person;
     const secret = randomBytes(32).toString('base64url');
     const sealed = this.binds.seal({ secret, next: flow.next, person: { id, name }, proven });
@@ -100,25 +106,24 @@ class SingleSignOn {
     const bound = await bindSubject(this.site, person, proven, code);
     if ('refusal' in bound) return sendPage(context, bindPage(secret, person.name, true));
     context.append('Set-Cookie', this.cookies.clear('desk-bind'));
-    await this.signIn(context, bound, proven, next);
+    await this.signIn(context, bound, proven, { next, before: sessionOf(context) });
   }
 
   private async signIn(
     context: DeskContext,
     identity: StaffIdentity,
     { rights }: ProvenSubject,
-    next: string,
+    { next, before }: Pick<z.infer<typeof flowSchema>, 'next' | 'before'>,
   ): Promise<void> {
     const place = this.site.addresses.of(context.req);
     const opened = await openSession(this.site, identity, 'support', place, rights);
-    for (const cookie of await this.site.sessions.keep(opened, context.state.person))
-      context.append('Set-Cookie', cookie);
+    for (const cookie of await this.site.sessions.keep(opened, before)) context.append('Set-Cookie', cookie);
     context.set('Refresh', `0; url=${next}`);
     sendPage(context, signedInPage(next));
   }
 
   private limit(context: DeskContext): void {
-    assertAllowed(this.attempts.take(this.site.addresses.of(context.req)));
+    assertAllowed(this.attempts.take(networkOf(this.site.addresses.of(context.req))));
   }
 
   /** A failure is logged, and reported without the provider's words. Throws DeskError. */
@@ -141,6 +146,10 @@ const NOT_PROVEN = "Your company's sign-in did not say who you are. Begin again 
 const BEGUN_ELSEWHERE = 'This sign-in was not begun in this browser, or over ten minutes ago. Begin again.';
 const NOBODY =
   'Your company knows you, but the desk does not let this account in: it is nobody of the active staff, in no group that gives a right, or somebody else bound theirs to that name. Ask whoever manages the staff.';
+
+function sessionOf({ state }: DeskContext): Uuid | null {
+  return state.person?.sessionId ?? null;
+}
 
 function notSignedIn(text: string): DeskError {
   return new DeskError(403, 'Not signed in', text);

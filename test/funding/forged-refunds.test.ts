@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import type { Staff } from '../../src/db/entities/staff.js';
+import { proposeAdjustment, proposeRefundPart, type WantedAdjustment } from '../../src/funding/adjustments.js';
+import type { Ran } from '../ops/ops.js';
+import { SignedInPeople } from '../ops/signed-in.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { LEAST, object, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type GuardedBank, openGuarded } from '../support/guarded.js';
+import { proven } from '../support/staff.js';
+import { assertLedgerSound, openDesk, setFee, TEST_ACTOR } from '../support/world.js';
+
+const FEE = 1_000n;
+
+describe('a refund of fees, into which somebody puts a proposal of their own,', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: GuardedBank;
+  let people: SignedInPeople;
+  let maria: Staff;
+  let fees: Account;
+  let payer: Account;
+  let began: string;
+  let refunds = 0;
+  let name: string;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    own = await openGuarded(api);
+    people = new SignedInPeople(db);
+    await people.signIn('leo', ['adjust']);
+    maria = await people.signIn('maria', ['adjust']);
+    payer = await own.bank.account({ funds: { COPM: 1_000n * LEAST } });
+  });
+  /** A fee account of its own for each, and an operation that was charged. */
+  beforeEach(async () => {
+    fees = await own.bank.account({ funds: { COPM: LEAST } });
+    await setFeeAccount(db.database, systemClock, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
+    await setFee(db.database, { tenantId: own.bank.tenant.tenant.id, flatRaw: FEE });
+    name = `fees-${(refunds += 1)}`;
+    began = toRfc3339(instant(systemClock() - 1));
+  });
+  after(async () => {
+    await api.stop();
+    people.remove();
+    await assertLedgerSound(db.database);
+  });
+
+  const charged = async (from = payer): Promise<string> =>
+    text((await own.bank.sent({ from, to: own.receiver, raw: LEAST })).id);
+  type Forged = Pick<WantedAdjustment, 'direction' | 'reference'> & { readonly raw: bigint };
+  const wanted = ({ id: accountId }: Account, { raw, ...rest }: Forged): WantedAdjustment => ({
+    ...{ tenantId: own.bank.tenant.tenant.id, accountId, amount: { raw, asset: 'COPM' }, by: proven(maria) },
+    ...{ ...rest, reason: `${name}: charged twice` },
+  });
+  const forge = async (account: Account, forged: Forged): Promise<void> =>
+    void (await proposeRefundPart(
+      { database: db.database, desk: openDesk(db.database).desk },
+      wanted(account, forged),
+    ));
+  const refund = (...args: readonly string[]): Promise<Ran> =>
+    people.ops('fees', 'refund', '--tenant', own.bank.tenant.tenant.name, '--reference', name, '--json', ...args);
+  /** All of what was charged since this test began, since the schedule asks nothing now. */
+  const propose = async (): Promise<void> => {
+    const { id: tenantId } = own.bank.tenant.tenant;
+    await setFee(db.database, { tenantId, flatRaw: 0n });
+    const since = ['--from', began, '--to', toRfc3339(systemClock())];
+    const { code, stderr } = await refund(
+      '--operation',
+      'transfer',
+      '--asset',
+      'COPM',
+      ...since,
+      '--reason',
+      'too much',
+    );
+    await setFee(db.database, { tenantId, flatRaw: FEE });
+    assert.equal(code, 0, stderr);
+  };
+  const approve = (): Promise<Ran> => refund('--approve', '--as', 'leo');
+  const reject = async (reference: string): Promise<void> => {
+    const { code, stderr } = await people.ops(
+      ...['adjustments', 'reject', reference, '--tenant', own.bank.tenant.tenant.name],
+    );
+    assert.equal(code, 0, stderr);
+  };
+  /** Approving names it and posts nothing; once it is rejected, the rest is posted. */
+  const isRefusedAlone = async (reference: string, posted: number): Promise<void> => {
+    await assertRefused(new RegExp(`^.*${reference} does not belong to ${name}`, 'm'));
+    await reject(reference);
+    const { code, stdout, stderr } = await approve();
+    assert.equal(code, 0, stderr);
+    assert.equal(object(JSON.parse(stdout)).posted, posted);
+  };
+  const assertRefused = async (why: RegExp): Promise<void> => {
+    const { code, stderr } = await approve();
+    assert.deepEqual([code, why.test(stderr)], [1, true], stderr);
+    const rows = await db.sql(`SELECT id FROM adjustments WHERE reason LIKE '${name}: %' AND status='posted'`);
+    assert.deepEqual(rows, []);
+  };
+
+  it('takes nothing out of an account that none of the fees went to', async () => {
+    const victim = await own.bank.account({ funds: { COPM: LEAST } });
+    const accomplice = await own.bank.account({ funds: { COPM: 2n * LEAST } });
+    const operation = await charged(accomplice);
+    await forge(victim, { direction: 'out', raw: FEE, reference: `${name}.${victim.id}` });
+    await forge(accomplice, { direction: 'in', raw: FEE, reference: `fee-refund.${operation}` });
+    await assertRefused(new RegExp(`${name}.${victim.id} does not belong to ${name}`));
+    assert.equal(await own.bank.available(victim), LEAST);
+  });
+
+  it('gives no more back for an operation than its fee', async () => {
+    await charged();
+    await propose();
+    const dear = await charged();
+    await forge(fees, { direction: 'out', raw: FEE + 1n, reference: `${name}.${fees.id}.2` });
+    await forge(payer, { direction: 'in', raw: FEE + 1n, reference: `fee-refund.${dear}` });
+    await assertRefused(new RegExp(`fee-refund.${dear} does not belong to ${name}`));
+    await reject(`${name}.${fees.id}.2`);
+    await isRefusedAlone(`fee-refund.${dear}`, 1);
+  });
+
+  it('gives nothing back for an operation that has not paid its fee', async () => {
+    await charged();
+    await propose();
+    const waiting = text((await own.pend()).id);
+    await forge(own.guarded, { direction: 'in', raw: 1n, reference: `fee-refund.${waiting}` });
+    await isRefusedAlone(`fee-refund.${waiting}`, 1);
+  });
+
+  it('gives nothing to anybody but the payer', async () => {
+    await charged();
+    await propose();
+    const foreign = await charged();
+    await forge(own.receiver, { direction: 'in', raw: FEE, reference: `fee-refund.${foreign}` });
+    await isRefusedAlone(`fee-refund.${foreign}`, 1);
+  });
+
+  it('gives nothing back twice for one operation', async () => {
+    const operation = await charged();
+    await propose();
+    await forge(payer, { direction: 'in', raw: FEE, reference: `fee-refund.${operation}.2` });
+    await isRefusedAlone(`fee-refund.${operation}.2`, 1);
+  });
+
+  it('comes out of the account that got the fee, not out of another fee account', async () => {
+    const first = await charged();
+    const before = fees;
+    fees = await own.bank.account({ funds: { COPM: LEAST } });
+    await setFeeAccount(db.database, systemClock, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
+    const second = await charged();
+    await forge(fees, { direction: 'out', raw: FEE + 1n, reference: `${name}.${fees.id}` });
+    await forge(before, { direction: 'out', raw: FEE - 1n, reference: `${name}.${before.id}` });
+    for (const operation of [first, second])
+      await forge(payer, { direction: 'in', raw: FEE, reference: `fee-refund.${operation}` });
+    await assertRefused(/propose it again first \(invalid_state\)/);
+    await propose();
+    assert.equal((await approve()).code, 0);
+    assert.equal(await own.bank.available(before), LEAST);
+    assert.equal(await own.bank.available(fees), LEAST);
+  });
+
+  it('is proposed by its own command: another proposal is refused its references', async () => {
+    const operation = await charged();
+    const deps = { database: db.database, desk: openDesk(db.database).desk };
+    for (const reference of [`fee-refund.${operation}`, `fee-refund.${operation}.2`, `x.${payer.id}`])
+      await assert.rejects(proposeAdjustment(deps, wanted(payer, { direction: 'in', raw: 1n, reference })), {
+        message: 'reference is not valid: names_a_fee_refund',
+      });
+    await proposeAdjustment(deps, wanted(payer, { direction: 'in', raw: 1n, reference: `case.${operation}` }));
+  });
+});
