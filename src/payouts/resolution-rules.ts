@@ -2,7 +2,7 @@ import { fundsRefusal } from '../accounts/rules.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
-import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
+import type { Payout, PayoutRailEvent, PayoutResolution } from '../db/entities/payouts.js';
 import type { LockedState } from '../ledger/desk/types.js';
 import type { RailStatement } from './rules.js';
 
@@ -38,12 +38,26 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutRe
   return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
 }
 
-/** A proposal for a payout in one state does not apply in the next: the rail has reported meanwhile. */
-export function overtakenRefusal({ status }: Payout, { payoutStatus, outcome }: PayoutResolution): Refusal | null {
-  if (status === payoutStatus) return null;
+/** How many different contradictions these report, however often. */
+export function countDifferent(conflicts: readonly PayoutRailEvent[]): number {
+  return new Set(conflicts.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
+}
+
+/**
+ * A proposal for a payout in one state does not apply in the next, nor after a new contradiction: the rail has reported
+ * meanwhile. They are counted, as clocks differ. `conflicts`: all of the payout's.
+ */
+export function overtakenRefusal(
+  { status }: Payout,
+  { payoutStatus, contradictions, outcome }: PayoutResolution,
+  conflicts: readonly PayoutRailEvent[],
+): Refusal | null {
+  const isNew = countDifferent(conflicts) > (contradictions ?? -1);
+  if (status === payoutStatus && !isNew) return null;
+  const news = status === payoutStatus ? 'the rail has contradicted it anew' : `the payout has become ${status}`;
   return {
     code: 'invalid_state',
-    message: `the payout has become ${status} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
+    message: `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
     details: { current: status, allowed: ['unchanged_since_proposed'] },
   };
 }

@@ -167,6 +167,21 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
+  it('is not applied if the rail names a second payment while it is asked: that stays raised', async () => {
+    const rail = new ScriptedRail(say('accepted'));
+    const answer = async (): Promise<typeof VOIDED> => {
+      const second = { key: id, ...say('completed', null, 'R-2'), callbackId: `second-${id}` };
+      assert.equal(await rails.callbacks.tell('simulated', second), 'conflict');
+      return VOIDED;
+    };
+    const rails = railsOf(db, { rail: Object.assign(rail, { void: answer }) });
+    await rails.submissions.submit(id);
+    await assert.rejects(resolve(rails, db, id, 'failed'), /contradicted it anew since it was proposed as failed/);
+    const { status, stuckReason } = await rowOf(db, id);
+    assert.deepEqual([status, stuckReason], ['failed', 'contradiction'], 'voided, as the rail said');
+    await assertSameStory(own, id);
+  });
+
   it('is not applied by a process that lacks the rail while a worker has it', async () => {
     const { rails } = await silent(VOIDED);
     await db.change(
