@@ -17,6 +17,7 @@ import {
   paidTimes,
   type PayoutBank,
   railsOf,
+  resolve,
   rowOf,
   saidOf,
   statusesOf,
@@ -194,6 +195,22 @@ describe('what becomes of an approved payout', () => {
     assert.equal(rail.given.length, 1);
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
+  });
+
+  it('known to the rail before it was handed over, and denied later: it is submitted again only if that was settled', async () => {
+    for (const isSettled of [false, true]) {
+      const id = await own.pay();
+      const rail = new ScriptedRail('silent', null, 'silent');
+      const rails = railsOf(db, { rail });
+      const callback = { key: id, ...say('accepted'), callbackId: `early-${id}` };
+      assert.equal(await rails.callbacks.tell('simulated', callback), 'conflict');
+      if (isSettled) await resolve(rails, db, id, 'unchanged');
+      await rails.submissions.submit(id);
+      await rails.submissions.ask(id);
+      assert.equal(rail.given.length, isSettled ? 2 : 1);
+      const { status, stuckReason } = await rowOf(db, id);
+      assert.deepEqual([status, stuckReason], ['in_progress', isSettled ? null : 'contradiction']);
+    }
   });
 
   it('contradicted: what was told stays, and operators are told', async () => {
