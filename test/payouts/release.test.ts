@@ -131,6 +131,16 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
+  it('is applied as returned if the rail voids what two people took for completed', async () => {
+    const { rails } = await silent(VOIDED);
+    await resolve(rails, db, id, 'completed');
+    assert.equal((await resolve(rails, db, id, 'returned')).status, 'returned');
+    assert.deepEqual(await balance(), FREE);
+    const late = { key: id, ...VOIDED, callbackId: `late-${id}` };
+    assert.equal(await rails.callbacks.tell('simulated', late), 'settled');
+    await assertSameStory(own, id);
+  });
+
   it('asks the rail nothing if one person would decide alone, or no money comes back', async () => {
     const { rail, rails } = await silent();
     const { desk, conversation } = rails;
