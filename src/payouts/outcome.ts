@@ -103,7 +103,7 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, sta
     case 'fail':
       return failed({ ...payout, railReference }, said, state);
     case 'return':
-      return returned(payout, said, state);
+      return returned({ ...payout, railReference }, said, state);
     case 'complete_and_return': {
       const first = completed({ ...payout, railReference }, state);
       const second = returned(first.settled, said, state);

@@ -89,6 +89,15 @@ describe('a rail that contradicts the end we know', () => {
     await assertSameStory(own, id);
   });
 
+  it('is raised: another reference than that of the return, of what two people took for completed', async () => {
+    const { id, rails, tell } = await ended('accepted', null, null);
+    await resolve(rails, db, id, 'completed');
+    assert.equal((await rowOf(db, id)).railReference, null);
+    assert.equal(await tell('returned', 'account_closed', 'R-1'), 'applied');
+    assert.equal((await rowOf(db, id)).railReference, 'R-1');
+    assert.equal(await tell('completed', null, 'R-2'), 'conflict');
+  });
+
   it('is raised: what was never given to it', async () => {
     const id = await own.pay();
     const { callbacks } = railsOf(db);
