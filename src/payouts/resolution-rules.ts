@@ -71,9 +71,11 @@ export function applyRefusal(
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refusal;
   if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, state.at);
-  const source =
-    payout.status === 'failed' && outcome === 'completed' ? state.account(payout.sourceAccountId) : undefined;
-  return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw: payout.feeRaw });
+  if (payout.status !== 'failed' || outcome !== 'completed') return null;
+  const { sourceAccountId, feeAccountId, feeRaw } = payout;
+  if (feeAccountId !== null && state.account(feeAccountId)?.account.status === 'closed') return FEE_ACCOUNT_CLOSED;
+  const source = state.account(sourceAccountId);
+  return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
 /** A rail that cannot void is trusted to have reported or refused everything handed to it by then. */
@@ -90,6 +92,12 @@ function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at
   };
 }
 
+const FEE_ACCOUNT_CLOSED: Refusal = {
+  code: 'invalid_state',
+  message:
+    'the account that gets its fee is closed: resolve it as unchanged, and take the amount from its account by an adjustment',
+  details: { current: 'closed', allowed: ['active', 'frozen'] },
+};
 const NOT_ASKED: Refusal = {
   code: 'invalid_state',
   message: 'the rail has not said that it will never pay this: approve the resolution again',

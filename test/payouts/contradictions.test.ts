@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { closeAccount } from '../../src/accounts/closing.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { approveResolution } from '../../src/payouts/release.js';
@@ -290,6 +291,21 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal((await own.get(id)).status, 'returned');
       await assertSameStory(own, id);
       await assertLedgerSound(db.database);
+    });
+
+    it('is refused once the account that gets the fee is closed', async () => {
+      const fees = await charge(own, 700n);
+      const { id, rails, tell } = await ended('failed', 'account_closed');
+      await tell('completed');
+      await charge(own, 700n);
+      await closeAccount(db.database, systemClock, fees.id, { reason: 'it moved away', actor: TEST_ACTOR });
+      await assert.rejects(
+        resolve(rails, db, id, 'completed'),
+        /the account that gets its fee is closed: resolve it as/,
+      );
+      assert.equal((await rowOf(db, id)).status, 'failed');
+      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+      assert.equal((await resolve(rails, db, id, 'unchanged')).stuckSince, null);
     });
 
     it('is refused if the account lacks the funds: nothing is overdrawn', async () => {
