@@ -30,6 +30,7 @@ import { Traces1763746850000 } from './1763746850000-traces.js';
 import { StandingAudit1763746851000 } from './1763746851000-standing-audit.js';
 import { Restores1763746860000 } from './1763746860000-restores.js';
 import { UnpaidRows1763746870000 } from './1763746870000-unpaid-rows.js';
+import { ContradictionsSeen1763746875000 } from './1763746875000-contradictions-seen.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   StandingAudit1763746851000,
   Restores1763746860000,
   UnpaidRows1763746870000,
+  ContradictionsSeen1763746875000,
 ];

@@ -31,24 +31,23 @@ export function assertSettled(field: string, at: Instant, now: Instant): void {
 }
 
 /**
- * Waits for uncommitted postings dated at or before a settled moment. A posting holds the account's row from before it
- * is dated until it is committed, so there are none once a later one is committed. Throws ledger_unavailable.
+ * Waits for uncommitted postings dated at or before a settled moment, however long their COMMIT takes. A posting holds
+ * the account's row from before it is dated until it is committed, so there are none once a later one is committed.
+ * Throws ledger_unavailable.
  */
 export async function awaitPostings(
   database: Database,
-  { id, lastPostedAt }: Pick<Account, 'id' | 'lastPostedAt'>,
+  own: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
   at: Instant,
 ): Promise<void> {
-  if (lastPostedAt > at) return;
+  const id = own.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
+  if (id.length === 0) return;
   try {
-    await transact(database, (transaction) => transaction.find(accounts, { id }, { forUpdate: true }));
+    await transact(database, (work) => work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }));
   } catch (failure) {
     throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
   }
 }
-
-/** A command is given up within a minute, and the server ends a transaction whose process has frozen even sooner. */
-const COMMITTED_AFTER_MS = 60_000;
 
 export interface ReadingDeps {
   readonly database: Database;
@@ -65,12 +64,11 @@ export async function readPastBalances(
   at: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (!guard.isWell()) throw ledgerUnavailable();
-  const now = clock();
-  assertSettled('at', at, now);
+  assertSettled('at', at, clock());
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
-  if (at > now - COMMITTED_AFTER_MS) await awaitPostings(database, account, at);
+  await awaitPostings(database, [account], at);
   const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? NOTHING;
   return {
     account_id: accountId,

@@ -7,8 +7,17 @@ import {
   payouts,
 } from '../db/entities/payouts.js';
 import { capabilityRefusal } from '../accounts/rules.js';
-import { changeRow, type Decision, insertRow, type LockedState, refuse } from '../ledger/desk/types.js';
-import { type PayoutCommand, railEvent, unchanged } from './outcome.js';
+import {
+  changeRow,
+  type Decision,
+  insertRow,
+  type LockedState,
+  need,
+  type Need,
+  refuse,
+  type RowWrite,
+} from '../ledger/desk/types.js';
+import { type PayoutCommand, railEvent, raised, unchanged } from './outcome.js';
 import { calmed, nextInstant } from './rules.js';
 
 /** Each order to a rail is a numbered attempt, written under the lock before the call. (docs/contract.md, Rails) */
@@ -29,9 +38,29 @@ export function decideAttempt(command: PayoutCommand, state: LockedState): Decis
   if (payout === undefined) return refuse(NOT_FOUND, false);
   if (payout.status !== 'in_progress') return refuse(endedAlready(payout), false);
   if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
-  if (payout.railReference !== null) return refuse(TAKEN, false);
+  if (isTaken(payout, state)) return refuse(TAKEN, false);
   if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
   return attempted(command, payout, state);
+}
+
+export interface DenyPayout extends PayoutCommand {
+  readonly isSettled: boolean;
+}
+
+/** The rail never heard of what it accepted or has ended: for a failed payout no contradiction. */
+export function decideDenial(command: DenyPayout, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
+  if (payout === undefined) return refuse(NOT_FOUND, false);
+  const { status, stuckSince } = payout;
+  const isContrary =
+    status === 'completed' || status === 'returned' || (status === 'in_progress' && isTaken(payout, state));
+  const isSettled = command.isSettled && stuckSince === null;
+  const effect = isContrary ? (isSettled ? 'settled' : 'conflict') : 'noted';
+  const settled = effect === 'conflict' ? raised(payout, 'contradiction', state) : payout;
+  const word = { kind: 'inquiry', said: 'unknown', effect } as const;
+  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, state.at))];
+  if (settled !== payout) rows.push(changeRow(payouts, settled));
+  return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: false };
 }
 
 function maySend({ sourceAccountId }: Payout, state: LockedState): boolean {
@@ -46,6 +75,25 @@ function attempted(command: PayoutCommand, payout: Payout, state: LockedState): 
   const sent = railEvent(command, next, { kind: 'submission', effect: 'sent', attempt }, state.at);
   const rows = [changeRow(payouts, next), insertRow(payoutRailEvents, sent)];
   return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
+}
+
+/** What `isTaken` and `openResolution` read. */
+export function attemptNeeds({ id: payoutId }: Payout): Need[] {
+  const heard = [
+    { payoutId, ...LISTED },
+    { payoutId, ...CONTRARY },
+  ];
+  return [need(payoutResolutions, { payoutId }), ...heard.map((key) => need(payoutRailEvents, key))];
+}
+
+const LISTED = { kind: 'statement', effect: 'noted' } as const;
+const CONTRARY = { effect: 'conflict' } as const;
+
+/** Whether its rail has named it: in an answer, on a statement, or where it was contrary and is not settled yet. */
+function isTaken({ id: payoutId, railReference, stuckReason }: Payout, state: LockedState): boolean {
+  if (railReference !== null || state.rows(payoutRailEvents, { payoutId, ...LISTED }).length > 0) return true;
+  const contrary = state.rows(payoutRailEvents, { payoutId, ...CONTRARY });
+  return stuckReason === 'contradiction' && contrary.some(({ said }) => said !== 'unknown');
 }
 
 /** A resolution that one operator has proposed and no other has decided. */

@@ -1,23 +1,15 @@
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { type Payout, payoutResolutions, payouts } from '../db/entities/payouts.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { readReach } from '../accounts/reachable.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { Uuid } from '../core/ids.js';
 import { type CommandKind, naming, need } from '../ledger/desk/types.js';
-import { decideAttempt, decideBegin } from './attempts.js';
+import { attemptNeeds, decideAttempt, decideBegin, decideDenial, type DenyPayout } from './attempts.js';
 import { decidePayout } from './decide.js';
-import {
-  decideDenial,
-  decideRaise,
-  decideReport,
-  type DenyPayout,
-  type PayoutCommand,
-  type RaisePayout,
-  type ReportOutcome,
-} from './outcome.js';
+import { decideRaise, decideReport, type PayoutCommand, type RaisePayout, type ReportOutcome } from './outcome.js';
 import type { RailRoute } from './rails/rules.js';
 import type { CreatePayout } from './rules.js';
 
@@ -68,7 +60,7 @@ export const beginPayout: CommandKind<PayoutCommand, Payout> = {
 export const attemptPayout: CommandKind<PayoutCommand, Payout> = {
   ...beginPayout,
   name: 'attempt payout',
-  needs: ({ facts }) => [need(payouts, { id: facts.id }), need(payoutResolutions, { payoutId: facts.id })],
+  needs: ({ facts }) => [need(payouts, { id: facts.id }), ...attemptNeeds(facts)],
   decide: decideAttempt,
 };
 
@@ -89,7 +81,7 @@ export const raisePayout: CommandKind<RaisePayout, Payout> = {
 
 /** The rail never heard of the payout. */
 export const denyPayout: CommandKind<DenyPayout, Payout> = {
-  ...beginPayout,
+  ...attemptPayout,
   name: 'deny payout',
   decide: decideDenial,
 };

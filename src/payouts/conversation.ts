@@ -59,10 +59,7 @@ export class RailConversation {
     const said = await this.call(payout, 'inquiry', (rail) => rail.status(payout.id));
     if (said === 'silent') return { payout, answer: 'silent' };
     if (said !== null) return { payout: await this.report(payout, 'inquiry', said), answer: 'statement' };
-    if (payout.railReference !== null || payout.endedAt !== null)
-      return { payout: await this.deny(payout), answer: 'unknown' };
-    await this.note(payout, { kind: 'inquiry', effect: 'noted', said: 'unknown' });
-    return { payout, answer: 'unknown' };
+    return { payout: await this.deny(payout), answer: 'unknown' };
   }
 
   /** 'silent' if it is unknown what the rail did. */

@@ -103,7 +103,7 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, sta
     case 'fail':
       return failed({ ...payout, railReference }, said, state);
     case 'return':
-      return returned(payout, said, state);
+      return returned({ ...payout, railReference }, said, state);
     case 'complete_and_return': {
       const first = completed({ ...payout, railReference }, state);
       const second = returned(first.settled, said, state);
@@ -170,26 +170,6 @@ export function decideRaise(command: RaisePayout, state: LockedState): Decision<
     writes: { rows: [changeRow(payouts, settled)] },
     bindsKey: false,
   };
-}
-
-export interface DenyPayout extends PayoutCommand {
-  readonly isSettled: boolean;
-}
-
-/** The rail never heard of what it accepted or has ended: for a failed payout no contradiction. */
-export function decideDenial(command: DenyPayout, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: command.facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { status, railReference, stuckSince } = payout;
-  const isContrary =
-    status === 'completed' || status === 'returned' || (status === 'in_progress' && railReference !== null);
-  const isSettled = command.isSettled && stuckSince === null;
-  const effect = isContrary ? (isSettled ? 'settled' : 'conflict') : 'noted';
-  const settled = effect === 'conflict' ? raised(payout, 'contradiction', state) : payout;
-  const word = { kind: 'inquiry', said: 'unknown', effect } as const;
-  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, state.at))];
-  if (settled !== payout) rows.push(changeRow(payouts, settled));
-  return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: false };
 }
 
 export function unchanged(payout: Payout): Decision<Payout> {

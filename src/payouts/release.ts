@@ -51,7 +51,9 @@ export async function approveResolution(
     const lostUntil = await lostOf(conversation.deps.database.reader, payout);
     return applyResolution(desk, seen, by, { by: 'quiet', quietMs: quietMs(payout.rail), lostUntil }, why);
   }
-  if (said.status !== 'voided' || open.outcome !== 'failed') return refused(conversation, payout, open, said);
+  // In progress and voided, it has failed; one taken for completed comes back.
+  const isReleased = said.status === 'voided' && (open.outcome === 'failed' || payout.status === 'completed');
+  if (!isReleased) return refused(conversation, payout, open, said);
   const release: Release = { by: 'void', said, eventId: newId() };
   try {
     return await applyResolution(desk, seen, by, release, why);

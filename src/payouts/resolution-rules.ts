@@ -2,7 +2,7 @@ import { fundsRefusal } from '../accounts/rules.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
-import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
+import type { Payout, PayoutRailEvent, PayoutResolution } from '../db/entities/payouts.js';
 import type { LockedState } from '../ledger/desk/types.js';
 import type { RailStatement } from './rules.js';
 
@@ -38,12 +38,26 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutRe
   return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
 }
 
-/** A proposal for a payout in one state does not apply in the next: the rail has reported meanwhile. */
-export function overtakenRefusal({ status }: Payout, { payoutStatus, outcome }: PayoutResolution): Refusal | null {
-  if (status === payoutStatus) return null;
+/** How many different contradictions these report, however often. */
+export function countDifferent(conflicts: readonly PayoutRailEvent[]): number {
+  return new Set(conflicts.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
+}
+
+/**
+ * A proposal for a payout in one state does not apply in the next, nor after a new contradiction: the rail has reported
+ * meanwhile. They are counted, as clocks differ. `conflicts`: all of the payout's.
+ */
+export function overtakenRefusal(
+  { status }: Payout,
+  { payoutStatus, contradictions, outcome }: PayoutResolution,
+  conflicts: readonly PayoutRailEvent[],
+): Refusal | null {
+  const isNew = countDifferent(conflicts) > (contradictions ?? -1);
+  if (status === payoutStatus && !isNew) return null;
+  const news = status === payoutStatus ? 'the rail has contradicted it anew' : `the payout has become ${status}`;
   return {
     code: 'invalid_state',
-    message: `the payout has become ${status} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
+    message: `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
     details: { current: status, allowed: ['unchanged_since_proposed'] },
   };
 }
@@ -57,9 +71,11 @@ export function applyRefusal(
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refusal;
   if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, state.at);
-  const source =
-    payout.status === 'failed' && outcome === 'completed' ? state.account(payout.sourceAccountId) : undefined;
-  return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw: payout.feeRaw });
+  if (payout.status !== 'failed' || outcome !== 'completed') return null;
+  const { sourceAccountId, feeAccountId, feeRaw } = payout;
+  if (feeAccountId !== null && state.account(feeAccountId)?.account.status === 'closed') return FEE_ACCOUNT_CLOSED;
+  const source = state.account(sourceAccountId);
+  return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
 /** A rail that cannot void is trusted to have reported or refused everything handed to it by then. */
@@ -76,6 +92,12 @@ function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at
   };
 }
 
+const FEE_ACCOUNT_CLOSED: Refusal = {
+  code: 'invalid_state',
+  message:
+    'the account that gets its fee is closed: resolve it as unchanged, and take the amount from its account by an adjustment',
+  details: { current: 'closed', allowed: ['active', 'frozen'] },
+};
 const NOT_ASKED: Refusal = {
   code: 'invalid_state',
   message: 'the rail has not said that it will never pay this: approve the resolution again',

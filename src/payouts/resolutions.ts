@@ -5,6 +5,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import {
   type Payout,
+  type PayoutRailEvent,
   type PayoutResolution,
   payoutRailEvents,
   payoutResolutions,
@@ -20,6 +21,7 @@ import {
   type LockedState,
   naming,
   need,
+  type Need,
   refuse,
   type RowWrite,
 } from '../ledger/desk/types.js';
@@ -31,6 +33,7 @@ import { type Applied, actOn, applied, type PayoutCommand, railEvent, scheduled,
 import {
   ANOTHER_OPEN,
   applyRefusal,
+  countDifferent,
   NOTHING_OPEN,
   OPEN_ALREADY,
   outcomeRefusal,
@@ -68,7 +71,7 @@ const proposing: CommandKind<Propose, Payout> = {
   resourceType: 'payout',
   table: payouts,
   accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  needs: ({ facts }) => [need(payouts, { id: facts.id }), need(payoutResolutions, { payoutId: facts.id })],
+  needs: ({ facts }) => [need(payouts, { id: facts.id }), ...resolutionNeeds(facts)],
   decide: decideProposal,
 };
 
@@ -77,9 +80,17 @@ const deciding: CommandKind<Decide, Payout> = {
   resourceType: 'payout',
   table: payouts,
   accounts: naming(({ facts }) => postedAccounts(facts)),
-  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), need(payoutResolutions, { payoutId: facts.id })],
+  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...resolutionNeeds(facts)],
   decide: decideVerdict,
 };
+
+function resolutionNeeds({ id: payoutId }: Payout): Need[] {
+  return [need(payoutResolutions, { payoutId }), need(payoutRailEvents, { payoutId, effect: 'conflict' })];
+}
+
+function conflictsOf({ id: payoutId }: Payout, state: LockedState): readonly PayoutRailEvent[] {
+  return state.rows(payoutRailEvents, { payoutId, effect: 'conflict' });
+}
 
 function decideProposal(command: Propose, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
@@ -96,6 +107,7 @@ function decideProposal(command: Propose, state: LockedState): Decision<Payout> 
     reason,
     status: 'proposed',
     payoutStatus: payout.status,
+    contradictions: countDifferent(conflictsOf(payout, state)),
     proposedBy: by.name,
     proposedById: by.id,
     decidedBy: null,
@@ -118,7 +130,7 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   const isApplied = verdict === 'apply';
   const refusal = isApplied
     ? (secondPersonRefusal(open.proposedById, by.id) ??
-      overtakenRefusal(payout, open) ??
+      overtakenRefusal(payout, open, conflictsOf(payout, state)) ??
       applyRefusal(payout, outcome, command.release, state))
     : null;
   if (refusal !== null) return refuse(refusal, false);

@@ -5,9 +5,9 @@ import { literal } from '../db/statements.js';
 
 /**
  * Whether operators have settled this very report by the rail: it arrived before they last decided the payout's
- * outcome. Repeating it does not raise the payout again. A new report does, and so does one that was no contradiction
- * when they decided (`noted`): an order that was accepted, then voided, and is accepted again. May be read before the
- * account is locked, since what is settled stays settled.
+ * outcome, on a proposal that knew it. Repeating it does not raise the payout again. A new report does, and so does one
+ * that was no contradiction when they decided (`noted`): an order that was accepted, then voided, and is accepted
+ * again. May be read before the account is locked, since what is settled stays settled.
  */
 export async function isResolvedReport(
   reader: Reader,
@@ -15,9 +15,11 @@ export async function isResolvedReport(
   { status, reference }: { readonly status: NonNullable<PayoutRailEvent['said']>; readonly reference: string | null },
 ): Promise<boolean> {
   const named = literal(payoutRailEvents, 'railReference', reference);
+  // What an earlier release applied may have been proposed before the report.
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) JOIN payout_resolutions r
-      ON r.payout_id=e.payout_id AND r.status='applied' AND r.decided_at>=e.at
+      ON r.payout_id=e.payout_id AND r.status='applied'
+        AND e.at<=IF(r.contradictions IS NULL, r.created_at, r.decided_at)
      WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
        AND e.rail_reference<=>${named} AND e.kind<>'resolution' AND e.effect NOT IN ('replayed','noted') LIMIT 1`,
   );

@@ -4,7 +4,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import { type Payout, payouts, payoutSecrets } from '../db/entities/payouts.js';
-import { literal } from '../db/statements.js';
+import { literal, literals } from '../db/statements.js';
 import { ACCOUNT_CANNOT_SEND } from './attempts.js';
 import { attemptPayout, beginPayout } from './commands.js';
 import { railCommand, type RailConversation } from './conversation.js';
@@ -68,35 +68,51 @@ export class Submissions {
     return isGiven ? { payout, isFrozen: false } : this.giveAgain(payout);
   }
 
-  /** Raises what was submitted before that age and not heard of since, at most `limit`. Returns how many. */
-  async raiseSilent(olderMs: number, limit: number): Promise<number> {
-    const { conversation } = this.deps;
-    const { clock, database } = conversation.deps;
-    const before = instant(clock() - olderMs);
-    const rows = await database.reader.list(
-      payouts,
-      `FORCE INDEX (submitted)
-       WHERE status=${literal(payouts, 'status', 'in_progress')} AND submitted_at<${time.literal(before)}
-         AND stuck_since IS NULL ORDER BY submitted_at LIMIT ${Math.trunc(limit)}`,
-    );
-    await Promise.all(rows.map((payout) => conversation.raise(payout, before)));
-    return rows.length;
+  /**
+   * Raises what was submitted before that age and not heard of since, at most `limit` at a time. Returns how many in the
+   * end. An account that cannot be decided about, such as one with a wrong clock, keeps back no other's: what it throws
+   * is thrown when the others are raised.
+   */
+  raiseSilent(olderMs: number, limit: number): Promise<number> {
+    const status = literal(payouts, 'status', 'in_progress');
+    const silent = (before: string, others: string) =>
+      `FORCE INDEX (submitted) WHERE status=${status} AND submitted_at<${before} ${others} ORDER BY submitted_at`;
+    return this.raiseOlder(olderMs, limit, silent);
   }
 
   /** The same for payouts approved before that age and still not handed to their rail. */
-  async raiseUnsubmitted(olderMs: number, limit: number): Promise<number> {
+  raiseUnsubmitted(olderMs: number, limit: number): Promise<number> {
+    const status = literal(payouts, 'status', 'approved');
+    // Few are approved, unless their rail does not answer.
+    const waiting = (before: string, others: string) =>
+      `FORCE INDEX (expiring) WHERE status=${status} AND approved_at<${before} ${others}`;
+    return this.raiseOlder(olderMs, limit, waiting);
+  }
+
+  private async raiseOlder(
+    olderMs: number,
+    limit: number,
+    older: (before: string, others: string) => string,
+  ): Promise<number> {
     const { conversation } = this.deps;
     const { clock, database } = conversation.deps;
     const before = instant(clock() - olderMs);
-    // Few are approved, unless their rail does not answer.
-    const rows = await database.reader.list(
-      payouts,
-      `FORCE INDEX (expiring)
-       WHERE status=${literal(payouts, 'status', 'approved')} AND approved_at<${time.literal(before)}
-         AND stuck_since IS NULL LIMIT ${Math.trunc(limit)}`,
-    );
-    await Promise.all(rows.map((payout) => conversation.raise(payout, before)));
-    return rows.length;
+    const faults = new Map<Uuid, unknown>();
+    for (;;) {
+      const known = [...faults.keys()];
+      const without =
+        known.length === 0 ? '' : `AND source_account_id NOT IN (${literals(payouts, 'sourceAccountId', known)})`;
+      const where = older(time.literal(before), `AND stuck_since IS NULL ${without}`);
+      const rows = await database.reader.list(payouts, `${where} LIMIT ${Math.trunc(limit)}`);
+      const raising = rows.map((payout) =>
+        conversation.raise(payout, before).catch((fault: unknown) => faults.set(payout.sourceAccountId, fault)),
+      );
+      await Promise.all(raising);
+      // Where so many fail, it is not for the accounts.
+      if (faults.size > known.length && faults.size < limit) continue;
+      for (const fault of faults.values()) throw fault;
+      return rows.length;
+    }
   }
 
   /** One more attempt, unless the payout has ended or is about to. */

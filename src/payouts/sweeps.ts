@@ -30,9 +30,9 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
     name: 'stuck payouts',
     everyMs: STUCK_EVERY_MS,
     run: async () => {
-      const silent = await submissions.raiseSilent(silentMs, AT_ONCE);
-      const unsubmitted = await submissions.raiseUnsubmitted(approvedMs, AT_ONCE);
-      return silent === AT_ONCE || unsubmitted === AT_ONCE;
+      const raising = [submissions.raiseSilent(silentMs, AT_ONCE), submissions.raiseUnsubmitted(approvedMs, AT_ONCE)];
+      await Promise.allSettled(raising);
+      return (await Promise.all(raising)).includes(AT_ONCE);
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Database } from '../../src/db/database.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
+import { readTotalsAt } from '../../src/ops/reports/ledger-totals.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -146,6 +147,23 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     });
     assert.deepEqual(await asked, { COPM: '7', DUSD: '0' });
     assert.deepEqual(await totals(account, at), { COPM: '7', DUSD: '0' });
+  });
+
+  it('waits for it however long the commit takes, as the trial balance does', async () => {
+    const account = await bank.account();
+    now = instant(now + HOUR_MS);
+    const at = now;
+    let asked: Promise<unknown> = Promise.resolve();
+    let reported: Promise<unknown> = Promise.resolve();
+    const accountsTotal = async () => (await readTotalsAt(db.database, at)).of(account.tenantId, 'accounts', 'COPM');
+    await whileCommitting(account, at, async () => {
+      now = instant(now + HOUR_MS);
+      asked = totals(account, at);
+      reported = accountsTotal();
+      await Promise.race([Promise.all([asked, reported]), new Promise((resolve) => setTimeout(resolve, 300))]);
+    });
+    assert.deepEqual(await asked, { COPM: '7', DUSD: '0' });
+    assert.equal(await reported, await accountsTotal());
   });
 
   it('does not wait if the account has posted after that moment', async () => {

@@ -139,11 +139,11 @@ export class ReferencePayouts {
     return 1;
   }
 
-  /** The same of one that was handed over: what the rail has never heard of is given again. */
+  /** The same of one that was handed over: what the rail never named, and has never heard of, is given again. */
   ask(payout: RefPayout, [first, second]: readonly [RailWord, RailWord]): number {
     if (payout.json.status !== 'in_progress') return 0;
     if (first.said !== 'unknown') this.hear(payout, first);
-    else if (payout.json.rail_reference === null) {
+    else if (payout.json.rail_reference === null && !payout.isContradicted) {
       this.ledger.count('payout given again');
       this.hear(payout, second);
       return 1;

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { closeAccount } from '../../src/accounts/closing.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
+import { approveResolution } from '../../src/payouts/release.js';
+import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, LEAST, list, object } from '../support/bank.js';
+import { answered, idLiteral, LEAST, list, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -15,6 +18,7 @@ import {
   resolve,
   rowOf,
   saidOf,
+  seen,
   statusesOf,
 } from './support.js';
 
@@ -84,6 +88,15 @@ describe('a rail that contradicts the end we know', () => {
     assert.equal(await tell('completed'), 'applied');
     assert(await isStuck());
     await assertSameStory(own, id);
+  });
+
+  it('is raised: another reference than that of the return, of what two people took for completed', async () => {
+    const { id, rails, tell } = await ended('accepted', null, null);
+    await resolve(rails, db, id, 'completed');
+    assert.equal((await rowOf(db, id)).railReference, null);
+    assert.equal(await tell('returned', 'account_closed', 'R-1'), 'applied');
+    assert.equal((await rowOf(db, id)).railReference, 'R-1');
+    assert.equal(await tell('completed', null, 'R-2'), 'conflict');
   });
 
   it('is raised: what was never given to it', async () => {
@@ -179,6 +192,47 @@ describe('a rail that contradicts the end we know', () => {
     await assertSameStory(own, id);
   });
 
+  describe('while a resolution is proposed', () => {
+    const approve = async ({ conversation }: ReturnType<typeof railsOf>, id: Uuid) =>
+      approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    /** Completed, contradicted, and proposed as right by somebody whose clock was ahead. */
+    const proposed = async () => {
+      const all = await ended('completed');
+      assert.equal(await all.tell('failed', 'account_closed'), 'conflict');
+      const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
+      const wanted = { outcome: 'unchanged', reason: 'the bank has looked', by: someone('maria') } as const;
+      await proposeResolution(ahead.desk, await rowOf(db, all.id), wanted);
+      return all;
+    };
+
+    it('is settled by nobody who has not seen it: the proposal of before is refused', async () => {
+      const { id, rails, tell, isStuck } = await proposed();
+      assert.equal(await tell('completed', null, 'R-2'), 'conflict');
+      await assert.rejects(approve(rails, id), /the rail has contradicted it anew since it was proposed as unchanged/);
+      assert(await isStuck());
+      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+      await resolve(rails, db, id, 'unchanged');
+      assert.equal(await tell('completed', null, 'R-2'), 'settled');
+    });
+
+    it('is settled if it only repeats what the proposer has seen', async () => {
+      const { id, rails, tell, isStuck } = await proposed();
+      assert.equal(await tell('failed', 'account_closed'), 'conflict');
+      await approve(rails, id);
+      assert(!(await isStuck()));
+    });
+
+    it('is not settled by what a release applied that did not compare', async () => {
+      const { id, rails, tell, isStuck } = await ended('completed');
+      await tell('completed', null, 'R-2');
+      await resolve(rails, db, id, 'unchanged');
+      const earlier = 'contradictions=NULL, created_at=created_at-INTERVAL 1 HOUR';
+      await db.change(`UPDATE payout_resolutions SET ${earlier} WHERE payout_id=${idLiteral(id)}`);
+      assert.equal(await tell('completed', null, 'R-2'), 'conflict');
+      assert(await isStuck());
+    });
+  });
+
   it('is raised: accepted again after it was voided, even if it had been accepted before', async () => {
     const id = await own.pay();
     const rails = railsOf(db, { rail: new ScriptedRail(say('accepted'), say('voided')) });
@@ -237,6 +291,21 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal((await own.get(id)).status, 'returned');
       await assertSameStory(own, id);
       await assertLedgerSound(db.database);
+    });
+
+    it('is refused once the account that gets the fee is closed', async () => {
+      const fees = await charge(own, 700n);
+      const { id, rails, tell } = await ended('failed', 'account_closed');
+      await tell('completed');
+      await charge(own, 700n);
+      await closeAccount(db.database, systemClock, fees.id, { reason: 'it moved away', actor: TEST_ACTOR });
+      await assert.rejects(
+        resolve(rails, db, id, 'completed'),
+        /the account that gets its fee is closed: resolve it as/,
+      );
+      assert.equal((await rowOf(db, id)).status, 'failed');
+      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+      assert.equal((await resolve(rails, db, id, 'unchanged')).stuckSince, null);
     });
 
     it('is refused if the account lacks the funds: nothing is overdrawn', async () => {

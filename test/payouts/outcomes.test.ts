@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { cancelRacing } from '../campaigns/payouts.js';
+import { stuckSweep } from '../../src/payouts/sweeps.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, LEAST, object } from '../support/bank.js';
+import { answered, idLiteral, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
@@ -17,6 +19,7 @@ import {
   paidTimes,
   type PayoutBank,
   railsOf,
+  resolve,
   rowOf,
   saidOf,
   statusesOf,
@@ -196,6 +199,22 @@ describe('what becomes of an approved payout', () => {
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
   });
 
+  it('known to the rail before it was handed over, and denied later: it is submitted again only if that was settled', async () => {
+    for (const isSettled of [false, true]) {
+      const id = await own.pay();
+      const rail = new ScriptedRail('silent', null, 'silent');
+      const rails = railsOf(db, { rail });
+      const callback = { key: id, ...say('accepted'), callbackId: `early-${id}` };
+      assert.equal(await rails.callbacks.tell('simulated', callback), 'conflict');
+      if (isSettled) await resolve(rails, db, id, 'unchanged');
+      await rails.submissions.submit(id);
+      await rails.submissions.ask(id);
+      assert.equal(rail.given.length, isSettled ? 2 : 1);
+      const { status, stuckReason } = await rowOf(db, id);
+      assert.deepEqual([status, stuckReason], ['in_progress', isSettled ? null : 'contradiction']);
+    }
+  });
+
   it('contradicted: what was told stays, and operators are told', async () => {
     const id = await own.pay();
     const { submissions, callbacks } = railsOf(db);
@@ -222,6 +241,28 @@ describe('what becomes of an approved payout', () => {
     await submissions.ask(id);
     const settled = await rowOf(db, id);
     assert.deepEqual([settled.status, settled.stuckSince, settled.stuckReason], ['completed', null, null]);
+  });
+
+  it('without progress for too long: it is raised, whatever keeps older ones of another account from it', async () => {
+    const other = await openPayoutBank(api);
+    const [stopped, alike, silent, waiting] = [await own.pay(), await own.pay(), await other.pay(), await other.pay()];
+    const { submissions } = railsOf(db, { rail: new ScriptedRail() });
+    const dated = (id: Uuid, set: string) => db.change(`UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`);
+    for (const id of [stopped, alike, silent]) {
+      await submissions.submit(id);
+      await dated(id, `submitted_at='${id === silent ? '2021' : '2020'}-01-01'`);
+    }
+    await dated(waiting, `approved_at='2021-01-01'`);
+    const postedAt = (by: string) =>
+      db.change(`UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(own.source.id)}`);
+    await postedAt('+INTERVAL 1 HOUR');
+    const reasonsOf = (ids: readonly Uuid[]) => Promise.all(ids.map(async (id) => (await rowOf(db, id)).stuckReason));
+    await assert.rejects(submissions.raiseSilent(60_000, 2), /ledger/);
+    assert.deepEqual(await reasonsOf([stopped, alike, silent, waiting]), [null, null, 'no_outcome', null]);
+    const round = stuckSweep(submissions, { silentMs: 60_000, approvedMs: 60_000 }).run(new AbortController().signal);
+    await assert.rejects(round, /ledger/);
+    assert.deepEqual(await reasonsOf([stopped, waiting]), [null, 'no_outcome']);
+    await postedAt('-INTERVAL 1 HOUR');
   });
 
   it('on a rail that is no longer configured: it waits, and says why', async () => {

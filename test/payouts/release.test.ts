@@ -131,6 +131,16 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
+  it('is applied as returned if the rail voids what two people took for completed', async () => {
+    const { rails } = await silent(VOIDED);
+    await resolve(rails, db, id, 'completed');
+    assert.equal((await resolve(rails, db, id, 'returned')).status, 'returned');
+    assert.deepEqual(await balance(), FREE);
+    const late = { key: id, ...VOIDED, callbackId: `late-${id}` };
+    assert.equal(await rails.callbacks.tell('simulated', late), 'settled');
+    await assertSameStory(own, id);
+  });
+
   it('asks the rail nothing if one person would decide alone, or no money comes back', async () => {
     const { rail, rails } = await silent();
     const { desk, conversation } = rails;
@@ -164,6 +174,21 @@ describe('an outcome that gives money back', () => {
     await assert.rejects(approve, /another resolution is proposed in its place/);
     assert.equal((await rowOf(db, id)).status, 'failed', 'as the rail said meanwhile');
     assert.deepEqual(await balance(), FREE);
+    await assertSameStory(own, id);
+  });
+
+  it('is not applied if the rail names a second payment while it is asked: that stays raised', async () => {
+    const rail = new ScriptedRail(say('accepted'));
+    const answer = async (): Promise<typeof VOIDED> => {
+      const second = { key: id, ...say('completed', null, 'R-2'), callbackId: `second-${id}` };
+      assert.equal(await rails.callbacks.tell('simulated', second), 'conflict');
+      return VOIDED;
+    };
+    const rails = railsOf(db, { rail: Object.assign(rail, { void: answer }) });
+    await rails.submissions.submit(id);
+    await assert.rejects(resolve(rails, db, id, 'failed'), /contradicted it anew since it was proposed as failed/);
+    const { status, stuckReason } = await rowOf(db, id);
+    assert.deepEqual([status, stuckReason], ['failed', 'contradiction'], 'voided, as the rail said');
     await assertSameStory(own, id);
   });
 

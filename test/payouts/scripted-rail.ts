@@ -47,7 +47,7 @@ export class ScriptedRail implements Rail {
 export function say(
   status: RailStatement['status'],
   failureCode: RailStatement['failureCode'] = null,
-  reference = 'R-1',
+  reference: string | null = 'R-1',
 ): RailStatement {
   return { status, reference, failureCode };
 }

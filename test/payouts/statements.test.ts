@@ -4,6 +4,8 @@ import { newId } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { SimulatedRail } from '../../development/simulated-rail/rail.js';
+import { attemptPayout } from '../../src/payouts/commands.js';
+import { railCommand } from '../../src/payouts/conversation.js';
 import type { Rail, Rails } from '../../src/payouts/rails/types.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
@@ -11,6 +13,7 @@ import type { GivenLine } from '../../src/payouts/statements/store.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { ScriptedRail } from './scripted-rail.js';
 import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
 
 const DAY_MS = 86_400_000;
@@ -215,6 +218,21 @@ describe('the statements of a rail', () => {
     assert.deepEqual([(await rowOf(db, payout.id)).status, await stuck(payout.id)], ['in_progress', 'no_outcome']);
     assert.deepEqual(await fromStatements(payout.id), ['failed noted R-3']);
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
+  });
+
+  it('keep a payout from being handed over again, whatever its rail says of it later', async () => {
+    for (const status of ['completed', 'failed'] as const) {
+      const id = await own.pay(undefined, { destination: { country } });
+      const scripted = new ScriptedRail('silent', null, null);
+      const { submissions, desk } = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
+      const { payout } = await submissions.submit(id);
+      await take(dayOf(systemClock()), [lineOf(payout, { status, reference: `R-${status}` })]);
+      await submissions.ask(id);
+      assert.deepEqual([scripted.given.length, scripted.asked.length], [1, 1]);
+      assert.deepEqual([(await rowOf(db, id)).status, await stuck(id)], ['in_progress', 'contradiction']);
+      const refused = await desk.submit(attemptPayout, railCommand(payout));
+      assert(!refused.outcome.done && refused.outcome.refusal.code === 'invalid_state');
+    }
   });
 
   it("raise a payout that ended otherwise after they had stated its outcome, with that day's statement", async () => {

@@ -3,9 +3,9 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { asset, bigint, nullable, oneOf, uuid } from '../../db/columns.js';
 import type { Database } from '../../db/database.js';
-import { accounts, SYSTEM_ROLES, type Tenant, tenants } from '../../db/entities/parties.js';
+import { type Account, accounts, SYSTEM_ROLES, type Tenant, tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
-import { totalsAt } from '../../accounts/past-balances.js';
+import { awaitPostings, totalsAt } from '../../accounts/past-balances.js';
 
 export const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
 export type Group = (typeof GROUPS)[number];
@@ -49,22 +49,25 @@ export async function readTotalsNow(database: Database): Promise<LedgerTotals> {
 
 const ACCOUNTS_A_SLICE = 200;
 
-/** The totals at a settled past moment, from the entries. */
-export async function readTotalsAt({ reader }: Pick<Database, 'reader'>, at: Instant): Promise<LedgerTotals> {
+/** The totals at a settled past moment, from the entries. Throws ledger_unavailable. */
+export async function readTotalsAt(database: Database, at: Instant): Promise<LedgerTotals> {
+  const { reader } = database;
   const totals = new LedgerTotals();
   for (let after: Uuid | null = null; ;) {
     const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
-    const rows = await reader.query(
-      `SELECT id, tenant_id, system_role FROM accounts FORCE INDEX (PRIMARY)
-       WHERE created_at<=${literal(accounts, 'createdAt', at)}${behind} ORDER BY id LIMIT ${ACCOUNTS_A_SLICE}`,
+    const rows: Account[] = await reader.list(
+      accounts,
+      `FORCE INDEX (PRIMARY) WHERE created_at<=${literal(accounts, 'createdAt', at)}${behind}
+       ORDER BY id LIMIT ${ACCOUNTS_A_SLICE}`,
     );
-    const owned = new Map(rows.map((row) => [uuid.parse(row.id), row]));
+    await awaitPostings(database, rows, at);
+    const owned = new Map(rows.map((row) => [row.id, row]));
     for (const [id, own] of await totalsAt(reader, [...owned.keys()], at)) {
       const row = owned.get(id);
-      for (const one of ASSETS)
-        totals.add(uuid.parse(row?.tenant_id), role.parse(row?.system_role) ?? 'accounts', one, own[one]);
+      if (row === undefined) continue;
+      for (const one of ASSETS) totals.add(row.tenantId, row.systemRole ?? 'accounts', one, own[one]);
     }
-    after = [...owned.keys()].at(-1) ?? null;
+    after = rows.at(-1)?.id ?? null;
     if (rows.length < ACCOUNTS_A_SLICE) return totals;
   }
 }
