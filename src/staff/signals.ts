@@ -27,7 +27,7 @@ export class StaffSignals {
     private readonly receivedAt: (name: string, number: number) => Promise<Instant | null>,
   ) {}
 
-  /** The same for the same act; a refusal is recorded once. Throws what the database throws, TemporalUnavailable. */
+  /** The same for the same act with the same reason; a refusal is recorded once. Throws what the database throws, TemporalUnavailable. */
   async verify(
     act: StaffActName,
     signal: SignedAct,
@@ -43,7 +43,7 @@ export class StaffSignals {
         code,
         door: 'temporal',
         right: STAFF_ACTS[act].right,
-        purpose: `signal/${act}/${subject.subjectId}/${actId}`,
+        purpose: `signal/${act}/${subject.subjectId}/${actId}/${reason ?? ''}`,
       },
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
       receivedAt: await this.momentOf(signal, code),

@@ -25,7 +25,7 @@ export async function actBySignal(
   const { by, reason } = signed;
   try {
     if (endpoint.status === 'deleted') throw DELETED;
-    await ACTIONS[action](deps, id, by, { reason });
+    await ACTIONS[action](deps, id, by, { reason }, actId);
     return null;
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;

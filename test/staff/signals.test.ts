@@ -54,17 +54,18 @@ describe('a signal of the staff', () => {
     assert(!JSON.stringify(line).includes(signature.code));
   });
 
-  it('is proven only for this act on this resource: its id opens no other', async () => {
+  it('is proven only for this act on this resource, for this reason: its id opens no other', async () => {
     const signal = { ...signature, number: 7, action: 'approve', actId: newId() } as const;
     const about = (subjectId = newId()) => ({ tenantId: newId(), subjectType: 'transfer', subjectId });
     const own = about();
     assert('by' in (await signals.verify('transfer.approve', signal, own)));
     assert('by' in (await signals.verify('transfer.approve', { ...signal, code: '000000' }, own)), 'asked again');
-    for (const [act, subject] of [
-      ['transfer.approve', about()],
-      ['transfer.cancel', own],
+    for (const [act, subject, reason] of [
+      ['transfer.approve', about(), REASON],
+      ['transfer.cancel', own, REASON],
+      ['transfer.approve', own, 'for another reason'],
     ] as const) {
-      const again = await signals.verify(act, { ...signal, code: '000000' }, subject);
+      const again = await signals.verify(act, { ...signal, reason, code: '000000' }, subject);
       assert('refused' in again && again.refused === 'the code is wrong');
     }
   });
