@@ -86,8 +86,8 @@ export function recordOnce({ database, clock }: DatabaseDeps, id: Uuid, actor: A
 }
 
 /**
- * Whether the act with this id was done before; throws ApiError if it was refused then. Asked under the lock of what the
- * act changes, so that an act that is repeated changes nothing, whatever others have done since.
+ * Whether the act with this id was done before; throws ApiError if it was refused then. Asked under the lock of what
+ * the act changes, so that a repeated act changes nothing, whatever others have done since.
  */
 export async function wasDone(reader: Reader, id: Uuid): Promise<boolean> {
   const act = await reader.find(auditLog, { id });

@@ -27,8 +27,8 @@ export interface BatchControlDeps {
 }
 
 /**
- * Pays nothing more until it is resumed, except the group under way. Repeated with the same `actId`, it changes nothing,
- * and so does pausing a paused batch, which is recorded as `unchanged`.
+ * Pays nothing more until it is resumed, except the group under way. Repeated with the same `actId`, it changes
+ * nothing, nor does pausing a paused batch, which is recorded as `unchanged`.
  */
 export function pauseBatch(
   deps: BatchControlDeps,

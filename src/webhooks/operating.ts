@@ -61,7 +61,10 @@ const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt
 
 const CHUNK = 1_000;
 
-/** Makes waiting retries and the next probe due now. This by itself uses no step. Recorded last: what was cut short goes on. */
+/**
+ * Makes waiting retries and the next probe due now. This by itself uses no step. Recorded last, so that one that was cut
+ * short goes on when it is repeated.
+ */
 export const retryNow: Operation = async (deps, endpointId, by, details, actId = newId()) => {
   const { database, clock } = deps;
   const isNew = await transact(database, (transaction) =>

@@ -19,7 +19,7 @@ export async function actBySignal(
   const [id, actId] = [asUuid(signal.endpointId), asUuid(signal.actId)];
   const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
   if (endpoint === undefined) throw notFound();
-  const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: id };
+  const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: id } as const;
   const signed = await signals.verify(`webhook.${action}`, signal, subject);
   if ('refused' in signed) return signed.refused;
   const { by, reason } = signed;

@@ -71,7 +71,7 @@ describe('an operator at a batch that is executing', () => {
     ]);
   });
 
-  it('pauses and resumes it once for each act: repeated, it changes nothing, whatever has been done since', async () => {
+  it('pauses and resumes it once for each act: repeated, it changes nothing, whatever came since', async () => {
     const batch = await world.executed(payer, file);
     const by = proven(await addStaff(db.database, { name: 'who steers', rights: ['pause', 'cancel'] }), 'temporal');
     const isPaused = async (): Promise<boolean> => (await world.batch(batch.id)).pausedAt !== null;
