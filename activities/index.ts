@@ -51,9 +51,9 @@ export interface Activities {
 export function createActivities(services: ActivityServices): Activities {
   const { audit, onAuditStep } = services;
   const { staff, signalTimes, transferApprovals, payoutApprovals, turns, batches, webhooks, stopping } = services;
-  const signals = new StaffSignals(staff, async (name, number) => {
+  const signals = new StaffSignals(staff, async (workflowId, signal) => {
     const { workflowExecution: run } = Context.current().info;
-    return run === undefined ? null : signalTimes.receivedAt(run, name, number);
+    return run?.workflowId === workflowId ? signalTimes.receivedAt(run, signal) : null;
   });
   return {
     approvals: {

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, uuid4 } from '@temporalio/workflow';
-import { type HandedOn, SEARCH_ATTRIBUTES, type SignedAct } from '../src/temporal/contracts.js';
+import { type HandedOn, SEARCH_ATTRIBUTES, type SignedAct, signedText } from '../src/temporal/contracts.js';
 
 /** Shared by several workflows. */
 
@@ -14,9 +14,6 @@ export const ATTEMPT = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
-
-/** No valid name or reason is longer; anything that is has no place in an activity's history. */
-const MAX_TEXT = 300;
 
 /** The description of every staff signal, shown where Temporal's UI lets people send it. */
 export const SIGNED_INPUT =
@@ -34,13 +31,8 @@ export class StaffMail {
   read(name: string, given: unknown): Omit<SignedAct, 'action'> {
     const number = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, number);
-    const { actor, reason, code } = (typeof given === 'object' && given !== null ? given : {}) as Record<
-      string,
-      unknown
-    >;
     this.total += 1;
-    const signed = { actor: textOf(actor), reason: textOf(reason), code: textOf(code), number };
-    return { ...signed, actId: newActId(this.total) };
+    return { ...signedText(given), number, actId: newActId(this.total) };
   }
 }
 
@@ -49,10 +41,6 @@ function newActId(number: number): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const place = (number & 0xfff).toString(16).padStart(3, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${place}-${uuid4().slice(19)}`;
-}
-
-function textOf(given: unknown): string | null {
-  return typeof given === 'string' && given.length <= MAX_TEXT ? given : null;
 }
 
 export function clockTime(at: Date): string {

@@ -1,3 +1,4 @@
+import { ApiError } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -43,13 +44,23 @@ export function accountAct(
 
 /** Records the acts in the transaction that does them, as its last write: neither exists without the other. */
 export function recordActs(transaction: Transaction, actor: Actor, at: Instant, acts: readonly Act[]): Promise<void> {
-  const rows = acts.map((act) => auditRow(newId(), actor, at, act));
-  recordRows(transaction, rows);
+  recordRows(
+    transaction,
+    acts.map((act) => auditRow(newId(), actor, at, act)),
+  );
   return Promise.resolve();
 }
 
-export function recordAct(transaction: Transaction, actor: Actor, at: Instant, act: Act): Promise<void> {
-  return recordActs(transaction, actor, at, [act]);
+/** `id`: the act's own, by which `wasDone` knows it again. */
+export function recordAct(
+  transaction: Transaction,
+  actor: Actor,
+  at: Instant,
+  act: Act,
+  id: Uuid = newId(),
+): Promise<void> {
+  recordRows(transaction, [auditRow(id, actor, at, act)]);
+  return Promise.resolve();
 }
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
@@ -72,6 +83,16 @@ export function recordOnce({ database, clock }: DatabaseDeps, id: Uuid, actor: A
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
     recordRows(transaction, [auditRow(id, actor, clock(), act)]);
   });
+}
+
+/**
+ * Whether the act with this id was done before; throws ApiError if it was refused then. Asked under the lock of what
+ * the act changes, so that a repeated act changes nothing, whatever others have done since.
+ */
+export async function wasDone(reader: Reader, id: Uuid): Promise<boolean> {
+  const act = await reader.find(auditLog, { id });
+  if (act?.action.endsWith('_refused') !== true) return act !== undefined;
+  throw new ApiError({ code: 'invalid_state', message: String(parseDetails(act).refused) });
 }
 
 /** The act as a row, for the posting desk, which writes it itself. */

@@ -1,4 +1,4 @@
-import { recordOnce } from '../access/audit-log.js';
+import { recordOnce, wasDone } from '../access/audit-log.js';
 import { ApiError, notFound, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
@@ -14,7 +14,7 @@ interface StaffRequest {
   readonly by: StaffIdentity;
   /** Cleaned; null if none was given that may be stored. */
   readonly reason: string | null;
-  /** The same for every retry, so that a refusal is recorded once. */
+  /** The same for every retry: an act that was done or refused once stays so. */
   readonly actId: Uuid;
 }
 
@@ -25,11 +25,13 @@ export async function actOnBatch(
   deps: BatchControlDeps,
   request: StaffRequest,
 ): Promise<{ readonly batch: BonusBatch } | { readonly refusal: Refusal }> {
-  const { batchId, action, by, reason } = request;
+  const { batchId, action, by, reason, actId } = request;
   try {
-    const refusal = await requestRefusal(deps, request);
-    if (refusal !== null) throw new ApiError(refusal);
-    return { batch: await ACTS[action](deps, batchId, by, reason ?? '') };
+    if (!(await wasDone(deps.database.current, actId))) {
+      const refusal = await requestRefusal(deps, request);
+      if (refusal !== null) throw new ApiError(refusal);
+    }
+    return { batch: await ACTS[action](deps, batchId, by, reason ?? '', actId) };
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
     await recordRefusal(deps, request, failure.refusal.message);

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Actor, recordAct, wasDone } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, notFound } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
@@ -26,20 +26,34 @@ export interface BatchControlDeps {
   readonly clock: Clock;
 }
 
-/** Pays nothing more until it is resumed, except the group under way. Does nothing to a paused batch. */
-export function pauseBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
-  return setPaused(deps, batchId, actor, reason, deps.clock());
+/**
+ * Pays nothing more until it is resumed, except the group under way. Repeated with the same `actId`, it changes
+ * nothing, nor does pausing a paused batch, which is recorded as `unchanged`.
+ */
+export function pauseBatch(
+  deps: BatchControlDeps,
+  batchId: Uuid,
+  actor: Actor,
+  reason: string,
+  actId = newId(),
+): Promise<BonusBatch> {
+  return setPaused(deps, batchId, { actor, reason, actId }, deps.clock());
 }
 
-export function resumeBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
-  return setPaused(deps, batchId, actor, reason, null);
+export function resumeBatch(
+  deps: BatchControlDeps,
+  batchId: Uuid,
+  actor: Actor,
+  reason: string,
+  actId = newId(),
+): Promise<BonusBatch> {
+  return setPaused(deps, batchId, { actor, reason, actId }, null);
 }
 
 async function setPaused(
   { database, clock }: BatchControlDeps,
   batchId: Uuid,
-  actor: Actor,
-  given: string,
+  { actor, reason: given, actId }: { readonly actor: Actor; readonly reason: string; readonly actId: Uuid },
   pausedAt: Instant | null,
 ): Promise<BonusBatch> {
   const reason = checkedText('reason', given, MAX_REASON);
@@ -48,22 +62,24 @@ async function setPaused(
     // The account's row guards the batch: no group of rows is being paid.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
+    if (await wasDone(transaction, actId)) return batch;
     if (isSettled(batch)) throw new ApiError(SETTLED);
     if (!PAUSABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, PAUSABLE));
-    if ((batch.pausedAt === null) === (pausedAt === null)) return batch;
+    const isSame = (batch.pausedAt === null) === (pausedAt === null);
+    const { tenantId } = batch;
+    const details = { reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount };
+    const act = {
+      ...{ tenantId, action: pausedAt === null ? 'bonus_batch.resume' : 'bonus_batch.pause' },
+      ...{ subjectType: 'bonus_batch', subjectId: batchId },
+      details: isSame ? { ...details, unchanged: true } : details,
+    };
+    await recordAct(transaction, actor, clock(), act, actId);
+    if (isSame) return batch;
     const [pausedBy, pauseReason] = pausedAt === null ? [null, null] : [actor.name, reason];
     const set = { pausedAt, pausedBy, pauseReason };
     await transaction.execute(updateSql(bonusBatches, set, { id: batchId }));
-    const { tenantId } = batch;
     const entry = { outboxId: newId(), tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
     await transaction.execute(insertSql(outbox, [outboxEntry(entry, clock())]));
-    await recordAct(transaction, actor, clock(), {
-      tenantId: batch.tenantId,
-      action: pausedAt === null ? 'bonus_batch.resume' : 'bonus_batch.pause',
-      subjectType: 'bonus_batch',
-      subjectId: batchId,
-      details: { reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
-    });
     return { ...batch, ...set };
   });
 }

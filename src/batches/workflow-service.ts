@@ -98,7 +98,7 @@ export class BatchWorkflowService {
     const [batchId, actId] = [asUuid(signal.batchId), asUuid(signal.actId)];
     const batch = await this.deps.database.reader.find(bonusBatches, { id: batchId });
     if (batch === undefined) throw notFound();
-    const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
+    const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId } as const;
     const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
     if ('refused' in signed) return signed.refused;
     const result = await actOnBatch(this.deps, { batchId, action, ...signed, actId });

@@ -117,7 +117,7 @@ function decideProposal(command: Propose, state: LockedState): Decision<Payout> 
   };
   const act = { action: 'payout.resolve_propose', details: { outcome, reason, status: payout.status } };
   const rows = [insertRow(payoutResolutions, resolution), audited(command, payout, act, state)];
-  return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: false };
+  return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: true };
 }
 
 function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
@@ -200,17 +200,21 @@ function audited(
   return actOn(auditId, by, payout, act, state);
 }
 
-/** Nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state, ledger_unavailable. */
+/**
+ * Nothing moves. Repeated with the same `actId`, it proposes nothing more, also after the proposal was decided. Throws
+ * ApiError authority_insufficient, invalid_field, invalid_state, ledger_unavailable.
+ */
 export async function proposeResolution(
   desk: PostingDesk,
   facts: Payout,
   wanted: { readonly outcome: PayoutResolution['outcome']; readonly reason: string; readonly by: StaffIdentity },
+  actId: Uuid = newId(),
 ): Promise<Payout> {
   const { outcome, by } = wanted;
   assertMayAct('payout.resolve_propose', by);
   const reason = checkedText('reason', wanted.reason, MAX_REASON);
   const ids = { resolutionId: newId(), auditId: newId(), eventId: newId() };
-  return submitted(desk, proposing, { ...base(facts), ...ids, facts, outcome, reason, by });
+  return submitted(desk, proposing, { ...base(facts, actId, outcome, reason), ...ids, facts, outcome, reason, by });
 }
 
 /** A payout, and the open proposal that whoever decides on it has seen: no other is decided. */
@@ -260,16 +264,16 @@ async function decided(
 ): Promise<Payout> {
   if (open === undefined) throw new ApiError(NOTHING_OPEN);
   const ids = { resolutionId: open.id, auditId: newId(), eventId: newId(), outboxId: newId() };
-  return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });
+  return submitted(desk, deciding, { ...base(facts, newId()), ...ids, ...wanted, facts });
 }
 
 export function listResolutions(reader: Reader, payoutId: Uuid): Promise<readonly PayoutResolution[]> {
   return reader.select(payoutResolutions, { payoutId }, { orderBy: ['id'] });
 }
 
-function base({ id, tenantId }: Payout) {
-  const act = newId();
-  return { tenantId, key: `payout/${id}/resolve/${act}`, fingerprint: commandFingerprint(['resolve', act]) };
+function base({ id, tenantId }: Payout, act: Uuid, ...content: readonly string[]) {
+  const fingerprint = commandFingerprint(['resolve', act, ...content]);
+  return { tenantId, key: `payout/${id}/resolve/${act}`, fingerprint };
 }
 
 async function submitted<C extends ResolutionCommand>(

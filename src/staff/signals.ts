@@ -1,14 +1,14 @@
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import type { SignedAct } from '../temporal/contracts.js';
+import { type SignedAct, WORKFLOW_ID_OF } from '../temporal/contracts.js';
 import { STAFF_ACTS, type StaffActName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
 /** What a signal of the staff is about, and what else the audit log says if it is refused. */
 interface SignalSubject {
   readonly tenantId: Uuid;
-  readonly subjectType: string;
+  readonly subjectType: keyof typeof WORKFLOW_ID_OF;
   readonly subjectId: Uuid;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
@@ -21,13 +21,16 @@ interface Signed {
 
 /** Verifies who sent a signal, by the code of the moment at which Temporal received it. (docs/contract.md, Staff) */
 export class StaffSignals {
-  /** `receivedAt` returns when the server received the signal of this name and number in the activity's run. */
+  /** `receivedAt` returns when the server received this very signal in the activity's run, if it is this workflow's. */
   constructor(
     private readonly deps: StaffDeps,
-    private readonly receivedAt: (name: string, number: number) => Promise<Instant | null>,
+    private readonly receivedAt: (workflowId: string, signal: SignedAct) => Promise<Instant | null>,
   ) {}
 
-  /** The same for the same act; a refusal is recorded once. Throws what the database throws, TemporalUnavailable. */
+  /**
+   * The same for the same act with the same reason; a refusal is recorded once. Throws what the database throws,
+   * TemporalUnavailable.
+   */
   async verify(
     act: StaffActName,
     signal: SignedAct,
@@ -43,10 +46,10 @@ export class StaffSignals {
         code,
         door: 'temporal',
         right: STAFF_ACTS[act].right,
-        purpose: `signal/${act}/${subject.subjectId}/${actId}`,
+        purpose: `signal/${act}/${subject.subjectId}/${actId}/${reason ?? ''}`,
       },
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
-      receivedAt: await this.momentOf(signal, code),
+      receivedAt: await this.momentOf(signal, subject),
       refusedAct: { ...subject, action: `${act}_refused`, details: { ...details, reason } },
     });
     if ('refusal' in verified) return { refused: verified.refusal.message };
@@ -55,7 +58,13 @@ export class StaffSignals {
   }
 
   /** Not looked up if there is no code to check. */
-  private async momentOf({ action, number }: SignedAct, code: string | null): Promise<Instant | null> {
-    return code === null || number === undefined ? null : this.receivedAt(action, number);
+  private async momentOf(
+    signal: SignedAct,
+    { subjectType, subjectId }: Pick<SignalSubject, 'subjectType' | 'subjectId'>,
+  ): Promise<Instant | null> {
+    const { code = null, number } = signal;
+    return code === null || number === undefined
+      ? null
+      : this.receivedAt(WORKFLOW_ID_OF[subjectType](subjectId), signal);
   }
 }

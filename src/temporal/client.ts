@@ -7,17 +7,28 @@ import {
   type WorkflowClientInterceptor,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { defineSearchAttributeKey, NamespaceNotFoundError, TypedSearchAttributes } from '@temporalio/common';
+import {
+  defaultPayloadConverter,
+  defineSearchAttributeKey,
+  NamespaceNotFoundError,
+  type Payload,
+  TypedSearchAttributes,
+} from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
 import { Renewals, type TemporalOptions } from './connecting.js';
-import { SEARCH_ATTRIBUTES, SIGNALS, type TaskQueue, type WorkflowType } from './contracts.js';
+import { SEARCH_ATTRIBUTES, SIGNALS, signedText, type TaskQueue, type WorkflowType } from './contracts.js';
 import { OpenConnection } from './open-connection.js';
 import type { WantedWorkflow } from './waiting.js';
 
 export interface WorkflowRun {
   readonly workflowId: string;
   readonly runId: string;
+}
+
+/** A signal in a run's history: when the server received it, and what the workflow reads in it. */
+export interface ReceivedSignal extends ReturnType<typeof signedText> {
+  readonly at: Instant;
 }
 
 type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
@@ -109,17 +120,18 @@ export class TemporalClient {
     } while (nextPageToken !== undefined);
   }
 
-  /** When each signal of a run was received, by name; an empty map for an unknown run. Reads the whole history. */
-  async signalsOf({ workflowId, runId }: WorkflowRun): Promise<ReadonlyMap<string, readonly Instant[]>> {
-    const found = new Map<string, Instant[]>();
+  /** A run's signals in their order, by name; an empty map for an unknown run. Reads the whole history. */
+  async signalsOf({ workflowId, runId }: WorkflowRun): Promise<ReadonlyMap<string, readonly ReceivedSignal[]>> {
+    const found = new Map<string, ReceivedSignal[]>();
     let nextPageToken: Uint8Array | undefined;
     do {
       const page = await this.historyPage({ workflowId, runId }, nextPageToken);
       for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of page?.history?.events ?? []) {
         if (typeof signal?.signalName !== 'string') continue;
-        const times = found.get(signal.signalName) ?? [];
-        times.push(instant(requiredTsToMs(eventTime, 'eventTime')));
-        found.set(signal.signalName, times);
+        const named = found.get(signal.signalName) ?? [];
+        const at = instant(requiredTsToMs(eventTime, 'eventTime'));
+        named.push({ at, ...signedText(decoded(signal.input?.payloads?.[0])) });
+        found.set(signal.signalName, named);
       }
       nextPageToken = page === null || page.nextPageToken.length === 0 ? undefined : page.nextPageToken;
     } while (nextPageToken !== undefined);
@@ -206,6 +218,15 @@ export class TemporalClient {
     } catch (failure) {
       throw isPassing(failure) ? new TemporalUnavailable(messageOf(failure), { cause: failure }) : failure;
     }
+  }
+}
+
+/** As the workflow gets it (workflows/payload-converter.ts): what nobody can read is nothing. */
+function decoded(payload: Payload | undefined): unknown {
+  try {
+    return payload === undefined ? undefined : defaultPayloadConverter.fromPayload<unknown>(payload);
+  } catch {
+    return undefined;
   }
 }
 

@@ -47,6 +47,14 @@ export function payoutWorkflowId(payoutId: string): string {
   return `payout/${payoutId}`;
 }
 
+/** The id of the workflow that takes the staff's signals about a resource. */
+export const WORKFLOW_ID_OF = {
+  transfer: transferWorkflowId,
+  payout: payoutWorkflowId,
+  bonus_batch: batchWorkflowId,
+  webhook_endpoint: webhookWorkflowId,
+} as const;
+
 /** The schedule that starts a step of the audit, and the prefix of these workflows' ids. */
 export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
@@ -102,13 +110,25 @@ export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
 }
 
 /** The contents of a signal from the staff; anything that is not text, or is too long, is null. */
-interface SignedText {
+export interface SignedText {
   readonly actor: string | null;
   readonly reason: string | null;
   /** From the actor's authenticator, when the signal was sent; undefined from a worker of a release without codes. */
   readonly code?: string | null;
   /** The ordinal of the signal among those of its name in this run, from 1: it is found in the history by it. Undefined like the code. */
   readonly number?: number;
+}
+
+/** No valid name or reason is longer; anything that is has no place in an activity's history. */
+const MAX_TEXT = 300;
+
+export function signedText(given: unknown): Pick<Required<SignedText>, 'actor' | 'reason' | 'code'> {
+  const { actor, reason, code } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  return { actor: textOf(actor), reason: textOf(reason), code: textOf(code) };
+}
+
+function textOf(given: unknown): string | null {
+  return typeof given === 'string' && given.length <= MAX_TEXT ? given : null;
 }
 
 export interface SignedAct extends SignedText {

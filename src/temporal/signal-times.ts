@@ -1,7 +1,10 @@
 import type { Instant } from '../core/instant.js';
 import type { TemporalClient, WorkflowRun } from './client.js';
+import type { SignedAct } from './contracts.js';
 
 type Signals = Awaited<ReturnType<TemporalClient['signalsOf']>>;
+
+type Said = Pick<SignedAct, 'action' | 'number' | 'actor' | 'reason' | 'code'>;
 
 const RUNS_KEPT = 100;
 
@@ -11,12 +14,16 @@ export class SignalTimes {
 
   constructor(private readonly client: Pick<TemporalClient, 'signalsOf'>) {}
 
-  /** For the run's `number`th signal of this name, from 1; null if there is none. Throws TemporalUnavailable. */
-  async receivedAt(run: WorkflowRun, name: string, number: number): Promise<Instant | null> {
+  /**
+   * For the run's `number`th signal of this name, from 1, if it said this; null if it said something else, or there is
+   * none: whoever may run an activity chooses its input, but not the history. Throws TemporalUnavailable.
+   */
+  async receivedAt(run: WorkflowRun, { action, number = 0, ...said }: Said): Promise<Instant | null> {
     const kept = this.known.get(run.runId);
-    const before = (await kept?.catch(() => undefined))?.get(name)?.[number - 1];
-    if (before !== undefined) return before;
-    return (await this.read(run, kept)).get(name)?.[number - 1] ?? null;
+    const find = (signals: Signals | undefined) => signals?.get(action)?.[number - 1];
+    const found = find(await kept?.catch(() => undefined)) ?? find(await this.read(run, kept));
+    const isSaid = found?.actor === said.actor && found.reason === said.reason && found.code === said.code;
+    return isSaid ? found.at : null;
   }
 
   /** Reads again, unless somebody has already begun to. */

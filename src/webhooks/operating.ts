@@ -1,7 +1,7 @@
-import { recordAct } from '../access/audit-log.js';
+import { recordAct, wasDone } from '../access/audit-log.js';
 import type { ActDetails } from '../access/audit-log.js';
 import { ApiError, notFound } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
+import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
@@ -21,8 +21,8 @@ import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
 
 /**
  * What the staff do with an endpoint, by the command line, by signals or at the support desk. Each act is recorded with
- * its actor and returns whether anything changed; all throw not_found, authority_insufficient. The sweeper tells the
- * endpoint's workflow.
+ * its actor, under `actId`, and returns whether anything changed: repeated, it changes nothing. All throw not_found,
+ * authority_insufficient, and invalid_state if the act was refused before. The sweeper tells the endpoint's workflow.
  */
 
 export type Operation = (
@@ -30,6 +30,7 @@ export type Operation = (
   endpointId: Uuid,
   by: StaffIdentity,
   details?: ActDetails,
+  actId?: Uuid,
 ) => Promise<boolean>;
 
 /** Nothing more is sent: a run under way begins no new send. Waiting deliveries keep their place. */
@@ -60,10 +61,16 @@ const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt
 
 const CHUNK = 1_000;
 
-/** Makes waiting retries and the next probe due now. This by itself uses no step. */
-export const retryNow: Operation = async (deps, endpointId, by, details) => {
+/**
+ * Makes waiting retries and the next probe due now. This by itself uses no step. Recorded last, so that one that was cut
+ * short goes on when it is repeated.
+ */
+export const retryNow: Operation = async (deps, endpointId, by, details, actId = newId()) => {
   const { database, clock } = deps;
-  await makeDue(deps, endpointId, by, details);
+  const isNew = await transact(database, (transaction) =>
+    begun(transaction, 'webhook.retry_now', endpointId, by, actId),
+  );
+  if (isNew === null) return false;
   const at = column.time.literal(clock());
   for (let found = CHUNK; found === CHUNK;)
     found = await transact(database, (transaction) =>
@@ -72,10 +79,7 @@ export const retryNow: Operation = async (deps, endpointId, by, details) => {
          AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
       ),
     );
-  // A sender that looked meanwhile may have postponed it.
-  const due = updateSql(webhookEndpoints, { nextDueAt: clock() }, { id: endpointId, status: 'enabled' });
-  await transact(database, (transaction) => transaction.execute(due));
-  return true;
+  return makeDue(deps, endpointId, by, details, actId);
 };
 
 /** Like the tenant's own `recover`. Also throws invalid_field, invalid_state. */
@@ -103,21 +107,36 @@ type Change = (
   by: StaffIdentity,
 ) => Promise<boolean>;
 
-/** Changes the endpoint under its lock, and records that if anything changed. */
+/** Changes the endpoint under its lock, and records that, or that nothing had to change. */
 function operation(action: StaffActName, change: Change): Operation {
-  return ({ database, clock }, endpointId, by, details = {}) =>
+  return ({ database, clock }, endpointId, by, details = {}, actId = newId()) =>
     transact(database, async (transaction) => {
-      const endpoint = await lockEndpoint(transaction, endpointId);
-      const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
-      if (refusal !== null) throw new ApiError(refusal);
+      const endpoint = await begun(transaction, action, endpointId, by, actId);
+      if (endpoint === null) return false;
       const now = clock();
-      if (!(await change(transaction, endpoint, now, by))) return false;
-      await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
+      const isChanged = await change(transaction, endpoint, now, by);
+      if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
       const { tenantId } = endpoint;
       const subject = { tenantId, subjectType: 'webhook_endpoint', subjectId: endpointId };
-      await recordAct(transaction, by, now, { ...subject, action, details });
-      return true;
+      const act = { ...subject, action, details: isChanged ? details : { ...details, unchanged: true } };
+      await recordAct(transaction, by, now, act, actId);
+      return isChanged;
     });
+}
+
+/** The locked endpoint; null if the act was done before. */
+async function begun(
+  transaction: Transaction,
+  action: StaffActName,
+  endpointId: Uuid,
+  by: StaffIdentity,
+  actId: Uuid,
+): Promise<WebhookEndpoint | null> {
+  const endpoint = await lockEndpoint(transaction, endpointId);
+  if (await wasDone(transaction, actId)) return null;
+  const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
+  if (refusal !== null) throw new ApiError(refusal);
+  return endpoint;
 }
 
 export interface Described {

@@ -19,13 +19,13 @@ export async function actBySignal(
   const [id, actId] = [asUuid(signal.endpointId), asUuid(signal.actId)];
   const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
   if (endpoint === undefined) throw notFound();
-  const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: id };
+  const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: id } as const;
   const signed = await signals.verify(`webhook.${action}`, signal, subject);
   if ('refused' in signed) return signed.refused;
   const { by, reason } = signed;
   try {
     if (endpoint.status === 'deleted') throw DELETED;
-    await ACTIONS[action](deps, id, by, { reason });
+    await ACTIONS[action](deps, id, by, { reason }, actId);
     return null;
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;

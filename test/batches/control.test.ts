@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
+import { actOnBatch } from '../../src/batches/acting.js';
+import { newId } from '../../src/core/ids.js';
 import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/control.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { addStaff, proven } from '../support/staff.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, payroll } from './support.js';
 
@@ -36,6 +39,7 @@ describe('an operator at a batch that is executing', () => {
       action,
       actor,
       (JSON.parse(String(details)) as { reason?: string }).reason,
+      ...((JSON.parse(String(details)) as { unchanged?: boolean }).unchanged === true ? ['unchanged'] : []),
     ]);
   };
   const received = async (): Promise<bigint> => (await balanceOf(db.database, ana.id)).available;
@@ -61,8 +65,38 @@ describe('an operator at a batch that is executing', () => {
     assert.equal(await received(), BigInt(ROWS) * LEAST);
     assert.deepEqual(await acts(), [
       ['bonus_batch.pause', 'test', 'ticket 7'],
+      ['bonus_batch.pause', 'test', 'ticket 7', 'unchanged'],
       ['bonus_batch.resume', 'test', 'ticket 7'],
+      ['bonus_batch.resume', 'test', 'ticket 7', 'unchanged'],
     ]);
+  });
+
+  it('pauses and resumes it once for each act: repeated, it changes nothing, whatever came since', async () => {
+    const batch = await world.executed(payer, file);
+    const by = proven(await addStaff(db.database, { name: 'who steers', rights: ['pause', 'cancel'] }), 'temporal');
+    const isPaused = async (): Promise<boolean> => (await world.batch(batch.id)).pausedAt !== null;
+    const act = (action: 'pause' | 'resume', actId = newId()) => ({
+      batchId: batch.id,
+      action,
+      by,
+      reason: 'x',
+      actId,
+    });
+    const [pausing, resuming] = [act('pause'), act('resume')];
+    assert('batch' in (await actOnBatch(world.deps, pausing)));
+    assert('batch' in (await actOnBatch(world.deps, resuming)));
+    assert('batch' in (await actOnBatch(world.deps, pausing)));
+    assert.equal(await isPaused(), false);
+    await actOnBatch(world.deps, act('pause'));
+    const both = await Promise.all([resuming, resuming].map((one) => actOnBatch(world.deps, one)));
+    assert(both.every((one) => 'batch' in one));
+    assert.equal(await isPaused(), true);
+    assert.equal((await acts()).length, 3);
+    await actOnBatch(world.deps, act('resume'));
+    assert.equal(await world.pay(batch), 'over');
+    // Settled: a new act is refused, an old one was done.
+    assert('refusal' in (await actOnBatch(world.deps, act('pause'))));
+    assert('batch' in (await actOnBatch(world.deps, resuming)));
   });
 
   it('cancels it: not one row more is paid, what was held is free at once, and the rest fail with canceled', async () => {

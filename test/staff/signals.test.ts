@@ -20,15 +20,16 @@ describe('a signal of the staff', () => {
   beforeEach(async () => {
     signature = await newSignature(db.database);
     asked = [];
-    signals = new StaffSignals(staffPartsOf(db.database), (name, number) => {
-      asked.push([name, number]);
+    signals = new StaffSignals(staffPartsOf(db.database), (workflowId, { action, number }) => {
+      asked.push([workflowId.split('/')[0], action, number]);
       return Promise.resolve(number === 7 ? systemClock() : null);
     });
   });
 
   /** Answers why it is refused, or who it is, with what the audit log says. */
   async function verify(act: Partial<SignedAct>): Promise<[string, unknown]> {
-    const subject = { tenantId: newId(), subjectType: 'transfer', subjectId: newId(), details: { status: 'waiting' } };
+    const about = { tenantId: newId(), subjectType: 'transfer', subjectId: newId() } as const;
+    const subject = { ...about, details: { status: 'waiting' } };
     const signal = { ...signature, number: 7, action: 'approve', actId: newId(), ...act };
     const signed = await signals.verify('transfer.approve', signal, subject);
     const lines = await db.database.reader.select(auditLog, { subjectId: subject.subjectId });
@@ -42,7 +43,7 @@ describe('a signal of the staff', () => {
 
   it('belongs to its sender, by the code of the moment at which the server received it', async () => {
     assert.deepEqual(await verify({ reason: '  because  of it ' }), [`${signature.actor}: because of it`, null]);
-    assert.deepEqual(asked, [['approve', 7]]);
+    assert.deepEqual(asked, [['transfer', 'approve', 7]]);
   });
 
   it('that is refused leaves one line with the attempt, the tenant, the sender and the reason, but never the code', async () => {
@@ -54,17 +55,18 @@ describe('a signal of the staff', () => {
     assert(!JSON.stringify(line).includes(signature.code));
   });
 
-  it('is proven only for this act on this resource: its id opens no other', async () => {
+  it('is proven only for this act on this resource, for this reason: its id opens no other', async () => {
     const signal = { ...signature, number: 7, action: 'approve', actId: newId() } as const;
-    const about = (subjectId = newId()) => ({ tenantId: newId(), subjectType: 'transfer', subjectId });
+    const about = (subjectId = newId()) => ({ tenantId: newId(), subjectType: 'transfer', subjectId }) as const;
     const own = about();
     assert('by' in (await signals.verify('transfer.approve', signal, own)));
     assert('by' in (await signals.verify('transfer.approve', { ...signal, code: '000000' }, own)), 'asked again');
-    for (const [act, subject] of [
-      ['transfer.approve', about()],
-      ['transfer.cancel', own],
+    for (const [act, subject, reason] of [
+      ['transfer.approve', about(), REASON],
+      ['transfer.cancel', own, REASON],
+      ['transfer.approve', own, 'for another reason'],
     ] as const) {
-      const again = await signals.verify(act, { ...signal, code: '000000' }, subject);
+      const again = await signals.verify(act, { ...signal, reason, code: '000000' }, subject);
       assert('refused' in again && again.refused === 'the code is wrong');
     }
   });

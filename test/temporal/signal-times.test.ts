@@ -8,6 +8,10 @@ import { type TestTemporal, testTemporal } from '../support/temporal.js';
 /** Some pages of a history. */
 const MANY = 600;
 const AT_ONCE = 50;
+const SAID = { actor: 'ana', reason: 'x'.repeat(100), code: '123456' };
+const SILENT = { actor: null, reason: null, code: null };
+
+const approved = (number: number) => ({ ...SAID, action: 'approve', number });
 
 describe('the moment a signal arrived', () => {
   let temporal: TestTemporal;
@@ -28,7 +32,7 @@ describe('the moment a signal arrived', () => {
     });
     run = { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };
     for (let sent = 0; sent < MANY; sent += AT_ONCE)
-      await Promise.all(Array.from({ length: AT_ONCE }, () => workflow.signal('approve', { text: 'x'.repeat(100) })));
+      await Promise.all(Array.from({ length: AT_ONCE }, () => workflow.signal('approve', SAID)));
   });
   beforeEach(() => {
     reads = 0;
@@ -59,41 +63,51 @@ describe('the moment a signal arrived', () => {
     const all = found.get('approve')!;
     assert.deepEqual(
       all,
-      [...all].sort((one, other) => one - other),
+      [...all].sort((one, other) => one.at - other.at),
     );
-    const at = await times.receivedAt(run, 'cancel', 1);
+    const at = await times.receivedAt(run, { ...SILENT, action: 'cancel', number: 1 });
     assert(at !== null && at >= before - 1 && at <= after + 1, `${at} is not from ${before} to ${after}`);
-    assert.equal(await times.receivedAt(run, 'approve', 1), all[0]);
-    assert.equal(await times.receivedAt(run, 'approve', MANY), all[MANY - 1]);
+    assert.equal(await times.receivedAt(run, approved(1)), all[0]?.at);
+    assert.equal(await times.receivedAt(run, approved(MANY)), all[MANY - 1]?.at);
   });
 
   it('is read once for many waiting signals', async () => {
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => times.receivedAt(run, 'approve', index + 1)));
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => times.receivedAt(run, approved(index + 1))));
     assert.equal(reads, 1);
-    assert.notEqual(await times.receivedAt(run, 'approve', MANY), null);
+    assert.notEqual(await times.receivedAt(run, approved(MANY)), null);
     assert.equal(reads, 1);
   });
 
   it('is found for a signal that arrived after the history was read', async () => {
-    assert.equal(await times.receivedAt(run, 'reject', 1), null);
+    assert.equal(await times.receivedAt(run, { ...SILENT, action: 'reject', number: 1 }), null);
     await workflow.signal('reject');
-    assert.notEqual(await times.receivedAt(run, 'reject', 1), null);
+    assert.notEqual(await times.receivedAt(run, { ...SILENT, action: 'reject', number: 1 }), null);
   });
 
   it('is null for a signal that never arrived, and for a run that never existed', async () => {
     for (const number of [0, -1, 1.5, MANY + 1, Number.NaN])
-      assert.equal(await times.receivedAt(run, 'approve', number), null, String(number));
-    assert.equal(await times.receivedAt({ ...run, runId: randomUUID() }, 'approve', 1), null);
-    assert.equal(await times.receivedAt({ workflowId: randomUUID(), runId: randomUUID() }, 'approve', 1), null);
+      assert.equal(await times.receivedAt(run, approved(number)), null, String(number));
+    assert.equal(await times.receivedAt({ ...run, runId: randomUUID() }, approved(1)), null);
+    assert.equal(await times.receivedAt({ workflowId: randomUUID(), runId: randomUUID() }, approved(1)), null);
+  });
+
+  it('is null for a signal that said something else than is claimed of it', async () => {
+    assert.notEqual(await times.receivedAt(run, approved(1)), null);
+    for (const other of [{ actor: 'Ana' }, { code: '123457' }, { code: null }, { reason: 'x' }, { reason: null }])
+      assert.equal(await times.receivedAt(run, { ...approved(1), ...other }), null, JSON.stringify(other));
+    await workflow.signal('cancel', 'no object');
+    const { length } = (await client.signalsOf(run)).get('cancel') ?? [];
+    assert.equal(await times.receivedAt(run, { ...SAID, action: 'cancel', number: length }), null);
+    assert.notEqual(await times.receivedAt(run, { ...SILENT, action: 'cancel', number: length }), null);
   });
 
   it('is asked for again after Temporal was away', async () => {
     const away = new TemporalClient({ address: '127.0.0.1:1', namespace: temporal.namespace, tls: null });
     let isAway = true;
     const shaky = new SignalTimes({ signalsOf: (of) => (isAway ? away : client).signalsOf(of) });
-    await assert.rejects(shaky.receivedAt(run, 'approve', 1), TemporalUnavailable);
+    await assert.rejects(shaky.receivedAt(run, approved(1)), TemporalUnavailable);
     isAway = false;
-    assert.notEqual(await shaky.receivedAt(run, 'approve', 1), null);
+    assert.notEqual(await shaky.receivedAt(run, approved(1)), null);
     await away.close();
   });
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { instant, systemClock } from '../../src/core/instant.js';
-import type { Uuid } from '../../src/core/ids.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { staff } from '../../src/db/entities/staff.js';
 import { wrongCode } from '../campaigns/wrong-codes.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -36,6 +38,28 @@ const MINUTE_MS = 60_000;
 /** So many that their history has more than the page of it that is read at a time. */
 const MANY = 100;
 const HISTORY_PAGE = 256;
+
+/** SCHEDULE_ACTIVITY_TASK of Temporal's protocol. */
+const SCHEDULE_ACTIVITY = 1;
+
+/** What whoever reaches Temporal can do: the next workflow task of this queue has the activity run, with any input. */
+async function scheduleActivity(
+  { client, namespace }: TestTemporal,
+  queue: string,
+  { name, taskQueue, input }: { readonly name: string; readonly taskQueue: string; readonly input: object },
+): Promise<void> {
+  // Polling takes a deadline.
+  const { taskToken } = await client.withDeadline(Date.now() + MINUTE_MS, () =>
+    client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: queue } }),
+  );
+  const scheduleActivityTaskCommandAttributes = {
+    ...{ activityId: '1', activityType: { name }, taskQueue: { name: taskQueue } },
+    ...{ startToCloseTimeout: msToTs('10 seconds'), scheduleToCloseTimeout: msToTs('1 minute') },
+    input: { payloads: [defaultPayloadConverter.toPayload(input)] },
+  };
+  const commands = [{ commandType: SCHEDULE_ACTIVITY, scheduleActivityTaskCommandAttributes }];
+  await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands });
+}
 
 describe("a signal's code", () => {
   let db: TestDatabase;
@@ -138,6 +162,42 @@ describe("a signal's code", () => {
     assert.deepEqual(await refusals(second), ['the code was used before']);
     await assertEnds(db, new Map([[second, 'pending_approval']]));
   });
+
+  it("is worth nothing in a workflow that is not the resource's own, though the service's worker runs it", async () => {
+    const [ana, id] = [await hire(db.database), await pending()];
+    const other = await temporal.client.workflow.start('transfer', {
+      ...{ workflowId: `transfer/${newId()}`, taskQueue: 'approvals' },
+      args: [{ resourceId: id, tenantId: guarded.bank.tenant.tenant.id }],
+    });
+    await other.signal('approve', signatureOf(ana));
+    await until('it is judged', async () => (await actsOn(db, id)).length === 1);
+    assert.deepEqual(await refusals(id), ['nobody knows when it came: ask again']);
+    await other.terminate();
+    await sendSignal(temporal, id, 'approve', signatureOf(ana));
+    await untilEnded(temporal, id);
+    await assertEnds(db, new Map([[id, 'completed']]));
+  });
+
+  for (const [what, sent] of [
+    ['no code', { code: undefined }],
+    ['another code', { code: '000000' }],
+    ['another name', { actor: 'Mallory' }],
+    ['another reason', { reason: 'the real one' }],
+  ] as const)
+    it(`is worth nothing where somebody's own workflow says that it came in a signal that had ${what}`, async () => {
+      const [ana, id] = [await hire(db.database), await pending()];
+      const signature = signatureOf(ana);
+      const { workflowId } = workflowOf(temporal, id);
+      await workflowOf(temporal, id).terminate();
+      const forged = await temporal.client.workflow.start('forged', { workflowId, taskQueue: 'of-mallory' });
+      await forged.signal('approve', { ...signature, ...sent });
+      const act = { resourceId: id, action: 'approve', ...signature, number: 1, actId: newId() };
+      await scheduleActivity(temporal, 'of-mallory', { name: 'actOnTransfer', taskQueue: 'approvals', input: act });
+      await until('it is judged', async () => (await actsOn(db, id)).length === 1);
+      assert.deepEqual(await refusals(id), ['nobody knows when it came: ask again']);
+      await forged.terminate();
+      await assertEnds(db, new Map([[id, 'pending_approval']]));
+    });
 
   it('is accepted however the name is written: case, width and accents make nobody someone else', async () => {
     const ana = await hire(db.database);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, list, object, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -155,6 +156,21 @@ describe('an endpoint that fails', () => {
     assert.equal(await isDue(own), true);
     await run(own.id);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
+  });
+
+  it('is retried at once by one act once: repeated, it hurries nothing that has failed since', async () => {
+    const own = await failing(3);
+    const ana = proven(await addStaff(api.core.database, { name: 'who retries once', rights: ['pause'] }));
+    const actId = newId();
+    assert.equal(await retryNow(api.core, own.id, ana, {}, actId), true);
+    assert.equal(await isDue(own), true);
+    await run(own.id);
+    const due = await dueIn(own);
+    assert.equal(await retryNow(api.core, own.id, ana, {}, actId), false);
+    assert.equal(await isDue(own), false);
+    assert.deepEqual(await dueIn(own), due);
+    assert.equal(await retryNow(api.core, own.id, ana), true);
+    assert.equal(await isDue(own), true);
   });
 
   it('is probed at once when its tenant recovers', async () => {

@@ -43,7 +43,7 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Pause',
     explanation: 'Nothing more is sent until it is resumed. What waits keeps its place.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
-    run: async (deps, { id }, { by, reason }) => void (await pause(deps, id, by, { reason })),
+    run: async (deps, { id }, { by, reason, actId }) => void (await pause(deps, id, by, { reason }, actId)),
   },
   {
     verb: 'resume',
@@ -51,7 +51,7 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Resume',
     explanation: 'Sending goes on where it stood.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
-    run: async (deps, { id }, { by, reason }) => void (await resume(deps, id, by, { reason })),
+    run: async (deps, { id }, { by, reason, actId }) => void (await resume(deps, id, by, { reason }, actId)),
   },
   {
     verb: 'retry',
@@ -59,6 +59,6 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Retry now',
     explanation: 'What waits for a retry is tried at once.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
-    run: async (deps, { id }, { by, reason }) => void (await retryNow(deps, id, by, { reason })),
+    run: async (deps, { id }, { by, reason, actId }) => void (await retryNow(deps, id, by, { reason }, actId)),
   },
 ];

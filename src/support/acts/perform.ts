@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { type Act, listActs, recordOnce } from '../../access/audit-log.js';
+import { type Act, recordOnce, wasDone } from '../../access/audit-log.js';
 import { cleanText, MAX_REASON } from '../../core/checked-text.js';
 import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
-import { timeOfId, type Uuid } from '../../core/ids.js';
+import type { Uuid } from '../../core/ids.js';
 import { UnknownKey } from '../../core/fingerprint.js';
 import { isUnavailable } from '../../db/failures.js';
 import { asksForCode, STAFF_ACTS, type StaffActName, type StaffIdentity } from '../../staff/rules.js';
@@ -56,7 +56,7 @@ async function performOnce<Resource>(
   try {
     const refusal = await codeRefusal(deps, act.name, subject, { identity, form, actId });
     if (refusal !== null) return { came: 'refused', refusal };
-    if (await wasDone(deps, act.name, subject.id, identity, actId)) return { came: 'done' };
+    if (await wasDone(deps.database.current, actId)) return { came: 'done' };
     await act.run(deps, resource, { by: identity, reason: cleaned.clean, actId, form });
     return { came: 'done' };
   } catch (failure) {
@@ -112,18 +112,4 @@ function contentOf(form: URLSearchParams): string {
 
 function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }: ActSubject): Act {
   return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
-}
-
-/** The last act was this one, by this person, since the form was shown. A proposal's service tells by content. */
-async function wasDone(
-  { database }: DeskDeps,
-  action: StaffActName,
-  subjectId: Uuid,
-  { name }: StaffIdentity,
-  actId: Uuid,
-): Promise<boolean> {
-  if (action.endsWith('propose')) return false;
-  const [last] = await listActs(database.reader, { subjectId }, 1);
-  if (last?.action !== action) return false;
-  return last.channel === 'support' && last.actorClaimed === name && last.at >= timeOfId(actId);
 }

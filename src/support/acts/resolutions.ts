@@ -1,8 +1,16 @@
 import { ApiError, invalidField } from '../../core/errors.js';
-import { type Payout, type PayoutResolution, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
+import { parseUuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import {
+  type Payout,
+  type PayoutResolution,
+  payoutResolutions,
+  RESOLUTION_OUTCOMES,
+} from '../../db/entities/payouts.js';
 import { approveResolution } from '../../payouts/release.js';
 import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-rules.js';
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
+import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
 import { options } from '../pages/layout.js';
 import type { DeskAct } from './act.js';
@@ -26,10 +34,10 @@ const RESOLUTION_ACTS: readonly DeskAct<SeenPayout>[] = [
     explanation: 'By what the bank says, never by a guess. Nothing moves until a second person applies it.',
     fields: ({ payout }, given) => outcomeField(payout, given?.get('outcome') ?? null),
     isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
-    run: async ({ desk }, { payout }, { by, reason, form }) => {
+    run: async ({ desk }, { payout }, { by, reason, actId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
       if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
-      await proposeResolution(desk, payout, { outcome, reason, by });
+      await proposeResolution(desk, payout, { outcome, reason, by }, actId);
     },
   },
   {
@@ -40,7 +48,8 @@ const RESOLUTION_ACTS: readonly DeskAct<SeenPayout>[] = [
       'What was proposed is done to the money. Before money is given back, the rail is asked to say that it will never pay.',
     fields: seenField,
     isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
-    run: async ({ release }, payout, { by, reason, form }) => {
+    run: async ({ database, release }, payout, { by, reason, form }) => {
+      if (await isDecided(database.current, payout, form, 'applied', by)) return;
       await approveResolution(release, asSeen(payout, form), by, reason);
     },
   },
@@ -52,7 +61,8 @@ const RESOLUTION_ACTS: readonly DeskAct<SeenPayout>[] = [
     isStop: true,
     fields: seenField,
     isOpen: ({ open }) => open !== undefined,
-    run: async ({ desk }, payout, { by, reason, form }) => {
+    run: async ({ database, desk }, payout, { by, reason, form }) => {
+      if (await isDecided(database.current, payout, form, 'rejected', by)) return;
       await rejectResolution(desk, asSeen(payout, form), by, reason);
     },
   },
@@ -78,6 +88,20 @@ function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {
 function asSeen(payout: SeenPayout, form: URLSearchParams): SeenPayout {
   if (payout.open !== undefined && payout.open.id !== form.get(SEEN)) throw new ApiError(ANOTHER_OPEN);
   return payout;
+}
+
+/** A proposal is decided once: whether this person has decided so what the form showed. */
+async function isDecided(
+  reader: Reader,
+  { payout }: SeenPayout,
+  form: URLSearchParams,
+  status: PayoutResolution['status'],
+  by: StaffIdentity,
+): Promise<boolean> {
+  const id = parseUuid(form.get(SEEN) ?? '');
+  if (id === null) return false;
+  const seen = await reader.find(payoutResolutions, { id, payoutId: payout.id });
+  return seen?.status === status && seen.decidedById === by.id;
 }
 
 function possible(payout: Payout): readonly Outcome[] {

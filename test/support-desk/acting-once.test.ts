@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { parseDetails } from '../../src/access/audit-log.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { bonusBatches } from '../../src/db/entities/bonuses.js';
+import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
+import { BatchWorld, payroll } from '../batches/support.js';
+import { openPayoutBank, railsOf } from '../payouts/support.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { idLiteral, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { hooked } from '../webhooks/support.js';
+import { type Fields, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+
+const REASON = 'ticket 131';
+
+describe('a form of the support desk that is sent again', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let desk: TestDesk;
+  let maria: Visitor;
+  let leo: Visitor;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    desk = await startTestDesk(db);
+    maria = await desk.staffed('maria');
+    leo = await desk.staffed('leo');
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await desk.stop();
+    await api.stop();
+  });
+
+  async function batch(): Promise<{ id: Uuid; page: string; pausedBy: () => Promise<string | null> }> {
+    const world = await BatchWorld.open(db);
+    await world.account({ alias: '$ana' });
+    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+    const { id } = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    const pausedBy = async (): Promise<string | null> =>
+      (await db.database.reader.find(bonusBatches, { id }))?.pausedBy ?? null;
+    return { id, page: `/batches/${id}`, pausedBy };
+  }
+  async function endpoint(): Promise<{ id: Uuid; page: string; pausedBy: () => Promise<string | null> }> {
+    const { id } = await hooked(api);
+    const pausedBy = async (): Promise<string | null> =>
+      (await db.database.reader.find(webhookEndpoints, { id }))?.pausedBy ?? null;
+    return { id, page: `/endpoints/${id}`, pausedBy };
+  }
+  /** Pressed, and its fields kept, as in a tab that never got the answer. */
+  async function sent(by: Visitor, page: string, verb: string, given: Fields = {}): Promise<Fields> {
+    const fields = { ...(await by.form(page, verb)), reason: REASON, ...given };
+    const answer = await by.post(`${page}/${verb}`, fields);
+    assert.equal(answer.status, 303, answer.text);
+    return fields;
+  }
+  const done = async (id: Uuid): Promise<unknown[]> =>
+    (await desk.acts(id))
+      .filter(({ channel }) => channel === 'support')
+      .map((act) => [act.action, act.actorClaimed, parseDetails(act).unchanged ?? false]);
+
+  for (const [what, make, type] of [
+    ['a batch', batch, 'bonus_batch'],
+    ['an endpoint', endpoint, 'webhook'],
+  ] as const) {
+    it(`resumes ${what} once: what somebody has paused since stays paused`, async () => {
+      const { id, page, pausedBy } = await make();
+      await sent(leo, page, 'pause');
+      const fields = await sent(maria, page, 'resume');
+      await sent(leo, page, 'pause');
+      for (let again = 0; again < 2; again += 1) {
+        assert.equal((await maria.post(`${page}/resume`, fields)).status, 303);
+        assert.equal(await pausedBy(), leo.person.name);
+      }
+      assert.equal((await done(id)).length, 3);
+    });
+
+    it(`that found ${what} as it was wanted finds it so for good`, async () => {
+      const { id, page, pausedBy } = await make();
+      await sent(leo, page, 'pause');
+      const fields = { ...(await maria.form(page, 'resume')), reason: REASON };
+      await sent(leo, page, 'resume');
+      assert.equal((await maria.post(`${page}/resume`, fields)).status, 303);
+      await sent(leo, page, 'pause');
+      assert.equal((await maria.post(`${page}/resume`, fields)).status, 303);
+      assert.equal(await pausedBy(), leo.person.name);
+      // In the order of the forms, by which the acts are named.
+      assert.deepEqual(
+        (await done(id)).sort(),
+        [
+          [`${type}.pause`, leo.person.name, false],
+          [`${type}.pause`, leo.person.name, false],
+          [`${type}.resume`, leo.person.name, false],
+          [`${type}.resume`, maria.person.name, true],
+        ].sort(),
+      );
+    });
+  }
+
+  it('that was refused stays refused, though it would be possible now', async () => {
+    const { id, page, pausedBy } = await batch();
+    const status = (to: string): Promise<unknown> =>
+      db.sql(`UPDATE bonus_batches SET status='${to}' WHERE id=${idLiteral(id)}`);
+    const fields = { ...(await maria.form(page, 'pause')), reason: REASON };
+    await status('ready');
+    const first = await maria.post(`${page}/pause`, fields);
+    await status('executing');
+    const again = await maria.post(`${page}/pause`, fields);
+    for (const { status: came, text } of [first, again]) {
+      assert.equal(came, 409);
+      assert.match(text, /Nothing was changed.*the batch is ready; this is possible only while it is executing/s);
+    }
+    assert.equal(await pausedBy(), null);
+    assert.equal((await desk.acts(id)).length, 1);
+  });
+
+  it('makes one proposal for a payout, also after somebody has rejected it', async () => {
+    const paying = await openPayoutBank(api);
+    const id = await paying.pay('03');
+    const rails = railsOf(db);
+    await rails.submissions.submit(id);
+    await rails.submissions.raiseSilent(-1_000, 1_000);
+    const page = `/payouts/${id}`;
+    const coded = async (by: Visitor, verb: string, given: Fields = {}): Promise<Fields> =>
+      sent(by, page, verb, { ...given, code: await desk.freshCode(by.person) });
+    const proposed = await coded(maria, 'propose', { outcome: 'completed' });
+    const dismissed = await coded(leo, 'dismiss');
+    assert.equal((await maria.post(`${page}/propose`, proposed)).status, 303);
+    assert.equal((await leo.post(`${page}/dismiss`, dismissed)).status, 303);
+    const made = await db.sql(`SELECT status FROM payout_resolutions WHERE payout_id=${idLiteral(id)}`);
+    assert.deepEqual(
+      made.map(({ status }) => status),
+      ['rejected'],
+    );
+    const other = { ...proposed, outcome: 'failed', code: await desk.freshCode(maria.person) };
+    const answer = await maria.post(`${page}/propose`, other);
+    assert.equal(answer.status, 409);
+    assert.match(answer.text, /Nothing was changed/);
+  });
+});
