@@ -1,6 +1,8 @@
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import type { Reader } from '../db/database.js';
 import {
   type Payout,
+  type PayoutRailEvent,
   payoutRailEvents,
   type PayoutResolution,
   payoutResolutions,
@@ -77,17 +79,26 @@ function attempted(command: PayoutCommand, payout: Payout, state: LockedState): 
   return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
 }
 
-/** What `isTaken` and `openResolution` read. */
+/** What `isTaken`, `openResolution` and `unexpected` read. */
 export function attemptNeeds({ id: payoutId }: Payout): Need[] {
-  const heard = [
-    { payoutId, ...LISTED },
-    { payoutId, ...CONTRARY },
+  return [
+    need(payoutResolutions, { payoutId }),
+    ...UNEXPECTED.map((of) => need(payoutRailEvents, { payoutId, ...of })),
   ];
-  return [need(payoutResolutions, { payoutId }), ...heard.map((key) => need(payoutRailEvents, key))];
 }
 
 const LISTED = { kind: 'statement', effect: 'noted' } as const;
 const CONTRARY = { effect: 'conflict' } as const;
+const UNEXPECTED = [LISTED, CONTRARY];
+
+/** What its rail said that was contrary to what was known, and what its statements say. */
+export function unexpected({ id: payoutId }: Payout, state: LockedState): readonly PayoutRailEvent[] {
+  return UNEXPECTED.flatMap((of) => state.rows(payoutRailEvents, { payoutId, ...of }));
+}
+
+export async function readUnexpected(reader: Reader, { id: payoutId }: Payout): Promise<readonly PayoutRailEvent[]> {
+  return (await Promise.all(UNEXPECTED.map((of) => reader.select(payoutRailEvents, { payoutId, ...of })))).flat();
+}
 
 /** Whether its rail has named it: in an answer, on a statement, or where it was contrary and is not settled yet. */
 function isTaken({ id: payoutId, railReference, stuckReason }: Payout, state: LockedState): boolean {

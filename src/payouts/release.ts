@@ -7,8 +7,9 @@ import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
 import { restores } from '../db/entities/restores.js';
 import { transact } from '../db/transact.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
+import { readUnexpected } from './attempts.js';
 import type { RailConversation } from './conversation.js';
-import { givesBack, outcomeRefusal, type Release } from './resolution-rules.js';
+import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './resolution-rules.js';
 import { applyResolution, type SeenPayout } from './resolutions.js';
 import type { RailStatement } from './rules.js';
 import { isServed } from './sweeps.js';
@@ -44,7 +45,8 @@ export async function approveResolution(
   const asks =
     open !== undefined &&
     secondPersonRefusal(open.proposedById, by.id) === null &&
-    outcomeRefusal(payout, open.outcome) === null;
+    outcomeRefusal(payout, open.outcome) === null &&
+    overtakenRefusal(payout, open, await readUnexpected(conversation.deps.database.reader, payout)) === null;
   if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, seen, by, null, why);
   const said = await voided(conversation, payout, by);
   if (said === null) {

@@ -38,23 +38,23 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutRe
   return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
 }
 
-/** How many different contradictions these report, however often. */
-export function countDifferent(conflicts: readonly PayoutRailEvent[]): number {
-  return new Set(conflicts.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
+/** How many different things these say, however often. */
+export function countDifferent(events: readonly PayoutRailEvent[]): number {
+  return new Set(events.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
 }
 
 /**
- * A proposal for a payout in one state does not apply in the next, nor after a new contradiction: the rail has reported
- * meanwhile. They are counted, as clocks differ. `conflicts`: all of the payout's.
+ * A proposal for a payout in one state does not apply in the next, nor after a new contradiction or line of a
+ * statement: the rail has reported meanwhile. They are counted, as clocks differ. `heard`: all of the payout's.
  */
 export function overtakenRefusal(
   { status }: Payout,
   { payoutStatus, contradictions, outcome }: PayoutResolution,
-  conflicts: readonly PayoutRailEvent[],
+  heard: readonly PayoutRailEvent[],
 ): Refusal | null {
-  const isNew = countDifferent(conflicts) > (contradictions ?? -1);
+  const isNew = countDifferent(heard) > (contradictions ?? -1);
   if (status === payoutStatus && !isNew) return null;
-  const news = status === payoutStatus ? 'the rail has contradicted it anew' : `the payout has become ${status}`;
+  const news = status === payoutStatus ? 'the rail has said something new about it' : `the payout has become ${status}`;
   return {
     code: 'invalid_state',
     message: `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,

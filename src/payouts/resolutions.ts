@@ -5,7 +5,6 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import {
   type Payout,
-  type PayoutRailEvent,
   type PayoutResolution,
   payoutRailEvents,
   payoutResolutions,
@@ -21,12 +20,11 @@ import {
   type LockedState,
   naming,
   need,
-  type Need,
   refuse,
   type RowWrite,
 } from '../ledger/desk/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { openResolution } from './attempts.js';
+import { attemptNeeds, openResolution, unexpected } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
 import { type Applied, actOn, applied, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
@@ -71,7 +69,7 @@ const proposing: CommandKind<Propose, Payout> = {
   resourceType: 'payout',
   table: payouts,
   accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  needs: ({ facts }) => [need(payouts, { id: facts.id }), ...resolutionNeeds(facts)],
+  needs: ({ facts }) => [need(payouts, { id: facts.id }), ...attemptNeeds(facts)],
   decide: decideProposal,
 };
 
@@ -80,17 +78,9 @@ const deciding: CommandKind<Decide, Payout> = {
   resourceType: 'payout',
   table: payouts,
   accounts: naming(({ facts }) => postedAccounts(facts)),
-  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...resolutionNeeds(facts)],
+  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...attemptNeeds(facts)],
   decide: decideVerdict,
 };
-
-function resolutionNeeds({ id: payoutId }: Payout): Need[] {
-  return [need(payoutResolutions, { payoutId }), need(payoutRailEvents, { payoutId, effect: 'conflict' })];
-}
-
-function conflictsOf({ id: payoutId }: Payout, state: LockedState): readonly PayoutRailEvent[] {
-  return state.rows(payoutRailEvents, { payoutId, effect: 'conflict' });
-}
 
 function decideProposal(command: Propose, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
@@ -107,7 +97,7 @@ function decideProposal(command: Propose, state: LockedState): Decision<Payout> 
     reason,
     status: 'proposed',
     payoutStatus: payout.status,
-    contradictions: countDifferent(conflictsOf(payout, state)),
+    contradictions: countDifferent(unexpected(payout, state)),
     proposedBy: by.name,
     proposedById: by.id,
     decidedBy: null,
@@ -130,7 +120,7 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   const isApplied = verdict === 'apply';
   const refusal = isApplied
     ? (secondPersonRefusal(open.proposedById, by.id) ??
-      overtakenRefusal(payout, open, conflictsOf(payout, state)) ??
+      overtakenRefusal(payout, open, unexpected(payout, state)) ??
       applyRefusal(payout, outcome, command.release, state))
     : null;
   if (refusal !== null) return refuse(refusal, false);

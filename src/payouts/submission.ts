@@ -69,8 +69,8 @@ export class Submissions {
   }
 
   /**
-   * Raises what was submitted before that age and not heard of since, at most `limit` at a time. Returns how many in the
-   * end. An account that cannot be decided about, such as one with a wrong clock, keeps back no other's: what it throws
+   * Raises what was submitted before that age and not heard of since, at most `limit` at a time. Returns how many in
+   * the end. An account that cannot be decided about, such as one with a wrong clock, keeps back no other's: what it throws
    * is thrown when the others are raised.
    */
   raiseSilent(olderMs: number, limit: number): Promise<number> {

@@ -208,7 +208,10 @@ describe('a rail that contradicts the end we know', () => {
     it('is settled by nobody who has not seen it: the proposal of before is refused', async () => {
       const { id, rails, tell, isStuck } = await proposed();
       assert.equal(await tell('completed', null, 'R-2'), 'conflict');
-      await assert.rejects(approve(rails, id), /the rail has contradicted it anew since it was proposed as unchanged/);
+      await assert.rejects(
+        approve(rails, id),
+        /the rail has said something new about it since it was proposed as unchanged/,
+      );
       assert(await isStuck());
       await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
       await resolve(rails, db, id, 'unchanged');

@@ -186,7 +186,10 @@ describe('an outcome that gives money back', () => {
     };
     const rails = railsOf(db, { rail: Object.assign(rail, { void: answer }) });
     await rails.submissions.submit(id);
-    await assert.rejects(resolve(rails, db, id, 'failed'), /contradicted it anew since it was proposed as failed/);
+    await assert.rejects(
+      resolve(rails, db, id, 'failed'),
+      /said something new about it since it was proposed as failed/,
+    );
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['failed', 'contradiction'], 'voided, as the rail said');
     await assertSameStory(own, id);

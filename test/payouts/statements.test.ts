@@ -7,14 +7,16 @@ import { SimulatedRail } from '../../development/simulated-rail/rail.js';
 import { attemptPayout } from '../../src/payouts/commands.js';
 import { railCommand } from '../../src/payouts/conversation.js';
 import type { Rail, Rails } from '../../src/payouts/rails/types.js';
+import { approveResolution } from '../../src/payouts/release.js';
+import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
 import type { GivenLine } from '../../src/payouts/statements/store.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail } from './scripted-rail.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf, seen } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -233,6 +235,20 @@ describe('the statements of a rail', () => {
       const refused = await desk.submit(attemptPayout, railCommand(payout));
       assert(!refused.outcome.done && refused.outcome.refusal.code === 'invalid_state');
     }
+  });
+
+  it('keep what was proposed before from being applied: the rail is not asked to void what it says was paid', async () => {
+    const id = await own.pay(undefined, { destination: { country } });
+    const scripted = new ScriptedRail('silent');
+    const here = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
+    const { payout } = await here.submissions.submit(id);
+    const wanted = { outcome: 'failed', reason: 'the bank has not seen it', by: someone('maria') } as const;
+    await proposeResolution(here.desk, payout, wanted);
+    await take(dayOf(systemClock()), [lineOf(payout, { status: 'completed', reference: 'R-9' })]);
+    const { conversation } = here;
+    const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    await assert.rejects(approve, /said something new about it since it was proposed as failed/);
+    assert.deepEqual([scripted.voided, (await rowOf(db, id)).status], [[], 'in_progress']);
   });
 
   it("raise a payout that ended otherwise after they had stated its outcome, with that day's statement", async () => {

@@ -136,7 +136,7 @@ export const payoutResolutions = defineTable('payout_resolutions', {
   status: column.oneOf(RESOLUTION_STATUSES),
   /** The payout's status at the proposal; null for resolutions from before this was stored. */
   payoutStatus: column.nullable(column.oneOf(PAYOUT_STATUSES)),
-  /** How many different contradictions had been raised at the proposal; null likewise: it is proposed anew. */
+  /** How many different contradictions and lines of statements its proposer could see; null likewise. */
   contradictions: column.nullable(column.integer),
   proposedBy: column.string,
   /** A member of staff; null for proposals from before staff were verified. */
