@@ -87,7 +87,10 @@ describe('a form of the support desk that is sent again', () => {
       await sent(leo, page, 'pause');
       assert.equal((await maria.post(`${page}/resume`, fields)).status, 303);
       assert.equal(await pausedBy(), leo.person.name);
-      // In the order of the forms, by which the acts are named.
+      const { text } = await maria.get(page);
+      const [byLeo, byMaria] = [leo, maria].map(({ person }) => text.indexOf(`Resumed</strong>, by ${person.name}`));
+      assert(0 < byLeo! && byLeo! < byMaria!, 'the story is not in the order of time');
+      // The audit log itself is in the order of the forms, by which the acts are named.
       assert.deepEqual(
         (await done(id)).sort(),
         [
