@@ -26,35 +26,27 @@ export interface BatchControlDeps {
   readonly clock: Clock;
 }
 
-/**
- * Pays nothing more until it is resumed, except the group under way. Repeated with the same `actId`, it changes
- * nothing, nor does pausing a paused batch, which is recorded as `unchanged`.
- */
-export function pauseBatch(
+/** Repeated with the same `actId`, it changes nothing. */
+type Pausing = (
   deps: BatchControlDeps,
   batchId: Uuid,
   actor: Actor,
   reason: string,
-  actId = newId(),
-): Promise<BonusBatch> {
-  return setPaused(deps, batchId, { actor, reason, actId }, deps.clock());
-}
+  actId?: Uuid,
+) => Promise<BonusBatch>;
 
-export function resumeBatch(
-  deps: BatchControlDeps,
-  batchId: Uuid,
-  actor: Actor,
-  reason: string,
-  actId = newId(),
-): Promise<BonusBatch> {
-  return setPaused(deps, batchId, { actor, reason, actId }, null);
-}
+/** Pays nothing more until it is resumed, except the group under way. What is paused already is recorded as `unchanged`. */
+export const pauseBatch: Pausing = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
+
+export const resumeBatch: Pausing = (deps, ...act) => setPaused(deps, null, ...act);
 
 async function setPaused(
   { database, clock }: BatchControlDeps,
-  batchId: Uuid,
-  { actor, reason: given, actId }: { readonly actor: Actor; readonly reason: string; readonly actId: Uuid },
   pausedAt: Instant | null,
+  batchId: Uuid,
+  actor: Actor,
+  given: string,
+  actId = newId(),
 ): Promise<BonusBatch> {
   const reason = checkedText('reason', given, MAX_REASON);
   const { sourceAccountId } = await findBatch(database.reader, batchId);
