@@ -41,10 +41,10 @@ export async function lastRestore(reader: Reader): Promise<Restore | undefined> 
   return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
 }
 
-/** Finished ones that lost something, with a rail that was left out and not asked since; oldest first. */
-export async function unaskedRestores(reader: Reader): Promise<readonly Restore[]> {
+/** Finished ones but this, that lost something, with a rail that was left out and not asked since; oldest first. */
+export async function otherUnasked(reader: Reader, { id }: Restore): Promise<readonly Restore[]> {
   const unasked = await reader.select(restores, { askedAt: null }, { orderBy: IN_TIME });
-  return unasked.filter((one) => one.finishedAt !== null && isLossy(one));
+  return unasked.filter((one) => one.id !== id && one.finishedAt !== null && isLossy(one));
 }
 
 /**

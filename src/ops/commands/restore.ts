@@ -13,7 +13,7 @@ import {
   stepOf,
 } from '../../restores/finishing.js';
 import { followAnswers } from '../../restores/holding.js';
-import { beginRestore, lastRestore, unaskedRestores } from '../../restores/opening.js';
+import { beginRestore, lastRestore, otherUnasked } from '../../restores/opening.js';
 import { askRails, findingsOf, findingsSince, railsEverSeen, railsInUse } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
 import { isLossy } from '../../restores/sequences.js';
@@ -47,7 +47,7 @@ export function addRestoreCommands(program: Command): void {
     run: async ({ database, output }) => {
       const last = await lastRestore(database.reader);
       if (last === undefined) return output.list([], 'This database was never restored.');
-      const earlier = (await unaskedRestores(database.reader)).filter(({ id }) => id !== last.id);
+      const earlier = await otherUnasked(database.reader, last);
       output.one({ ...restoreFields(last), earlier_not_asked: earlier.map(({ id }) => id) });
     },
   });
@@ -128,7 +128,7 @@ function addFinish(own: Command): void {
       const restore = await restoreToFinish(ops.database.reader, by);
       const leftOut = new Set(leaveOut?.split(',') ?? []);
       const conversation = conversationOf(ops, leftOut);
-      const earlier = (await unaskedRestores(ops.database.reader)).filter(({ id }) => id !== restore.id);
+      const earlier = await otherUnasked(ops.database.reader, restore);
       const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
       const asking = { conversation, isWhole: leftOut.size === 0 };
       await assertRails(ops, unasked, conversation.deps.rails, leftOut);
