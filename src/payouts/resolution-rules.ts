@@ -43,23 +43,45 @@ export function countDifferent(events: readonly PayoutRailEvent[]): number {
   return new Set(events.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
 }
 
+/** A payout's state, as far as it decides what became of it. */
+export interface Seen {
+  readonly status: Payout['status'] | null;
+  /** How many different contradictions and lines of statements there were: counted, as clocks differ. */
+  readonly contradictions: number;
+}
+
+/** Whoever proposes has seen the payout as it is, or looks again. `heard`: all of the payout's. */
+export function unseenRefusal(payout: Payout, seen: Seen, heard: readonly PayoutRailEvent[]): Refusal | null {
+  const news = newsSince(payout, seen, heard);
+  if (news === null) return null;
+  return {
+    code: 'invalid_state',
+    message: `${news} since you looked at it: look again, and propose what is right now`,
+    details: { current: payout.status, allowed: ['as_seen'] },
+  };
+}
+
 /**
  * A proposal for a payout in one state does not apply in the next, nor after a new contradiction or line of a
- * statement: the rail has reported meanwhile. They are counted, as clocks differ. `heard`: all of the payout's.
+ * statement: the rail has reported meanwhile. `heard`: all of the payout's.
  */
 export function overtakenRefusal(
-  { status }: Payout,
+  payout: Payout,
   { payoutStatus, contradictions, outcome }: PayoutResolution,
   heard: readonly PayoutRailEvent[],
 ): Refusal | null {
-  const isNew = countDifferent(heard) > (contradictions ?? -1);
-  if (status === payoutStatus && !isNew) return null;
-  const news = status === payoutStatus ? 'the rail has said something new about it' : `the payout has become ${status}`;
+  const news = newsSince(payout, { status: payoutStatus, contradictions: contradictions ?? -1 }, heard);
+  if (news === null) return null;
   return {
     code: 'invalid_state',
     message: `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
-    details: { current: status, allowed: ['unchanged_since_proposed'] },
+    details: { current: payout.status, allowed: ['unchanged_since_proposed'] },
   };
+}
+
+function newsSince({ status }: Payout, seen: Seen, heard: readonly PayoutRailEvent[]): string | null {
+  if (status !== seen.status) return `the payout has become ${status}`;
+  return countDifferent(heard) > seen.contradictions ? 'the rail has said something new about it' : null;
 }
 
 export function applyRefusal(

@@ -24,7 +24,7 @@ import {
   type RowWrite,
 } from '../ledger/desk/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { attemptNeeds, openResolution, unexpected } from './attempts.js';
+import { attemptNeeds, openResolution, readUnexpected, unexpected } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
 import { type Applied, actOn, applied, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
@@ -37,6 +37,8 @@ import {
   outcomeRefusal,
   overtakenRefusal,
   type Release,
+  type Seen,
+  unseenRefusal,
 } from './resolution-rules.js';
 import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
 
@@ -51,6 +53,7 @@ interface Propose extends ResolutionCommand {
   readonly resolutionId: Uuid;
   readonly outcome: PayoutResolution['outcome'];
   readonly reason: string;
+  readonly seen: Seen;
 }
 
 interface Decide extends ResolutionCommand {
@@ -87,7 +90,8 @@ function decideProposal(command: Propose, state: LockedState): Decision<Payout> 
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { outcome, reason, resolutionId: id, by } = command;
   if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
-  const refusal = outcomeRefusal(payout, outcome);
+  const heard = unexpected(payout, state);
+  const refusal = unseenRefusal(payout, command.seen, heard) ?? outcomeRefusal(payout, outcome);
   if (refusal !== null) return refuse(refusal, false);
   const resolution: PayoutResolution = {
     id,
@@ -97,7 +101,7 @@ function decideProposal(command: Propose, state: LockedState): Decision<Payout> 
     reason,
     status: 'proposed',
     payoutStatus: payout.status,
-    contradictions: countDifferent(unexpected(payout, state)),
+    contradictions: countDifferent(heard),
     proposedBy: by.name,
     proposedById: by.id,
     decidedBy: null,
@@ -192,11 +196,12 @@ function audited(
 
 /**
  * Nothing moves. Repeated with the same `actId`, it proposes nothing more, also after the proposal was decided. Throws
- * ApiError authority_insufficient, invalid_field, invalid_state, ledger_unavailable.
+ * ApiError authority_insufficient, invalid_field, invalid_state (it is not as it was seen, or has no such outcome),
+ * ledger_unavailable.
  */
 export async function proposeResolution(
   desk: PostingDesk,
-  facts: Payout,
+  { payout: facts, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
   wanted: { readonly outcome: PayoutResolution['outcome']; readonly reason: string; readonly by: StaffIdentity },
   actId: Uuid = newId(),
 ): Promise<Payout> {
@@ -204,17 +209,29 @@ export async function proposeResolution(
   assertMayAct('payout.resolve_propose', by);
   const reason = checkedText('reason', wanted.reason, MAX_REASON);
   const ids = { resolutionId: newId(), auditId: newId(), eventId: newId() };
-  return submitted(desk, proposing, { ...base(facts, actId, outcome, reason), ...ids, facts, outcome, reason, by });
+  const seen = { status: facts.status, contradictions };
+  return submitted(desk, proposing, {
+    ...base(facts, actId, outcome, reason),
+    ...ids,
+    facts,
+    seen,
+    outcome,
+    reason,
+    by,
+  });
 }
 
-/** A payout, and the open proposal that whoever decides on it has seen: no other is decided. */
+/** A payout as people see it: they propose for no other state, and decide on no other proposal. */
 export interface SeenPayout {
   readonly payout: Payout;
+  readonly contradictions: Seen['contradictions'];
   readonly open: PayoutResolution | undefined;
 }
 
-export async function readOpen(reader: Reader, payout: Payout): Promise<SeenPayout> {
-  return { payout, open: (await listResolutions(reader, payout.id)).find(({ status }) => status === 'proposed') };
+/** `payout`: read before. */
+export async function readSeen(reader: Reader, payout: Payout): Promise<SeenPayout> {
+  const [heard, all] = await Promise.all([readUnexpected(reader, payout), listResolutions(reader, payout.id)]);
+  return { payout, contradictions: countDifferent(heard), open: all.find(({ status }) => status === 'proposed') };
 }
 
 /**

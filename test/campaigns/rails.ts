@@ -8,8 +8,8 @@ import { type Payout, type PayoutResolution, payoutResolutions, payouts } from '
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { approveResolution } from '../../src/payouts/release.js';
-import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen, TEST_KEYRING } from '../payouts/support.js';
+import { proposeResolution, rejectResolution, type SeenPayout } from '../../src/payouts/resolutions.js';
+import { openPayoutBank, type PayoutBank, railsOf, seen, TEST_KEYRING } from '../payouts/support.js';
 import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -128,10 +128,11 @@ async function operate(stage: Stage, signal: AbortSignal): Promise<number> {
       `SELECT id FROM payouts WHERE rail='${RAIL}' AND (status IN ('approved','in_progress') OR stuck_since IS NOT NULL)`,
     );
     if (rows.length === 0) continue;
-    const payout = await rowOf(db, uuid.parse(rows[random(rows.length)]!.id));
+    const before = await seen(db, uuid.parse(rows[random(rows.length)]!.id));
+    const { payout } = before;
     const outcome = chosen(stage, payout);
     if (outcome === null) continue;
-    const acting = outcome === 'retry' ? retry(stage, payout) : settle(stage, payout, outcome);
+    const acting = outcome === 'retry' ? retry(stage, payout) : settle(stage, before, outcome);
     if (outcome !== 'retry') tried += 1;
     await acting.catch(passOver);
   }
@@ -162,14 +163,14 @@ function chosen({ gateway, random }: Stage, payout: Payout): PayoutResolution['o
 
 async function settle(
   { db, deps, random }: Stage,
-  payout: Payout,
+  before: SeenPayout,
   outcome: PayoutResolution['outcome'],
 ): Promise<void> {
   const { desk, conversation } = deps;
-  const open = await db.database.reader.find(payoutResolutions, { payoutId: payout.id, status: 'proposed' });
-  if (open === undefined) await proposeResolution(desk, payout, { outcome, reason: 'at random', by: someone('maria') });
+  const open = await db.database.reader.find(payoutResolutions, { payoutId: before.payout.id, status: 'proposed' });
+  if (open === undefined) await proposeResolution(desk, before, { outcome, reason: 'at random', by: someone('maria') });
   await sleep(random(300));
-  const now = await seen(db, payout.id);
+  const now = await seen(db, before.payout.id);
   // Whom a proposal of long ago surprises takes it back.
   if (open !== undefined && open.outcome !== outcome) await rejectResolution(desk, now, someone('leo'));
   else await approveResolution({ conversation, quietMs: () => 86_400_000 }, now, someone('leo'));
@@ -198,6 +199,8 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
     { limitMs: 600_000 },
   );
   await worker.stop();
+  // Its last orders have arrived, and their outcome is known.
+  await gateway.calm();
   await db.change(`UPDATE payouts SET ask_at='2020-01-01' WHERE rail='${RAIL}' AND ask_at IS NOT NULL`);
   while ((await deps.inquiries.askDue(RAIL, AT_ONCE)) > 0);
 }

@@ -6,7 +6,7 @@ import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { proposeFactorReset } from '../../src/staff/factor-resets.js';
 import type { StaffActName } from '../../src/staff/rules.js';
 import { BatchWorld, payroll } from '../batches/support.js';
-import { openPayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import { openPayoutBank, railsOf, seen } from '../payouts/support.js';
 import type { TestApi } from '../support/api.js';
 import { answered, LEAST, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -56,7 +56,7 @@ async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
   const proposed = async (): Promise<Uuid> => {
     const id = await silent();
     const wanted = { outcome: 'completed', reason: 'on the statement', by: proven(proposer) } as const;
-    await proposeResolution(desk, await rowOf(test, id), wanted);
+    await proposeResolution(desk, await seen(test, id), wanted);
     return id;
   };
   const resolve = (id: Uuid, ...more: readonly string[]) => ['payouts', 'resolve', id, ...more];

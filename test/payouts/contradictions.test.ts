@@ -201,7 +201,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await all.tell('failed', 'account_closed'), 'conflict');
       const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
       const wanted = { outcome: 'unchanged', reason: 'the bank has looked', by: someone('maria') } as const;
-      await proposeResolution(ahead.desk, await rowOf(db, all.id), wanted);
+      await proposeResolution(ahead.desk, await seen(db, all.id), wanted);
       return all;
     };
 

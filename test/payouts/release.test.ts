@@ -73,13 +73,31 @@ describe('an outcome that gives money back', () => {
     const { desk, conversation } = rails;
     const wanted = { outcome: 'completed', reason: 'the bank says so', by: someone('maria') } as const;
     const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
-    await proposeResolution(ahead.desk, await rowOf(db, id), wanted);
+    await proposeResolution(ahead.desk, await seen(db, id), wanted);
     await rails.callbacks.tell('simulated', { key: id, ...say('failed', 'account_closed'), callbackId: `late-${id}` });
     const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
     await assert.rejects(approve, /has become failed since it was proposed as completed/);
     assert.deepEqual(await balance(), FREE);
     await rejectResolution(desk, await seen(db, id), someone('leo'));
     await assertSameStory(own, id);
+  });
+
+  it('is proposed for the payout as it was seen: not once the rail has reported its end, nor something contrary', async () => {
+    const { rails } = await silent();
+    const { desk, callbacks } = rails;
+    const tell = (...what: Parameters<typeof say>) =>
+      callbacks.tell('simulated', { key: id, ...say(...what), callbackId: `${what.join()}-${id}` });
+    const propose = async (looked: Awaited<ReturnType<typeof seen>>, outcome: 'completed' | 'unchanged') =>
+      proposeResolution(desk, looked, { outcome, reason: 'the bank says so', by: someone('maria') });
+    const inProgress = await seen(db, id);
+    await tell('failed', 'account_closed');
+    await assert.rejects(propose(inProgress, 'completed'), /has become failed since you looked at it/);
+    assert.equal(await tell('completed'), 'conflict');
+    const contradicted = await seen(db, id);
+    assert.equal(await tell('returned'), 'conflict');
+    await assert.rejects(propose(contradicted, 'unchanged'), /said something new about it since you looked at it/);
+    assert.deepEqual(await balance(), FREE);
+    await propose(await seen(db, id), 'unchanged');
   });
 
   it('is not needed if the rail names the payment while being asked: it is not submitted again', async () => {
@@ -146,7 +164,7 @@ describe('an outcome that gives money back', () => {
     const { desk, conversation } = rails;
     const quietMs = () => 0;
     const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked', by: someone('maria') });
+      proposeResolution(desk, await seen(db, id), { outcome, reason: 'asked', by: someone('maria') });
     await propose('failed');
     const alone = approveResolution({ conversation, quietMs }, await seen(db, id), someone('maria'));
     await assert.rejects(alone, /a second person does/);
@@ -161,7 +179,7 @@ describe('an outcome that gives money back', () => {
     const { desk } = rails;
     const maria = someone('maria');
     const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked at the bank', by: maria });
+      proposeResolution(desk, await seen(db, id), { outcome, reason: 'asked at the bank', by: maria });
     await propose('failed');
     const swapping = new ScriptedRail();
     const answer = async (): Promise<typeof VOIDED> => {
@@ -329,7 +347,7 @@ describe('the orders that a rail is given', () => {
     const { submissions, desk } = railsOf(db, { rail });
     const { payout: submitted } = await submissions.submit(id);
     const wanted = { outcome: 'failed', reason: 'asked', by: someone('maria') } as const;
-    await proposeResolution(desk, submitted, wanted);
+    await proposeResolution(desk, await seen(db, submitted.id), wanted);
     await submissions.ask(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
     await rejectResolution(desk, await seen(db, id), someone('leo'));

@@ -243,7 +243,7 @@ describe('the statements of a rail', () => {
     const here = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
     const { payout } = await here.submissions.submit(id);
     const wanted = { outcome: 'failed', reason: 'the bank has not seen it', by: someone('maria') } as const;
-    await proposeResolution(here.desk, payout, wanted);
+    await proposeResolution(here.desk, await seen(db, id), wanted);
     await take(dayOf(systemClock()), [lineOf(payout, { status: 'completed', reference: 'R-9' })]);
     const { conversation } = here;
     const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));

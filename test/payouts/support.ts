@@ -25,7 +25,7 @@ import type { Rail, Rails } from '../../src/payouts/rails/types.js';
 import { RailConversation } from '../../src/payouts/conversation.js';
 import { LateInquiries } from '../../src/payouts/inquiries.js';
 import { approveResolution } from '../../src/payouts/release.js';
-import { proposeResolution, readOpen, type SeenPayout } from '../../src/payouts/resolutions.js';
+import { proposeResolution, readSeen, type SeenPayout } from '../../src/payouts/resolutions.js';
 import { USUAL_WINDOW_MS } from '../../src/payouts/rules.js';
 import { Submissions } from '../../src/payouts/submission.js';
 import { RailTurns } from '../../src/payouts/turns.js';
@@ -261,7 +261,7 @@ export function railsOf(
 
 /** As somebody sees it who looks at it now. */
 export async function seen(db: TestDatabase, id: Uuid): Promise<SeenPayout> {
-  return readOpen(db.database.reader, await rowOf(db, id));
+  return readSeen(db.database.reader, await rowOf(db, id));
 }
 
 /** Two operators settle it so. */
@@ -272,7 +272,7 @@ export async function resolve(
   outcome: PayoutResolution['outcome'],
   quietMs = 86_400_000,
 ): Promise<Payout> {
-  await proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked at the bank', by: someone('maria') });
+  await proposeResolution(desk, await seen(db, id), { outcome, reason: 'asked at the bank', by: someone('maria') });
   return approveResolution({ conversation, quietMs: () => quietMs }, await seen(db, id), someone('leo'));
 }
 

@@ -99,11 +99,11 @@ describe('one person', () => {
     await submissions.submit(id);
     const deps = { conversation, quietMs: () => 0 };
     const wanted = { outcome: 'completed', reason: 'the bank says so', by: proven(maria) } as const;
-    await denied(proposeResolution(desk, await rowOf(db, id), { ...wanted, by: await asService() }));
+    await denied(proposeResolution(desk, await seen(db, id), { ...wanted, by: await asService() }));
     await denied(
-      proposeResolution(desk, await rowOf(db, id), { ...wanted, by: proven(await hire(db.database, ['adjust'])) }),
+      proposeResolution(desk, await seen(db, id), { ...wanted, by: proven(await hire(db.database, ['adjust'])) }),
     );
-    await proposeResolution(desk, await rowOf(db, id), wanted);
+    await proposeResolution(desk, await seen(db, id), wanted);
     for (const way of Object.values(WAYS)) {
       const person = (await findStaff(db.database.reader, way(maria.name)))!;
       await denied(approveResolution(deps, await seen(db, id), { ...proven(person), name: way(maria.name) }));

@@ -169,6 +169,29 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
+  it('a resolution is proposed for the payout that the page showed, not for what it has become', async () => {
+    const paying = await openPayoutBank(api);
+    const id = await paying.pay('03');
+    const rails = railsOf(db);
+    await rails.submissions.submit(id);
+    const page = `/payouts/${id}`;
+    const [form, edited] = [await maria.form(page, 'propose'), await maria.form(page, 'propose')];
+    const said = { status: 'failed', reference: null, failureCode: 'account_closed' } as const;
+    await rails.callbacks.tell('simulated', { key: id, ...said, callbackId: `failed-${id}` });
+    const wanted = { outcome: 'completed', reason: 'statement of today' };
+    for (const [fields, status, text] of [
+      [form, 409, /Nothing was changed.*the payout has become failed since you looked at it/s],
+      [{ ...edited, state: 'paid 0' }, 400, /state/],
+    ] as const) {
+      const code = await desk.freshCode(maria.person);
+      const answer = await maria.post(`${page}/propose`, { ...fields, ...wanted, code });
+      assert.equal(answer.status, status, answer.text);
+      assert.match(answer.text, text);
+    }
+    assert.equal((await paying.get(id)).status, 'failed');
+    await assertLedgerSound(db.database);
+  });
+
   it('a payout is resolved by two people, never by one, whatever they send', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');

@@ -4,7 +4,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST, text } from '../support/bank.js';
 import { openGuarded } from '../support/guarded.js';
-import { openPayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import { openPayoutBank, railsOf, seen } from '../payouts/support.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { proposeAdjustment } from '../../src/funding/adjustments.js';
 import { BatchWorld, payroll } from '../batches/support.js';
@@ -66,7 +66,7 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
     const rails = railsOf(db);
     await rails.submissions.submit(payout);
     await rails.submissions.raiseSilent(-1_000, 1_000);
-    await proposeResolution(rails.desk, await rowOf(db, payout), { outcome: 'completed', reason: 'a', by });
+    await proposeResolution(rails.desk, await seen(db, payout), { outcome: 'completed', reason: 'a', by });
     const wanted = { direction: 'in', amount: { raw: LEAST, asset: 'COPM' }, reference: 'a', reason: 'a', by } as const;
     const { id: accountId, tenantId } = own.receiver;
     const { resource } = await proposeAdjustment(desk.core, { tenantId, accountId, ...wanted });

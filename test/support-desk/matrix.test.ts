@@ -11,7 +11,7 @@ import { signIn } from '../../src/staff/sessions.js';
 import { actField } from '../../src/support/acts/act.js';
 import { formToken } from '../../src/support/forms.js';
 import { BatchWorld, payroll } from '../batches/support.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';
+import { openPayoutBank, type PayoutBank, railsOf, seen } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -88,11 +88,12 @@ describe('at the support desk, an act is done for exactly the right and the proo
     await rails.submissions.raiseSilent(-1_000, 1_000);
     const by = proven(second.person, 'support');
     if (isProposed)
-      await proposeResolution(rails.desk, await rowOf(db, id), { outcome: 'completed', reason: 'seen', by });
+      await proposeResolution(rails.desk, await seen(db, id), { outcome: 'completed', reason: 'seen', by });
     const own = id.replaceAll('-', '');
     const state = `SELECT p.status, p.stuck_since, r.status AS proposed FROM payouts p
       LEFT JOIN payout_resolutions r ON r.payout_id=p.id WHERE p.id=X'${own}'`;
-    const fields = { outcome: 'completed', resolution: (await seen(db, id)).open?.id ?? '' };
+    const { payout: is, contradictions, open } = await seen(db, id);
+    const fields = { outcome: 'completed', state: `${is.status} ${contradictions}`, resolution: open?.id ?? '' };
     return { page: `/payouts/${id}`, verb, id, fields, state };
   }
 

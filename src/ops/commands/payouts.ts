@@ -6,7 +6,7 @@ import { MAX_REASON } from '../../core/checked-text.js';
 import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { PayoutApprovals } from '../../payouts/approvals.js';
 import { approveResolution, USUAL_QUIET_MS } from '../../payouts/release.js';
-import { proposeResolution, readOpen, rejectResolution } from '../../payouts/resolutions.js';
+import { proposeResolution, readSeen, rejectResolution } from '../../payouts/resolutions.js';
 import { Submissions } from '../../payouts/submission.js';
 import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
@@ -163,11 +163,11 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
     run: async (ops, { id, outcome, reason, approve }) => {
       const payout = await findPayout(ops.database.reader, id);
       const by = ops.by();
+      const seen = await readSeen(ops.database.reader, payout);
       if (outcome !== undefined) {
-        await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason: reason ?? '', by }));
+        await show(ops, await proposeResolution(ops.desk, seen, { outcome, reason: reason ?? '', by }));
         return ops.output.say(`A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`);
       }
-      const seen = await readOpen(ops.database.reader, payout);
       const what = approve ? 'Apply the resolution of the payout' : 'Reject the resolution of the payout';
       if (seen.open !== undefined)
         await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);

@@ -3,6 +3,7 @@ import { parseUuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
 import {
   type Payout,
+  PAYOUT_STATUSES,
   type PayoutResolution,
   payoutResolutions,
   RESOLUTION_OUTCOMES,
@@ -32,12 +33,12 @@ const RESOLUTION_ACTS: readonly DeskAct<SeenPayout>[] = [
     name: 'payout.resolve_propose',
     label: 'Propose what became of it',
     explanation: 'By what the bank says, never by a guess. Nothing moves until a second person applies it.',
-    fields: ({ payout }, given) => outcomeField(payout, given?.get('outcome') ?? null),
+    fields: (seen, given) => html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
     isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
-    run: async ({ desk }, { payout }, { by, reason, actId, form }) => {
+    run: async ({ desk }, seen, { by, reason, actId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
       if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
-      await proposeResolution(desk, payout, { outcome, reason, by }, actId);
+      await proposeResolution(desk, asShown(seen, form), { outcome, reason, by }, actId);
     },
   },
   {
@@ -77,7 +78,21 @@ export const PAYOUT_ACTS: readonly DeskAct<SeenPayout>[] = [
   ...RESOLUTION_ACTS,
 ];
 
+const STATE = 'state';
 const SEEN = 'resolution';
+
+/** The state of the payout on the page with the form. */
+function stateField({ payout, contradictions }: SeenPayout): Html {
+  return html`<input type="hidden" name="${STATE}" value="${payout.status} ${contradictions}" />`;
+}
+
+/** Throws ApiError invalid_field if the form has no state. */
+function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
+  const [word, count] = (form.get(STATE) ?? '').split(' ');
+  const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
+  if (status === undefined || !Number.isSafeInteger(contradictions)) throw new ApiError(invalidField(STATE, 'unknown'));
+  return { ...now, payout: { ...now.payout, status }, contradictions };
+}
 
 /** The proposal that the page showed with the form. */
 function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {

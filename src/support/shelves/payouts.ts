@@ -1,7 +1,7 @@
 import { formatAmount } from '../../core/amount.js';
 import { members } from '../../db/entities/parties.js';
 import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
-import { readOpen, type SeenPayout } from '../../payouts/resolutions.js';
+import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { PAYOUT_ACTS } from '../acts/resolutions.js';
@@ -17,7 +17,7 @@ export const payoutShelf: Shelf<SeenPayout> = {
   acts: PAYOUT_ACTS,
   async find({ database: { reader } }, id) {
     const payout = await reader.find(payouts, { id });
-    return payout === undefined ? undefined : readOpen(reader, payout);
+    return payout === undefined ? undefined : readSeen(reader, payout);
   },
   subjectOf: ({ payout: { id, tenantId } }) => ({ id, tenantId, subjectType: 'payout' }),
   async show(site, { payout, open }) {
