@@ -36,6 +36,8 @@ const FUNDS = 1_000_000n * LEAST;
  */
 const RESOLVE_MS = 900_000;
 const ASK_AGAIN_MS = 50;
+/** Transfers that are looked at beside each other: there may be hundreds of thousands. */
+const LANES = 16;
 const HISTORY_SHOWN = 20;
 const SAID_MS = 10_000;
 
@@ -177,11 +179,16 @@ export class WaitingClients {
     await this.running;
     const { db, temporal } = this.stage;
     const { source, target, bank } = this.guarded;
-    for (const [id, end] of this.ends) await this.awaitEnd(id, end);
-    for (const id of this.ends.keys())
-      await until(`no workflow waits for ${id}`, async () => (await workflowStatus(temporal, id)) !== 'RUNNING', {
-        limitMs: RESOLVE_MS,
-      });
+    const ends = this.ends.entries();
+    const finishing = Array.from({ length: LANES }, async () => {
+      for (const [id, end] of ends) {
+        await this.awaitEnd(id, end);
+        await until(`no workflow waits for ${id}`, async () => (await workflowStatus(temporal, id)) !== 'RUNNING', {
+          limitMs: RESOLVE_MS,
+        });
+      }
+    });
+    await Promise.all(finishing);
     const { id: tenantId } = bank.tenant.tenant;
     await until(
       'the outbox has nothing left',
