@@ -31,7 +31,7 @@ export interface FollowOptions {
 
 export type ListEvents = (query: QueryOf<'listEvents'>, options: { readonly signal?: AbortSignal }) => List<EventPage>;
 
-/** Within a page: the cursor that leads to it, and its last event seen. */
+/** The cursor that leads to a page, or behind it, and the last event seen. */
 interface Position {
   readonly cursor: string | undefined;
   /** The lower bound on created_at with which the cursor was made. */
@@ -64,13 +64,15 @@ export async function* follow(list: ListEvents, options: FollowOptions): AsyncGe
         return null;
       });
     if (page === null) return;
+    // In ascending order a cursor is never null; it leads to what follows the page's last event.
+    const next = page.next_cursor ?? cursor;
     for (const event of page.items) {
       if (event.sequence <= sequence) continue;
       sequence = event.sequence;
-      yield { event, position: written({ cursor, since, sequence }) };
+      // Retention may remove a page that was seen to its end: the position behind it must not lead to it.
+      yield { event, position: written({ cursor: event === page.items.at(-1) ? next : cursor, since, sequence }) };
     }
-    // In ascending order a cursor is never null; it leads to what follows the page's last event.
-    cursor = page.next_cursor ?? cursor;
+    cursor = next;
     if (page.items.length < PAGE) await pause(pollMs, signal);
   }
 }
