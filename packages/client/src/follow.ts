@@ -1,15 +1,13 @@
+import { ApiError } from './errors.js';
+import type { components } from './generated/schema.js';
 import type { List } from './list.js';
 import { pause } from './pause.js';
-import type { components } from './generated/schema.js';
-import type { QueryOf } from './shapes.js';
+import type { QueryOf, ResultOf } from './shapes.js';
 
 export type Event = components['schemas']['Event'];
 export type EventType = Event['type'];
 
-interface EventPage {
-  readonly items: readonly Event[];
-  readonly next_cursor: string | null;
-}
+type EventPage = ResultOf<'listEvents'>;
 
 /** An event of the log, and the position after it. */
 export interface Followed {
@@ -64,6 +62,7 @@ export async function* follow(list: ListEvents, options: FollowOptions): AsyncGe
         return null;
       });
     if (page === null) return;
+    if (cursor === undefined && isOvertaken(sequence, page)) throw expired();
     // In ascending order a cursor is never null; it leads to what follows the page's last event.
     const next = page.next_cursor ?? cursor;
     for (const event of page.items) {
@@ -75,6 +74,19 @@ export async function* follow(list: ListEvents, options: FollowOptions): AsyncGe
     cursor = next;
     if (page.items.length < PAGE) await pause(pollMs, signal);
   }
+}
+
+/** Whether retention has removed what followed: the service tells that only of a cursor. A restore's gap is no loss. */
+function isOvertaken(sequence: number, { first_sequence: first, gaps }: EventPage): boolean {
+  if (sequence === 0 || first === null || first <= sequence + 1) return false;
+  return !gaps.some(({ after, before }) => after <= sequence && before >= first);
+}
+
+/** What the service answers to a cursor before which retention has removed events. */
+function expired(): ApiError<'invalid_field'> {
+  const problem = { code: 'invalid_field', field: 'cursor', reason: 'expired' } as const;
+  const message = 'the log no longer has what followed this position';
+  return new ApiError('invalid_field', message, { ...problem, errors: [problem] }, 400, '', null);
 }
 
 /** The position after the newest event. */
