@@ -336,6 +336,8 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     const { tenantId } = caller;
     const [now, told] = [at(ROWS), [{ id: newId() }]];
     const few = <T>(work: () => Promise<T>): Promise<T> => within(400, work);
+    // An index's entries that a condition pushed down to it leaves out are not counted.
+    await connection.query("SET SESSION optimizer_switch='index_condition_pushdown=off'");
     const found = await few(() => endpointsWithNews(reader, [tenantId], now));
     const slice = await few(() => readSlice(reader, now, null));
     assert.deepEqual(
@@ -347,6 +349,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(await few(() => countEndpoints(reader, tenantId)), 1);
     assert.equal(await few(() => countWaiting(reader, 'endpoints')), 1);
     assert.deepEqual(await few(() => deliveriesOf(reader, tenantId, told)), []);
+    await connection.query("SET SESSION optimizer_switch='index_condition_pushdown=on'");
   });
 });
 
