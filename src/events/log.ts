@@ -5,7 +5,7 @@ import type { Reader } from '../db/database.js';
 import { events, type EventType } from '../db/entities/events.js';
 import type { EventGap } from '../db/entities/restores.js';
 import { literal } from '../db/statements.js';
-import { parseStoredEvent, STORED_EVENT, withWholeBodies } from './bodies.js';
+import { parseStoredEvent, STORED_EVENT, type StoredEvent, withWholeBodies } from './bodies.js';
 import { eventsOf, gapsOf, sequencesWithin } from './places.js';
 
 export interface EventFilter {
@@ -20,7 +20,8 @@ export type EventOrder = 'asc' | 'desc';
 export interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  readonly lastShown: bigint | null;
+  /** Where the next page goes on: in ascending order behind everything examined, so that retention overtakes nobody who follows. */
+  readonly position: bigint;
   readonly hasMore: boolean;
   /** The oldest sequence still in the log; null while it is empty. */
   readonly firstSequence: bigint | null;
@@ -43,25 +44,46 @@ export async function readEvents(
 ): Promise<EventPage> {
   const rowsOf = eventsOf(tenantId);
   const [firstSequence, gaps] = await Promise.all([readFirst(reader, rowsOf.owner), gapsOf(reader, tenantId)]);
-  if (firstSequence === null) return { bodies: [], lastShown: null, hasMore: false, firstSequence, gaps };
-  const isBounded = filter.from !== undefined || filter.to !== undefined;
-  const range = isBounded ? await sequencesWithin(reader, tenantId, gaps, filter.from, filter.to) : null;
+  const { from, to } = filter;
+  const isBounded = from !== undefined || to !== undefined;
+  const range = isBounded ? await sequencesWithin(reader, tenantId, gaps, from, to) : null;
   const conditions: string[] = [rowsOf.owner];
-  if (range !== null) conditions.push(`sequence>=${range.first} AND sequence<=${range.last}`);
+  // What is committed by now may be dated after `from`, but lies behind the last that was found.
+  if (range !== null && from !== undefined)
+    conditions.push(`sequence>=${range.first} AND created_at>=${literal(events, 'createdAt', from)}`);
+  if (range !== null && to !== undefined) conditions.push(`sequence<=${range.last}`);
   if (after !== null) conditions.push(order === 'desc' ? `sequence<${after}` : `sequence>${after}`);
   if (filter.type !== undefined) conditions.push(`type=${literal(events, 'type', filter.type)}`);
   const index = filter.type === undefined ? 'PRIMARY' : 'type';
-  const rows = await reader.query(
+  const { found, head } = await readWithHead(
+    reader,
+    rowsOf.owner,
     `SELECT ${STORED_EVENT} FROM events FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
      ORDER BY sequence ${order} LIMIT ${limit + 1}`,
   );
-  const shown = await withWholeBodies(reader, rows.slice(0, limit).map(parseStoredEvent));
+  // The statement's parts are in order, their union need not be.
+  const ordered = found.sort((a, b) => Number(order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence));
+  const shown = await withWholeBodies(reader, ordered.slice(0, limit));
+  const hasMore = found.length > limit;
+  const last = shown.at(-1)?.sequence ?? after ?? 0n;
+  const examined = range !== null && to !== undefined && range.last < head ? range.last : head;
+  const position = order === 'desc' || hasMore || examined < last ? last : examined;
+  return { bodies: shown.map(({ body }) => body), position, hasMore, firstSequence, gaps };
+}
+
+/** With the log's last sequence then, in one statement: the second of two might reach a server that is behind. */
+async function readWithHead(
+  reader: Reader,
+  owner: string,
+  sql: string,
+): Promise<{ readonly found: StoredEvent[]; readonly head: bigint }> {
+  const rows = await reader.query(
+    `(${sql}) UNION ALL (SELECT NULL, NULL, last_sequence, NULL, NULL, NULL FROM event_counters WHERE ${owner})`,
+  );
+  const counter = rows.find(({ id }) => id === null);
   return {
-    bodies: shown.map(({ body }) => body),
-    lastShown: shown.at(-1)?.sequence ?? null,
-    hasMore: rows.length > limit,
-    firstSequence,
-    gaps,
+    found: rows.filter((row) => row !== counter).map(parseStoredEvent),
+    head: counter === undefined ? 0n : column.bigint.parse(counter.sequence),
   };
 }
 

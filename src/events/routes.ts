@@ -25,12 +25,11 @@ export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void 
       const after = seen === undefined ? null : BigInt(seen);
       const page = await events.list(caller, filter, wanted.order, after, wanted.limit);
       const goesOn = page.hasMore || wanted.order === 'asc';
-      const position = page.lastShown ?? after ?? 0n;
       return {
         status: 200,
         body: {
           items: page.bodies.map((text): unknown => JSON.parse(text)),
-          next_cursor: goesOn ? cursors.encode(binding, [position.toString()]) : null,
+          next_cursor: goesOn ? cursors.encode(binding, [page.position.toString()]) : null,
           first_sequence: page.firstSequence === null ? null : Number(page.firstSequence),
           gaps: page.gaps.map(presentGap),
         },

@@ -144,11 +144,7 @@ async function write(transaction: Transaction, caller: Caller, draft: Draft): Pr
   await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
   await assertManager(transaction, caller);
   const { createdAt } = draft.endpoint;
-  const [counted] = await transaction.query(
-    `SELECT COUNT(*) AS own FROM webhook_endpoints
-     WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)} AND status<>'deleted'`,
-  );
-  if (integer.parse(counted?.own) >= MAX_ENDPOINTS) return { refusal: TOO_MANY, at: createdAt };
+  if ((await countEndpoints(transaction, tenantId)) >= MAX_ENDPOINTS) return { refusal: TOO_MANY, at: createdAt };
   const head = await headOf(transaction, tenantId);
   const endpoint = { ...draft.endpoint, cursorSequence: head };
   await transaction.all([
@@ -163,6 +159,15 @@ async function write(transaction: Transaction, caller: Caller, draft: Draft): Pr
     details: { events: draft.types.join(',') },
   });
   return { row: endpoint };
+}
+
+/** Deleted ones, of which there may be any number, have no subscriptions. */
+export async function countEndpoints(reader: Reader, tenantId: Uuid): Promise<number> {
+  const [counted] = await reader.query(
+    `SELECT COUNT(DISTINCT endpoint_id) AS own FROM webhook_subscriptions
+     WHERE tenant_id=${literal(webhookSubscriptions, 'tenantId', tenantId)}`,
+  );
+  return integer.parse(counted?.own);
 }
 
 export function subscriptionsOf(

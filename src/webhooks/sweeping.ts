@@ -1,7 +1,7 @@
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database, StoredRow, Transaction } from '../db/database.js';
+import type { Database, Reader, StoredRow, Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { columnList, insertSql, knownValuesSql, literals } from '../db/statements.js';
@@ -32,15 +32,7 @@ export async function lookOver(
   after: Uuid | null,
   kept: WorkflowsKept,
 ): Promise<Uuid | null> {
-  const behind = after === null ? '' : ` AND e.id>${column.uuid.literal(after)}`;
-  // One statement sees heads and counters at the same moment, so nothing wanted lies up to that counter.
-  const rows = await database.reader.query(
-    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
-       ${inTimeSql(now)} AS is_in_time
-     FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
-     WHERE e.status<>'deleted' AND ${knownValuesSql(webhookEndpoints, 'e')}${behind} ORDER BY e.id LIMIT ${SLICE}`,
-  );
-  const seen = rows.map(parseSeen);
+  const { seen, last } = await readSlice(database.reader, now, after);
   const open = seen.filter(({ endpoint, head }) => {
     const isOpen = !isHeld(endpoint) && isFree(endpoint, now);
     return isOpen && head > endpoint.cursorSequence;
@@ -52,7 +44,29 @@ export async function lookOver(
   const missedIds = missed.map(({ endpoint }) => endpoint.id);
   if (missed.length > 0) await transact(database, (transaction) => makeDue(transaction, missedIds, now));
   if (alone.length > 0) await transact(database, (transaction) => tellAbout(transaction, alone, now));
-  return seen.at(-1)?.endpoint.id ?? null;
+  return last;
+}
+
+/** Found by their subscriptions: a tenant may have deleted any number of endpoints, which have none. */
+export async function readSlice(
+  reader: Reader,
+  now: Instant,
+  after: Uuid | null,
+): Promise<{ readonly seen: readonly Seen[]; readonly last: Uuid | null }> {
+  const behind = after === null ? '' : ` WHERE endpoint_id>${column.uuid.literal(after)}`;
+  const found = await reader.query(
+    `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${behind} ORDER BY endpoint_id LIMIT ${SLICE}`,
+  );
+  const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
+  if (ids.length === 0) return { seen: [], last: null };
+  // One statement sees heads and counters at the same moment, so nothing wanted lies up to that counter.
+  const rows = await reader.query(
+    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
+       ${inTimeSql(now)} AS is_in_time
+     FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted' AND ${knownValuesSql(webhookEndpoints, 'e')}`,
+  );
+  return { seen: rows.map(parseSeen), last: ids.at(-1) ?? null };
 }
 
 interface Seen {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { MoneyClient } from '../../packages/client/src/index.js';
 import { DOCUMENT_NUMBERS } from '../../src/accounts/verification.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { SecretKey } from '../../src/core/fingerprint.js';
@@ -336,6 +337,46 @@ describe('webhooks', () => {
         found.filter(({ check }) => check.startsWith('event')),
         [],
       );
+    });
+
+    it('expires cursors and positions behind which something is missing, and no other: of a rare type, a time to come, an idle log', async () => {
+      const bank = await openBank(api);
+      const account = await bank.account();
+      const client = new MoneyClient({ baseUrl: api.baseUrl, token: bank.token });
+      const queries = ['order=asc', 'order=asc&type=payout.failed', 'order=asc&created_at[gte]=9999-01-01T00:00:00Z'];
+      const read = async (query: string, cursor = ''): Promise<{ cursor: string; sequences: unknown[] }> => {
+        const path = `/v1/events?${query}`;
+        const answer = await bank.get(cursor === '' ? path : withQuery(path, `cursor=${cursor}`));
+        const { items, next_cursor: next } = answered(answer, 200).json;
+        return { cursor: text(next), sequences: list(items).map(({ sequence }) => sequence) };
+      };
+      await emit(api, { account }, 3);
+      const following = client.followEvents({ pollMs: 1 });
+      const { value: first } = await following.next();
+      const head = await client.headOfEvents();
+      await emit(api, { account }, 1);
+      for (let more = 2; more > 0; more -= 1) await following.next();
+      const { value: last } = await following.next();
+      const [, followed, awaited] = await Promise.all(queries.map((query) => read(query)));
+      clock.pass(31 * DAY);
+      await setRetention(api.core.database, clock.now, 30, TEST_ACTOR);
+      assert((await remove()) >= 4);
+      await setRetention(api.core.database, clock.now, null, TEST_ACTOR);
+
+      assert.deepEqual((await read(queries[1]!, followed!.cursor)).sequences, []);
+      assert.deepEqual((await read(queries[2]!, awaited!.cursor)).sequences, []);
+      for (const query of queries) assert.deepEqual((await read(query, (await read(query)).cursor)).sequences, []);
+      const begun = await Promise.all(queries.slice(0, 2).map((query) => read(query)));
+      await emit(api, { account }, 2);
+      await emit(api, { account }, 1, 'payout.failed');
+      assert.deepEqual((await read(queries[0]!, begun[0]!.cursor)).sequences, [5, 6, 7]);
+      for (const { cursor } of [begun[1]!, followed!])
+        assert.deepEqual((await read(queries[1]!, cursor)).sequences, [7]);
+      assert(first !== undefined && last !== undefined);
+      for (const from of [first.position, head])
+        await assert.rejects(client.followEvents({ from }).next(), { code: 'invalid_field' });
+      const resumed = await client.followEvents({ from: last.position }).next();
+      assert.deepEqual([last.event.sequence, resumed.value?.event.sequence], [4, 5]);
     });
 
     it('ends a delivery whose event is gone, without an attempt, and shows it as lost', async () => {

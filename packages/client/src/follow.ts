@@ -1,15 +1,13 @@
+import { ApiError } from './errors.js';
+import type { components } from './generated/schema.js';
 import type { List } from './list.js';
 import { pause } from './pause.js';
-import type { components } from './generated/schema.js';
-import type { QueryOf } from './shapes.js';
+import type { QueryOf, ResultOf } from './shapes.js';
 
 export type Event = components['schemas']['Event'];
 export type EventType = Event['type'];
 
-interface EventPage {
-  readonly items: readonly Event[];
-  readonly next_cursor: string | null;
-}
+type EventPage = ResultOf<'listEvents'>;
 
 /** An event of the log, and the position after it. */
 export interface Followed {
@@ -31,7 +29,7 @@ export interface FollowOptions {
 
 export type ListEvents = (query: QueryOf<'listEvents'>, options: { readonly signal?: AbortSignal }) => List<EventPage>;
 
-/** Within a page: the cursor that leads to it, and its last event seen. */
+/** The cursor that leads to a page, or behind it, and the last event seen. */
 interface Position {
   readonly cursor: string | undefined;
   /** The lower bound on created_at with which the cursor was made. */
@@ -64,15 +62,31 @@ export async function* follow(list: ListEvents, options: FollowOptions): AsyncGe
         return null;
       });
     if (page === null) return;
+    if (cursor === undefined && isOvertaken(sequence, page)) throw expired();
+    // In ascending order a cursor is never null; it leads to what follows the page's last event.
+    const next = page.next_cursor ?? cursor;
     for (const event of page.items) {
       if (event.sequence <= sequence) continue;
       sequence = event.sequence;
-      yield { event, position: written({ cursor, since, sequence }) };
+      // Retention may remove a page that was seen to its end: the position behind it must not lead to it.
+      yield { event, position: written({ cursor: event === page.items.at(-1) ? next : cursor, since, sequence }) };
     }
-    // In ascending order a cursor is never null; it leads to what follows the page's last event.
-    cursor = page.next_cursor ?? cursor;
+    cursor = next;
     if (page.items.length < PAGE) await pause(pollMs, signal);
   }
+}
+
+/** Whether retention has removed what followed: the service tells that only of a cursor. A restore's gap is no loss. */
+function isOvertaken(sequence: number, { first_sequence: first, gaps }: EventPage): boolean {
+  if (sequence === 0 || first === null || first <= sequence + 1) return false;
+  return !gaps.some(({ after, before }) => after <= sequence && before >= first);
+}
+
+/** What the service answers to a cursor before which retention has removed events. */
+function expired(): ApiError<'invalid_field'> {
+  const problem = { code: 'invalid_field', field: 'cursor', reason: 'expired' } as const;
+  const message = 'the log no longer has what followed this position';
+  return new ApiError('invalid_field', message, { ...problem, errors: [problem] }, 400, '', null);
 }
 
 /** The position after the newest event. */

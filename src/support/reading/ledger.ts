@@ -9,6 +9,7 @@ import {
   webhookAttempts,
   type WebhookDelivery,
   webhookDeliveries,
+  type WebhookEndpoint,
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
 import { columnList, literal, literals } from '../../db/statements.js';
@@ -90,14 +91,14 @@ export interface ToldDelivery {
   readonly attempts: readonly WebhookAttempt[];
 }
 
-/** Deliveries of the events to the tenant's endpoints, of which there are at most 16. */
+/** Deliveries of the events to the tenant's endpoints: all that are not deleted, and those made last. */
 export async function deliveriesOf(
   reader: Reader,
   tenantId: Uuid,
   told: readonly Pick<EventRow, 'id'>[],
 ): Promise<readonly ToldDelivery[]> {
-  const endpoints = await reader.select(webhookEndpoints, { tenantId });
-  if (endpoints.length === 0 || told.length === 0) return [];
+  if (told.length === 0) return [];
+  const endpoints = await endpointsOf(reader, tenantId);
   const ids = literals(
     webhookDeliveries,
     'eventId',
@@ -121,4 +122,17 @@ export async function deliveriesOf(
     }),
   );
   return found.flat();
+}
+
+/** A tenant may have deleted any number, at most 16 of those that it has made are not. */
+async function endpointsOf(reader: Reader, tenantId: Uuid): Promise<readonly WebhookEndpoint[]> {
+  const tenant = `tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)}`;
+  const [kept, last] = await Promise.all([
+    reader.list(
+      webhookEndpoints,
+      `FORCE INDEX (PRIMARY) WHERE id IN (SELECT endpoint_id FROM webhook_subscriptions WHERE ${tenant})`,
+    ),
+    reader.list(webhookEndpoints, `FORCE INDEX (tenant) WHERE ${tenant} ORDER BY created_at DESC, id DESC LIMIT 50`),
+  ]);
+  return [...new Map([...kept, ...last].map((endpoint) => [endpoint.id, endpoint])).values()];
 }

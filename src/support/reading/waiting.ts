@@ -49,11 +49,11 @@ const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
     from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
     order: 't.created_at, t.id',
   },
-  /** A tenant has at most 16 endpoints, so all are examined. Those disabled by their tenant are not listed. */
+  /** A tenant has at most 16 endpoints that are not deleted, so all are examined. Those disabled by their tenant are not listed. */
   endpoints: {
     table: webhookEndpoints,
-    from: `webhook_endpoints t WHERE t.status<>'deleted' AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL
-    OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
+    from: `webhook_endpoints t FORCE INDEX (due) WHERE t.status IN ('enabled','disabled')
+    AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
     order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
   },
   /** Proposed by hand, so there are never many. */

@@ -58,7 +58,10 @@ export interface Candidate {
 
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
-/** Endpoints with something wanted ahead of their cursors, except those that wait for a probe. Busy ones would fill any limit. */
+/**
+ * Endpoints with something wanted ahead of their cursors, except those that wait for a probe. Busy ones would fill any limit. Found by their
+ * subscriptions, which deleted ones have none of: a tenant may have deleted any number.
+ */
 export async function endpointsWithNews(
   reader: Reader,
   tenantIds: readonly Uuid[],
@@ -66,8 +69,10 @@ export async function endpointsWithNews(
 ): Promise<readonly Candidate[]> {
   if (tenantIds.length === 0) return [];
   const rows = await reader.query(
-    `SELECT ${COLUMNS}, NOT ${freeSql(now)} AS is_busy FROM webhook_endpoints e FORCE INDEX (tenant)
-     WHERE e.tenant_id IN (${literals(webhookEndpoints, 'tenantId', tenantIds)}) AND ${OPEN}
+    `SELECT ${COLUMNS}, NOT ${freeSql(now)} AS is_busy
+     FROM (SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (by_type)
+       WHERE tenant_id IN (${literals(webhookSubscriptions, 'tenantId', tenantIds)})) own
+     STRAIGHT_JOIN webhook_endpoints e FORCE INDEX (PRIMARY) ON e.id=own.endpoint_id WHERE ${OPEN}
      AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${WANTED_AHEAD} AND ${KNOWN}`,
   );
   return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
