@@ -8,6 +8,7 @@ import { string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { actOnDue } from '../accounts/due-of-accounts.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, Outcome } from '../ledger/desk/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
@@ -128,17 +129,24 @@ export class Approvals<Row extends Approvable> {
     return this.stateOf(outcome.resource);
   }
 
-  /** Returns how many were due. Throws ApiError ledger_unavailable if any result is unknown: try again later. */
+  /**
+   * At most `limit` at a time. Returns how many were due in the end. Throws ApiError ledger_unavailable if any result is
+   * unknown: try again later.
+   */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
     const ending = expiring.lasting === undefined ? '' : ` AND NOT (${expiring.lasting})`;
-    const due = await this.reader.query(
-      `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${ending}
-       AND ${expiring.expiresAt}<=${time.literal(this.clock())} ORDER BY ${expiring.expiresAt} LIMIT ${Math.trunc(limit)}`,
-    );
-    const outcomes = await Promise.all(due.map((row) => this.submitExpiry(parseRow(table, row), newId())));
-    for (const outcome of outcomes) if (!outcome.done) throw new ApiError(outcome.refusal);
-    return outcomes.length;
+    const find = async (others: string, most: number): Promise<readonly Row[]> => {
+      const due = await this.reader.query(
+        `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${ending}
+         AND ${expiring.expiresAt}<=${time.literal(this.clock())} ${others} ORDER BY ${expiring.expiresAt} LIMIT ${most}`,
+      );
+      return due.map((row) => parseRow(table, row));
+    };
+    return actOnDue(limit, find, async (row) => {
+      const outcome = await this.submitExpiry(row, newId());
+      if (!outcome.done) throw new ApiError(outcome.refusal);
+    });
   }
 
   private async submitExpiry(row: Row, outboxId: Uuid | null): Promise<Outcome<Row>> {

@@ -27,18 +27,12 @@ export interface BatchControlDeps {
 }
 
 /** Repeated with the same `actId`, it changes nothing. */
-type Pausing = (
-  deps: BatchControlDeps,
-  batchId: Uuid,
-  actor: Actor,
-  reason: string,
-  actId?: Uuid,
-) => Promise<BonusBatch>;
+type Act = (deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string, actId?: Uuid) => Promise<BonusBatch>;
 
 /** Pays nothing more until it is resumed, except the group under way. What is paused already is recorded as `unchanged`. */
-export const pauseBatch: Pausing = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
+export const pauseBatch: Act = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
 
-export const resumeBatch: Pausing = (deps, ...act) => setPaused(deps, null, ...act);
+export const resumeBatch: Act = (deps, ...act) => setPaused(deps, null, ...act);
 
 async function setPaused(
   { database, clock }: BatchControlDeps,
@@ -77,12 +71,7 @@ async function setPaused(
 }
 
 /** Ends the batch: a ready one is withdrawn; of an executing one the payment must mark the remaining rows as failed. */
-export async function cancelBatch(
-  { database, desk }: BatchControlDeps,
-  batchId: Uuid,
-  actor: Actor,
-  reason: string,
-): Promise<BonusBatch> {
+export const cancelBatch: Act = async ({ database, desk }, batchId, actor, reason, actId = newId()) => {
   const checked = checkedText('reason', reason, MAX_REASON);
   const { tenantId, sourceAccountId } = await findBatch(database.reader, batchId);
   const { outcome } = await desk.submit(cancelBatchKind, {
@@ -91,13 +80,12 @@ export async function cancelBatch(
     fingerprint: commandFingerprint(['cancel', batchId]),
     batchId,
     sourceAccountId,
-    actor,
-    reason: checked,
+    by: { actor, reason: checked, actId },
     outboxId: newId(),
   });
   if (!outcome.done) throw new ApiError(outcome.refusal);
   return outcome.resource;
-}
+};
 
 async function findBatch(reader: Reader, id: Uuid): Promise<BonusBatch> {
   const batch = await reader.find(bonusBatches, { id });

@@ -1,4 +1,4 @@
-import { type Actor, auditRow } from '../access/audit-log.js';
+import { auditRow } from '../access/audit-log.js';
 import { monthOf } from '../core/calendar.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -34,7 +34,7 @@ import {
   totalDebit,
   unsettledDebit,
 } from './rules.js';
-import { withdrawn } from './withdrawal.js';
+import { type Canceling, withdrawn } from './withdrawal.js';
 
 export interface PayRow extends BatchCommand {
   readonly number: number;
@@ -45,8 +45,7 @@ export interface PayRow extends BatchCommand {
 }
 
 export interface CancelBatch extends BatchCommand {
-  readonly actor: Actor;
-  readonly reason: string;
+  readonly by: Canceling;
   /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
 }
@@ -209,22 +208,22 @@ function joined(one: Writes, other: Writes): Writes {
 
 /** By support. A ready batch is withdrawn; an executing one pays no further row, and its hold is released. */
 export function decideCancel(
-  { tenantId, batchId, actor, reason, outboxId }: CancelBatch,
+  { tenantId, batchId, by, outboxId }: CancelBatch,
   state: LockedState,
 ): Decision<BonusBatch> {
   const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
-  if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason }, state);
+  if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, by }, state);
   if (isSettled(batch)) return refuse(SETTLED, false);
   if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE), false);
   if (batch.canceledAt !== null) return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
   const canceled: BonusBatch = { ...batch, canceledAt: state.at };
-  const act = auditRow(newId(), actor, state.at, {
+  const act = auditRow(by.actId, by.actor, state.at, {
     tenantId,
     action: 'bonus_batch.cancel',
     subjectType: 'bonus_batch',
     subjectId: batchId,
-    details: { reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
+    details: { reason: by.reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
   });
   return {
     outcome: { done: true, resource: canceled },

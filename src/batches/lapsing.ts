@@ -4,7 +4,8 @@ import { newId } from '../core/ids.js';
 import { type Clock, instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import type { Database } from '../db/database.js';
-import { bonusBatches } from '../db/entities/bonuses.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { actOnDue } from '../accounts/due-of-accounts.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { lapseBatchKind } from './commands.js';
 
@@ -15,8 +16,8 @@ export interface LapsingDeps {
 }
 
 /**
- * Ends the batches that have been ready for that long, at most `limit`, and returns how many it found. Throws ApiError
- * ledger_unavailable if it is unknown whether all of them have ended: try again a little later.
+ * Ends the batches that have been ready for that long, at most `limit` at a time, and returns how many it found in the
+ * end. Throws ApiError ledger_unavailable if it is unknown whether all of them have ended: try again a little later.
  */
 export async function lapseDue(
   { database, desk, clock }: LapsingDeps,
@@ -25,25 +26,23 @@ export async function lapseDue(
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
   // None is validated before it is created, so the index finds those that may be due.
-  const rows = await database.reader.list(
-    bonusBatches,
-    `FORCE INDEX (by_status)
-     WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince}
-     ORDER BY created_at LIMIT ${Math.trunc(limit)}`,
-  );
-  const answers = await Promise.all(
-    rows.map(({ id: batchId, tenantId, sourceAccountId }) => {
-      return desk.submit(lapseBatchKind, {
-        tenantId,
-        key: `bonus_batch/${batchId}/lapse`,
-        fingerprint: commandFingerprint(['lapse', batchId]),
-        batchId,
-        sourceAccountId,
-        outboxId: newId(),
-        readyForMs,
-      });
-    }),
-  );
-  for (const { outcome } of answers) if (!outcome.done) throw new ApiError(outcome.refusal);
-  return rows.length;
+  const find = (others: string, most: number): Promise<readonly BonusBatch[]> =>
+    database.reader.list(
+      bonusBatches,
+      `FORCE INDEX (by_status)
+       WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince} ${others}
+       ORDER BY created_at LIMIT ${most}`,
+    );
+  return actOnDue(limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
+    const { outcome } = await desk.submit(lapseBatchKind, {
+      tenantId,
+      key: `bonus_batch/${batchId}/lapse`,
+      fingerprint: commandFingerprint(['lapse', batchId]),
+      batchId,
+      sourceAccountId,
+      outboxId: newId(),
+      readyForMs,
+    });
+    if (!outcome.done) throw new ApiError(outcome.refusal);
+  });
 }

@@ -126,7 +126,7 @@ const EXECUTED = {
 export const BATCH_EVENT_EXAMPLES = {
   ready: READY,
   rejected: {
-    ...{ ...READY, status: 'rejected', rows_rejected: 1, total: of('150000'), finished_at: EXAMPLE.later },
+    ...{ ...READY, status: 'rejected', rows_rejected: 1, total: of('150000') },
     ...{ fees: null, total_debit: null, duplicates: null },
     files: { errors_url: `${files}/errors`, result_url: null },
   },

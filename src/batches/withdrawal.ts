@@ -20,12 +20,18 @@ export interface LapseBatch extends BatchCommand {
   readonly readyForMs: number;
 }
 
-/** What ended it, for the record: nobody, if it was time. */
+/** Who ends it, as the audit log says it. */
+export interface Canceling {
+  readonly actor: Actor;
+  readonly reason: string | null;
+  readonly actId: Uuid;
+}
+
 interface Ending {
   readonly code: BatchRejection;
   readonly outboxId: Uuid;
-  readonly actor: Actor | null;
-  readonly reason: string | null;
+  /** Null if it was time. */
+  readonly by: Canceling | null;
 }
 
 /** By its uploader, an admin or an owner: checks 404, 403, 409. */
@@ -39,7 +45,7 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   if (!roleAllows('withdrawBatch', role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT, false);
   if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE), false);
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
-  return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason: null }, state);
+  return withdrawn(batch, { code: 'withdrawn', outboxId, by: { actor, reason: null, actId: newId() } }, state);
 }
 
 /** By time. Before it is due, or after another ending, it does nothing and binds no key. */
@@ -51,24 +57,20 @@ export function decideLapse(
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
   if (!hasLapsed(batch, readyForMs, state.at))
     return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
-  return withdrawn(batch, { code: 'lapsed', outboxId, actor: null, reason: null }, state);
+  return withdrawn(batch, { code: 'lapsed', outboxId, by: null }, state);
 }
 
-export function withdrawn(
-  batch: BonusBatch,
-  { code, outboxId, actor, reason }: Ending,
-  state: LockedState,
-): Decision<BonusBatch> {
+export function withdrawn(batch: BonusBatch, { code, outboxId, by }: Ending, state: LockedState): Decision<BonusBatch> {
   const { id, tenantId } = batch;
   const ended: BonusBatch = { ...batch, status: 'rejected', rejectionCode: code, finishedAt: state.at };
   const rows: RowWrite[] = [
     changeRow(bonusBatches, ended),
     outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, state.at),
   ];
-  if (actor !== null) {
-    const details = { status: ended.status, reason, rows: batch.rowCount };
+  if (by !== null) {
+    const details = { status: ended.status, reason: by.reason, rows: batch.rowCount };
     const act = { tenantId, action: 'bonus_batch.cancel', subjectType: 'bonus_batch', subjectId: id, details };
-    rows.push(insertRow(auditLog, auditRow(newId(), actor, state.at, act)));
+    rows.push(insertRow(auditLog, auditRow(by.actId, by.actor, state.at, act)));
   }
   const event = {
     tenantId,

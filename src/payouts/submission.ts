@@ -4,7 +4,8 @@ import { newId, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import { type Payout, payouts, payoutSecrets } from '../db/entities/payouts.js';
-import { literal, literals } from '../db/statements.js';
+import { literal } from '../db/statements.js';
+import { actOnDue } from '../accounts/due-of-accounts.js';
 import { ACCOUNT_CANNOT_SEND } from './attempts.js';
 import { attemptPayout, beginPayout } from './commands.js';
 import { railCommand, type RailConversation } from './conversation.js';
@@ -70,8 +71,7 @@ export class Submissions {
 
   /**
    * Raises what was submitted before that age and not heard of since, at most `limit` at a time. Returns how many in
-   * the end. An account that cannot be decided about, such as one with a wrong clock, keeps back no other's: what it throws
-   * is thrown when the others are raised.
+   * the end.
    */
   raiseSilent(olderMs: number, limit: number): Promise<number> {
     const status = literal(payouts, 'status', 'in_progress');
@@ -97,22 +97,12 @@ export class Submissions {
     const { conversation } = this.deps;
     const { clock, database } = conversation.deps;
     const before = instant(clock() - olderMs);
-    const faults = new Map<Uuid, unknown>();
-    for (;;) {
-      const known = [...faults.keys()];
-      const without =
-        known.length === 0 ? '' : `AND source_account_id NOT IN (${literals(payouts, 'sourceAccountId', known)})`;
-      const where = older(time.literal(before), `AND stuck_since IS NULL ${without}`);
-      const rows = await database.reader.list(payouts, `${where} LIMIT ${Math.trunc(limit)}`);
-      const raising = rows.map((payout) =>
-        conversation.raise(payout, before).catch((fault: unknown) => faults.set(payout.sourceAccountId, fault)),
+    const find = (others: string, most: number) =>
+      database.reader.list(
+        payouts,
+        `${older(time.literal(before), `AND stuck_since IS NULL ${others}`)} LIMIT ${most}`,
       );
-      await Promise.all(raising);
-      // Where so many fail, it is not for the accounts.
-      if (faults.size > known.length && faults.size < limit) continue;
-      for (const fault of faults.values()) throw fault;
-      return rows.length;
-    }
+    return actOnDue(limit, find, (payout) => conversation.raise(payout, before));
   }
 
   /** One more attempt, unless the payout has ended or is about to. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
 import { actOnBatch } from '../../src/batches/acting.js';
 import { newId } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { deactivateStaff } from '../../src/staff/people.js';
 import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/control.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -140,6 +142,25 @@ describe('an operator at a batch that is executing', () => {
       assert.equal((await received()) - before, BigInt(now.rowsPaid) * LEAST);
       assert.equal((await balanceOf(db.database, payer.id)).held, 0n);
     }
+  });
+
+  it('cancels it by an act that was done for good, whatever its sender may do by now', async () => {
+    const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
+    const sender = await addStaff(db.database, { name: 'who leaves', rights: ['cancel'] });
+    const by = proven(sender, 'temporal');
+    const canceling = [await world.executed(payer, one), await world.ready(payer, one)].map(({ id: batchId }) => ({
+      ...{ batchId, action: 'cancel', by, reason: 'x', actId: newId() },
+    })) as Parameters<typeof actOnBatch>[1][];
+    for (const act of canceling) assert('batch' in (await actOnBatch(world.deps, act)));
+    assert(await deactivateStaff(db.database, systemClock, sender, TEST_ACTOR));
+    for (const act of canceling) {
+      assert('batch' in (await actOnBatch(world.deps, act)));
+      assert('refusal' in (await actOnBatch(world.deps, { ...act, actId: newId() })));
+      await world.pay({ id: act.batchId });
+    }
+    const all = (await acts()).map((act) => (act as unknown[])[0]);
+    assert.deepEqual(all.filter((action) => action === 'bonus_batch.cancel').length, 2);
+    assert.deepEqual(all.filter((action) => action === 'bonus_batch.cancel_refused').length, 2);
   });
 
   it('cancels a paused one, and one without a hold', async () => {

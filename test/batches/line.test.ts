@@ -10,7 +10,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { LEAST } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
-import { BatchWorld, payroll } from './support.js';
+import { BatchWorld, payroll, UNWATCHED } from './support.js';
 
 const FILE = payroll([['$nobody', LEAST.toString(), 'COPM']]);
 
@@ -68,6 +68,19 @@ describe('the line of files that wait to be validated', () => {
     assert.deepEqual(await missed(ids), ids.slice(0, 2));
     await world.validate(ids[0]!);
     assert.deepEqual(await missed(ids), ids.slice(1, 3));
+  });
+
+  it('goes on at once when a file that fails again and again leaves it', async () => {
+    const ids = await upload(4);
+    const cutOff = { ...UNWATCHED, signal: AbortSignal.abort(new Error('the worker is gone')) };
+    for (let run = 0; run < 5; run += 1) {
+      assert.deepEqual(await told(ids), ids.slice(0, 2));
+      await assert.rejects(world.validate(ids[0]!, cutOff), /gone/);
+    }
+    assert.deepEqual(await told(ids), ids.slice(0, 3));
+    await world.validate(ids[1]!);
+    assert.deepEqual(await told(ids), ids);
+    for (const at of [0, 2, 3]) await world.validate(ids[at]!);
   });
 
   it('is not delayed by a file that fails again and again', async () => {

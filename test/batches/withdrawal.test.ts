@@ -165,6 +165,30 @@ describe('a batch that is ready', () => {
     await dated.pay(executing);
   });
 
+  it('lapses in its time, whatever keeps older ones of another account from it', async () => {
+    const other = await world.account({ funds: { COPM: 10n * LEAST } });
+    const stopped = [await world.ready(payer, file), await world.ready(payer, file)];
+    const honest = await world.ready(other, file);
+    const dated = (ids: readonly Uuid[], year: number): Promise<unknown> =>
+      db.change(
+        `UPDATE bonus_batches SET created_at='${year}-01-01', validated_at='${year}-01-02' WHERE id IN (${ids.map(idLiteral).join()})`,
+      );
+    await dated(
+      stopped.map(({ id }) => id),
+      2020,
+    );
+    await dated([honest.id], 2021);
+    const postedAt = (by: string): Promise<unknown> =>
+      db.change(`UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(payer.id)}`);
+    await postedAt('+INTERVAL 1 HOUR');
+    await assert.rejects(lapseDue(world.deps, 30 * DAY_MS, 2), /ledger/);
+    assert.equal((await world.batch(honest.id)).rejectionCode, 'lapsed');
+    for (const { id } of stopped) assert.equal((await world.batch(id)).status, 'ready');
+    await postedAt('-INTERVAL 1 HOUR');
+    assert.equal(await lapseDue(world.deps, 30 * DAY_MS, 2), 2);
+    for (const { id } of stopped) assert.equal((await world.batch(id)).rejectionCode, 'lapsed');
+  });
+
   it('executed, withdrawn twice and lapsed at the same time has exactly one end, ten times', async () => {
     const ends = new Map<string, number>();
     for (let round = 0; round < 10; round += 1) {

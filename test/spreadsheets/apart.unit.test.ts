@@ -84,6 +84,22 @@ describe('files that are read in a thread of their own', () => {
     assert.equal((await read(csv(3))).rows.length, 3);
   });
 
+  it('a file is refused for the silence of its thread, not because the process stood still', async () => {
+    const reading = (file: Buffer, maxSilenceMs: number) => {
+      const thread = new ReadingThread({ maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 }, maxSilenceMs);
+      const first = thread.read({ bytes: new Uint8Array(file), isShort: false }, never).next();
+      return { first, end: () => thread.end() };
+    };
+    const good = reading(csv(20), 1_000);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    const { value } = await good.first;
+    assert(Array.isArray(value) && value.length === 20);
+    await good.end();
+    const silent = reading(slow(), 60);
+    await assert.rejects(silent.first, /took more than a minute/);
+    await silent.end();
+  });
+
   it('a short file does not wait for a long one of another tenant, nor for its own', async () => {
     const stopping = new AbortController();
     const long = read(slow(), of('slow', stopping.signal));

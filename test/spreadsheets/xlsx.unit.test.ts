@@ -64,6 +64,22 @@ describe('XLSX cells', () => {
       assert.equal(await problemOf(workbook(sheetXml(`<row>${cell}</row>`))), 'unreadable_file', cell);
   });
 
+  it('a value with an element in it makes the file unreadable: programs differ on what is left of it', async () => {
+    for (const cell of [
+      '<c><v>15<b/>0000</v></c>',
+      '<c t="str"><v>a<x:b xmlns:x="urn:x">b</x:b>c</v></c>',
+      '<c t="inlineStr"><is><t>a<b/>c</t></is></c>',
+      '<c t="inlineStr"><is><r><t>a<b/>c</t></r></is></c>',
+    ])
+      assert.equal(await problemOf(workbook(sheetXml(`<row>${cell}</row>`))), 'unreadable_file', cell);
+    for (const text of ['<t>15<b/>0000</t>', '<r><t>15<b/>0000</t></r>']) {
+      const file = workbook(sheetXml('<row><c t="s"><v>0</v></c></row>'), {
+        [STRINGS]: stringsXml(`<si>${text}</si>`),
+      });
+      assert.equal(await problemOf(file), 'unreadable_file', text);
+    }
+  });
+
   it('texts are shared, inline or the result of nothing', async () => {
     const cells = '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
     assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
@@ -209,6 +225,8 @@ describe('XLSX rows', () => {
       '<row r="a"/>',
       '<row><c r="B1"/><c r="A1"/></row>',
       '<row><c r="A1"/><c r="A1"/></row>',
+      '<row r="2"><c r="A3"/></row>',
+      '<row r="2"/><row><c/><c r="B2"/></row>',
       '<row><c r="1A"/></row>',
       '<row><c r=""/></row>',
       '<row><c r="A"/></row>',

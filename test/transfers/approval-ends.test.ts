@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { lockAccount } from '../../src/accounts/access.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { ApiError } from '../../src/core/errors.js';
+import { transact } from '../../src/db/transact.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, idLiteral, type Json, LEAST, object, openBank, setStatus, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -135,6 +137,25 @@ describe('a transfer that waits for approval ends', () => {
       pass(EXPIRES_IN_S * 1_000);
       assert.equal((await approvalsOf(api).expire(text(id))).status, 'completed');
       assert.deepEqual(await assertEnded(own, id, 'completed'), json);
+    });
+
+    it('as expired, whatever keeps older ones of another account from it', async () => {
+      const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '300' }, { clock: () => now });
+      const approvals = approvalsOf(hurried);
+      while ((await approvals.expireDue(500)) > 0);
+      const kept = [await own.pend(), await own.pend()];
+      pass(1_000);
+      const other = await openGuarded(api);
+      const { id } = await other.pend();
+      pass(EXPIRES_IN_S * 1_000);
+      await transact(db.database, async (transaction) => {
+        await lockAccount(transaction, own.guarded.id);
+        await assert.rejects(approvals.expireDue(2), /ledger/);
+        await assertEnded(other, id, 'expired');
+      });
+      assert.equal(await approvals.expireDue(2), 2);
+      for (const { id: late } of kept) await assertEnded(own, late, 'expired');
+      await hurried.stop();
     });
 
     it('all together: 250 that are due go in groups, those that expired first before the others', async () => {

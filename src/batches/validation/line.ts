@@ -1,13 +1,14 @@
 import type { Uuid } from '../../core/ids.js';
 import { uuid } from '../../db/columns.js';
-import type { Reader } from '../../db/database.js';
-import { bonusBatches } from '../../db/entities/bonuses.js';
+import type { Reader, Transaction } from '../../db/database.js';
+import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import { tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 
 /**
- * The queue in which a tenant's batches wait to be validated. The first few have a workflow each; the others get theirs as
- * these end. Temporal serves tasks in the order in which it gets them: sixty files of one tenant at once would be hundreds of
- * tasks ahead of everybody else's next one. Changing the queue takes the lock on the tenant's row.
+ * The queue in which a tenant's batches wait to be validated. The first few have a workflow each; the others get theirs
+ * as these end, or are begun too often. Temporal serves tasks in the order in which it gets them: sixty files of one
+ * tenant at once would be hundreds of tasks ahead of everybody else's next one. Changing the queue takes its lock.
  */
 
 /** The one being read and the next: a worker process validates one of a tenant at a time. */
@@ -26,6 +27,16 @@ export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: U
      ORDER BY created_at, id LIMIT 1 OFFSET ${WITH_A_WORKFLOW - 1}`,
   );
   return row === undefined ? null : uuid.parse(row.id);
+}
+
+/** Whether the batch, as it begins to be read, holds up others no longer. */
+export function leavesLine({ validationRun }: Pick<BonusBatch, 'validationRun'>): boolean {
+  return validationRun === BEGUN_TOO_OFTEN;
+}
+
+/** The tenant's row is the lock on its queue. */
+export async function lockLine(transaction: Transaction, tenantId: Uuid): Promise<void> {
+  await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
 }
 
 /** SQL: whether the queue lets the batch `t` have a workflow. */

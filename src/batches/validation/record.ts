@@ -1,5 +1,5 @@
 import { newId, type Uuid } from '../../core/ids.js';
-import { type Clock, instant } from '../../core/instant.js';
+import { type Clock, type Instant, instant } from '../../core/instant.js';
 import { bytes, time, uuid } from '../../db/columns.js';
 import type { Database, Reader, Transaction } from '../../db/database.js';
 import {
@@ -13,7 +13,7 @@ import {
   storageOf,
 } from '../../db/entities/bonuses.js';
 import { outbox } from '../../db/entities/outbox.js';
-import { accounts, tenants } from '../../db/entities/parties.js';
+import { accounts } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { appendEvents } from '../../ledger/event-log.js';
@@ -22,7 +22,7 @@ import { outboxEntry } from '../../temporal/outbox-entry.js';
 import { keepFiles, type MadeFiles } from '../made-files.js';
 import { presentBatch } from '../presenter.js';
 import { SAME_FILE_MS } from '../rules.js';
-import { lastWithWorkflow } from './line.js';
+import { lastWithWorkflow, leavesLine, lockLine } from './line.js';
 import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
 
@@ -70,16 +70,21 @@ export class ValidationRecord {
 
   /** Invalidates earlier runs; null if the batch is already validated. */
   static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
-    const batch = await transact(deps.database, async (transaction) => {
+    const outboxId = newId();
+    const [batch, next] = await transact(deps.database, async (transaction) => {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
-      if (found?.status !== 'validating') return null;
+      if (found?.status !== 'validating') return [null, null] as const;
       const validationRun = found.validationRun + 1;
       const again = { validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
       // An older API may not have written one.
       await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));
-      return { ...found, ...again };
+      const batch = { ...found, ...again };
+      if (!leavesLine(batch)) return [batch, null] as const;
+      await lockLine(transaction, batch.tenantId);
+      return [batch, await tellNext(transaction, batch, deps.clock(), outboxId)] as const;
     });
+    if (next !== null) deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
     return batch === null ? null : new ValidationRecord(deps, batch);
   }
 
@@ -137,8 +142,7 @@ export class ValidationRecord {
     const { database, clock, baseUrl, notifier } = this.deps;
     const outboxId = newId();
     const [finished, next] = await transact(database, async (transaction) => {
-      // The tenant's row is the lock on its queue.
-      await transaction.find(tenants, { id: this.batch.tenantId }, { forUpdate: true });
+      await lockLine(transaction, this.batch.tenantId);
       if (errors !== null) await keepFiles(transaction, errors);
       const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
       await this.lockAccounts(transaction, charged);
@@ -160,21 +164,14 @@ export class ValidationRecord {
       const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
       const object = () => presentBatch(finished, baseUrl);
       const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
-      const next = await lastWithWorkflow(transaction, finished.tenantId, finished.id);
-      const entry = next === null ? [] : [this.entryFor(next, outboxId)];
+      const next = await tellNext(transaction, finished, at, outboxId);
       const unpaidRows = isAccepted ? progress.rowCount : 0;
       const counted = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: finished.id });
-      await appendEvents(transaction, [event], at, [statement, counted, ...entry]);
+      await appendEvents(transaction, [event], at, [statement, counted]);
       return [finished, next] as const;
     });
     if (next !== null) notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
     return finished;
-  }
-
-  private entryFor(batchId: Uuid, outboxId: Uuid): string {
-    const { tenantId } = this.batch;
-    const changed = { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
-    return insertSql(outbox, [outboxEntry(changed, this.deps.clock())]);
   }
 
   /** The source's row guards the batch; the lock on the fee account keeps that from being closed. */
@@ -208,6 +205,20 @@ export class ValidationRecord {
   private problemRows({ number, problems }: RowProblems): BonusBatchProblem[] {
     return problems.map((problem, ordinal) => ({ batchId: this.batch.id, number, ordinal, ...problem }));
   }
+}
+
+/** The batch leaves the queue, whose lock is held: the next one gets a workflow, and is returned. */
+async function tellNext(
+  transaction: Transaction,
+  { id, tenantId }: BonusBatch,
+  at: Instant,
+  outboxId: Uuid,
+): Promise<Uuid | null> {
+  const next = await lastWithWorkflow(transaction, tenantId, id);
+  if (next === null) return null;
+  const changed = { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: next } as const;
+  await transaction.execute(insertSql(outbox, [outboxEntry(changed, at)]));
+  return next;
 }
 
 /** The newest earlier batch of the tenant with the same bytes. */

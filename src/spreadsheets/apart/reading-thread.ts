@@ -5,6 +5,7 @@ import { MORE, type ReadFile, type ReadingEnd, type Told, unpackRows } from './m
 const THREAD = new URL('./thread.js', import.meta.url);
 /** No file takes a tenth of this (effort.ts); one that does has found a way around our bounds. */
 const MAX_SILENCE_MS = 60_000;
+const BEATS = 60;
 
 /** The thread ended before the file did: by its memory limit, or by us. */
 class ThreadEnded extends Error {
@@ -18,7 +19,10 @@ export class ReadingThread {
   private wake = (): void => {};
   private fault: Error | null = null;
 
-  constructor(resourceLimits: ResourceLimits) {
+  constructor(
+    resourceLimits: ResourceLimits,
+    private readonly maxSilenceMs = MAX_SILENCE_MS,
+  ) {
     // Code that reads strangers' files gets neither the service's settings nor its secrets.
     this.worker = new Worker(THREAD, { resourceLimits, env: {}, execArgv: [] });
     this.worker.unref();
@@ -68,7 +72,12 @@ export class ReadingThread {
   }
 
   private async next(): Promise<Told> {
-    const late = setTimeout(() => this.failed(unreadable(TOO_LONG)), MAX_SILENCE_MS);
+    // Counted in beats, of which a standstill of the process, and so of the thread, is one.
+    let beats = 0;
+    const late = setInterval(() => {
+      beats += 1;
+      if (beats === BEATS) this.failed(unreadable(TOO_LONG));
+    }, this.maxSilenceMs / BEATS);
     try {
       for (;;) {
         const told = this.told.shift();
@@ -77,7 +86,7 @@ export class ReadingThread {
         await new Promise<void>((resolve) => (this.wake = resolve));
       }
     } finally {
-      clearTimeout(late);
+      clearInterval(late);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Effort } from '../effort.js';
+import { unreadable } from '../sheet.js';
 import { TextBuffer, Texts, unescaped } from './texts.js';
 import { readWholePart } from './xml.js';
 
@@ -11,6 +12,8 @@ export async function readSharedStrings(bytes: AsyncIterable<Buffer>, effort: Ef
   let isText = false;
   await readWholePart(bytes, effort, {
     open(name, _attributes, depth) {
+      // Programs differ on what is left of it.
+      if (isText) throw unreadable('a text of the workbook has an element in it');
       if (depth === 2) isItem = name === 'si';
       if (depth === 3) isRun = name === 'r';
       isText = name === 't' && isItem && (depth === 3 || (depth === 4 && isRun));

@@ -48,7 +48,8 @@ export class SheetRows implements PartReader {
 
   /** worksheet > sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
-    this.listening = null;
+    // Programs differ on what is left of the value.
+    if (this.listening !== null) throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
     if (depth === 1 && name !== 'worksheet') throw unreadable('the first sheet is no sheet of cells');
     else if (depth === 2) this.openPart(name);
     else if (!this.isData) return;
@@ -86,7 +87,7 @@ export class SheetRows implements PartReader {
   }
 
   private openCell({ r, t, s }: Attributes): void {
-    const column = r === undefined ? this.column + 1 : columnOf(r);
+    const column = r === undefined ? this.column + 1 : columnOf(r, this.rowNumber);
     if (column > LAST_COLUMN) throw tooManyColumns(`row ${this.rowNumber}`);
     if (column <= this.column) throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
     this.column = column;
@@ -181,8 +182,8 @@ function positive(text: string): number {
   return Number.parseInt(text, 10);
 }
 
-/** The column of `AB12`, the first is 1. */
-function columnOf(reference: string): number {
+/** The column of `AB12`, the first is 1. Where its row is another, programs differ on which one counts. */
+function columnOf(reference: string, row: number): number {
   let column = 0;
   let at = 0;
   for (; at < reference.length; at += 1) {
@@ -191,6 +192,6 @@ function columnOf(reference: string): number {
     column = column * 26 + letter;
     if (column > LAST_COLUMN) return column;
   }
-  if (at === 0 || !/^\d{1,7}$/.test(reference.slice(at))) throw unreadable('a cell has no place in the sheet');
+  if (at === 0 || positive(reference.slice(at)) !== row) throw unreadable(`a cell in row ${row} has no place there`);
   return column;
 }
