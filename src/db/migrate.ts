@@ -10,6 +10,7 @@ import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 import { checkRights } from './least-rights.js';
 import { limitLockWaits, takeTurn } from './migration-locks.js';
 import { PrimarySearch } from './primary-search.js';
+import { NOTES, resumable } from './resumable-migrations.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 interface MigrateOptions {
@@ -27,9 +28,9 @@ interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date, then gives the application's user its rights. Safe to repeat, to run while the service
- * runs, and to run concurrently: one process does it, the others wait. Throws ExcessiveRights if that user has more
- * rights than it was granted here, and MigrationUnderWay.
+ * Brings the schema up to date, then gives the application's user its rights. Safe to repeat, also after it was cut
+ * short, to run while the service runs, and to run concurrently: one process does it, the others wait. Throws
+ * ExcessiveRights if that user has more rights than it was granted here, and MigrationUnderWay.
  */
 export async function migrate({
   adminUrl,
@@ -51,7 +52,9 @@ export async function migrate({
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     entities: [...ENTITY_SCHEMAS],
-    migrations: migrations.filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until),
+    migrations: migrations
+      .filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until)
+      .map(resumable),
     migrationsTableName: 'schema_migrations',
     // MySQL commits at every change of the schema anyway.
     migrationsTransactionMode: 'none',
@@ -63,6 +66,7 @@ export async function migrate({
     await takeTurn(source, database);
     await limitLockWaits(source, lockWaitS, onWait);
     const done = await source.runMigrations();
+    await source.query(`DROP TABLE IF EXISTS ${NOTES}`);
     const app = mysqlAddress(url);
     const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, server, ssl);
     // The application's user may not even see the database before its first grant.
