@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
+import { z } from 'zod';
 import { migrations } from '../../migrations/index.js';
 import { newId } from '../core/ids.js';
 import * as column from './columns.js';
@@ -25,6 +26,8 @@ interface MigrateOptions {
   readonly lockWaitS?: number;
   /** Called for each statement that waited that long and is retried. */
   readonly onWait?: (statement: string) => void;
+  /** Called if the ledger was closed, since it has tenants and the application's user was new to it. */
+  readonly onClosed?: () => void;
 }
 
 /**
@@ -39,6 +42,7 @@ export async function migrate({
   until = Infinity,
   lockWaitS = LOCK_WAIT_S,
   onWait = () => undefined,
+  onClosed = () => undefined,
 }: MigrateOptions): Promise<readonly string[]> {
   const { database } = mysqlAddress(url);
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
@@ -72,7 +76,7 @@ export async function migrate({
     // The application's user may not even see the database before its first grant.
     const grantee = await onConnection(asApplication(''), currentUser);
     const isThere = await tablesOf(source, database);
-    if (isThere('restores') && (await isNewcomer(asApplication(database)))) await closeCopy(source);
+    if (isThere('restores') && (await isNewcomer(asApplication(database))) && (await closeCopy(source))) onClosed();
     for (const [table, rights] of Object.entries(GRANTS).filter(([table]) => isThere(table)))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${grantee}`);
     if (await isGroupMember(source)) await source.query(`GRANT ${MEMBERS_RIGHT} ON ${MEMBERS_TABLE} TO ${grantee}`);
@@ -94,13 +98,19 @@ async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
   }
 }
 
-/** A database with tenants on which the service never ran is a copy: nothing is posted until somebody says which. */
-async function closeCopy(source: DataSource): Promise<void> {
-  await source.query(
+const WRITTEN = z.object({ affectedRows: z.number() });
+
+/**
+ * A database with tenants on which the service never ran is a copy: nothing is posted until somebody says which. False:
+ * it has none, or is closed already.
+ */
+async function closeCopy(source: DataSource): Promise<boolean> {
+  const written: unknown = await source.query(
     `INSERT INTO restores (id, noticed_by, reason, began_at)
      SELECT ${column.uuid.literal(newId())}, 'migration', 'it has tenants and was never served here', UTC_TIMESTAMP(3) FROM DUAL
      WHERE EXISTS (SELECT 1 FROM tenants) AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM restores) r WHERE r.finished_at IS NULL)`,
   );
+  return WRITTEN.parse(written).affectedRows > 0;
 }
 
 /** Whether the server has the plugin for group membership. */
