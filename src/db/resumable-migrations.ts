@@ -5,7 +5,7 @@ import { DUPLICATE_KEY, errnoOf } from './failures.js';
 
 /**
  * A migration that was cut short goes on when it is run again. MySQL commits each change of a table by itself and undoes
- * none, so each is noted beforehand: one that was noted before may have taken effect, and then finds its own work.
+ * none; so what has begun is noted, and then its statements may find their own work.
  */
 
 type Migration = new () => MigrationInterface;
@@ -13,9 +13,7 @@ type Migration = new () => MigrationInterface;
 /** Removed when all are done. */
 export const NOTES = 'schema_migrations_begun';
 
-const STATEMENTS = z.array(z.object({ statement: z.string() }));
-/** What cannot simply be done again. */
-const ONCE = /^\s*(CREATE|ALTER|INSERT)\s/i;
+const ROWS = z.array(z.object({ refused: z.string().nullable() }));
 /** There already: a table, a column, a key, a CHECK (MariaDB, MySQL). Gone already: a key. */
 const FOUND_DONE = new Set([1050, 1060, 1061, 1826, 3822, 1091]);
 
@@ -26,40 +24,37 @@ export function resumable(Own: Migration): Migration {
 
     async up(runner: QueryRunner): Promise<void> {
       const query = runner.query.bind(runner);
+      const own = `migration='${this.name}'`;
       await query(
-        `CREATE TABLE IF NOT EXISTS ${NOTES} (migration VARCHAR(200) NOT NULL, statement CHAR(64) NOT NULL,
-           PRIMARY KEY (migration, statement)) ENGINE=InnoDB DEFAULT CHARACTER SET ascii`,
+        `CREATE TABLE IF NOT EXISTS ${NOTES} (migration VARCHAR(200) NOT NULL PRIMARY KEY, refused CHAR(64) NULL)
+         ENGINE=InnoDB DEFAULT CHARACTER SET ascii`,
       );
-      const rows: unknown = await query(`SELECT statement FROM ${NOTES} WHERE migration='${this.name}'`);
-      const noted = new Set(STATEMENTS.parse(rows).map(({ statement }) => statement));
+      const [begun] = ROWS.parse(await query(`SELECT refused FROM ${NOTES} WHERE ${own}`));
+      if (begun === undefined) await query(`INSERT INTO ${NOTES} (migration) VALUES ('${this.name}')`);
       runner.query = async (...call: Parameters<QueryRunner['query']>) => {
-        const [sql] = call;
-        if (!ONCE.test(sql)) return query(...call);
-        const id = hash('sha256', sql);
-        if (noted.has(id)) return query(...call).catch(unlessDone(sql));
-        await query(`INSERT INTO ${NOTES} (migration, statement) VALUES ('${this.name}', '${id}')`);
+        const id = hash('sha256', call[0]);
+        const isRefused = begun?.refused === id;
+        // From here on it may have taken effect.
+        if (isRefused) await query(`UPDATE ${NOTES} SET refused=NULL WHERE ${own}`);
         try {
           return await query(...call);
         } catch (failure) {
-          // Refused, it has had no effect; without an answer nobody knows.
-          if ((errnoOf(failure) ?? 0) > 0)
-            await query(`DELETE FROM ${NOTES} WHERE migration='${this.name}' AND statement='${id}'`).catch(() => null);
+          const errno = errnoOf(failure) ?? 0;
+          if (begun !== undefined && !isRefused && isDone(errno, call[0])) return [];
+          // What was refused had no effect, and what it met is not its own. Without an answer nobody knows.
+          if (errno > 0) await query(`UPDATE ${NOTES} SET refused='${id}' WHERE ${own}`).catch(() => null);
           throw failure;
         }
       };
       await new Own().up(runner).finally(() => (runner.query = query));
     }
 
-    down(): Promise<void> {
-      throw new Error('a ledger only goes forward: restore a dump instead');
+    down(runner: QueryRunner): Promise<void> {
+      return new Own().down(runner);
     }
   };
 }
 
-function unlessDone(sql: string): (failure: unknown) => void {
-  return (failure) => {
-    const errno = errnoOf(failure) ?? 0;
-    if (FOUND_DONE.has(errno) || (errno === DUPLICATE_KEY && /^\s*INSERT/i.test(sql))) return;
-    throw failure;
-  };
+function isDone(errno: number, sql: string): boolean {
+  return FOUND_DONE.has(errno) || (errno === DUPLICATE_KEY && /^\s*INSERT/i.test(sql));
 }
