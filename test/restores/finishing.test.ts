@@ -10,6 +10,7 @@ import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/r
 import { openLedger, raiseContradictions } from '../../src/restores/finishing.js';
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
 import { askRails } from '../../src/restores/rails.js';
+import type { StaffIdentity } from '../../src/staff/rules.js';
 import { payoutWaitsFor, stuckText } from '../../src/support/reading/payouts.js';
 import { run } from '../ops/ops.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
@@ -17,8 +18,9 @@ import { openPayoutBank, paidTimes, railsOf, rowOf, saidOf } from '../payouts/su
 import type { TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
+import { addStaff, proven } from '../support/staff.js';
 import { until } from '../support/temporal.js';
-import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { idsOf, RestoredService } from './support.js';
 
 describe('finishing a restore', () => {
@@ -32,6 +34,9 @@ describe('finishing a restore', () => {
   });
   after(() => service.stop());
   afterEach(() => assertLedgerSound(db.database));
+
+  const proveLeo = async (): Promise<StaffIdentity> =>
+    proven(await addStaff(db.database, { name: 'leo', rights: ['manage'] }));
 
   it('is for the restore that is open, or else the youngest, whatever their ids are', async () => {
     const { database } = db;
@@ -116,7 +121,7 @@ describe('finishing a restore', () => {
     const deps = { database: db.database, clock: systemClock };
     const rails = new Map([[SIMULATED, new SimulatedRail(db.database, systemClock, SIMULATED)]]);
     await askRails({ ...deps, restore, onProgress: () => undefined }, rails);
-    const leo = someone('leo');
+    const leo = await proveLeo();
     await openLedger(deps, restore, leo, [], {});
     // Before anything else is done.
     assert.equal(await approvals.expireDue(100), 1);
@@ -230,7 +235,7 @@ describe('finishing a restore', () => {
     const restore = (await openRestore(db.database.reader))!;
     const silent = new Map([[SIMULATED, new ScriptedRail()]]);
     await askRails({ ...deps, restore, onProgress: () => undefined }, silent);
-    await openLedger(deps, restore, someone('leo'), [], {});
+    await openLedger(deps, restore, await proveLeo(), [], {});
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     await railsOf(db).submissions.submit(id);
     assert.deepEqual([(await rowOf(db, id)).status, await paidTimes(db, [id])], ['completed', [1]]);
@@ -247,7 +252,7 @@ describe('finishing a restore', () => {
     // Nothing can open the ledger.
     const locked = await db.database.withTransaction(async (transaction) => {
       await transaction.select(restores, { id: restore.id }, { forUpdate: true });
-      const opening = openLedger(deps, restore, someone('leo'), [SIMULATED], {});
+      const opening = openLedger(deps, restore, await proveLeo(), [SIMULATED], {});
       await until(
         'the payouts are kept from ending',
         async () => {
