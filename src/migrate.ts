@@ -5,6 +5,10 @@ import { ExcessiveRights } from './db/least-rights.js';
 import { migrate } from './db/migrate.js';
 import { MigrationUnderWay } from './db/migration-locks.js';
 
+const CLOSED = `the ledger is closed: it has tenants, and the database user that MYSQL_URL names had no right in it so far, as in a copy.
+Nothing is posted until two people open it: restore begin (--nothing-lost if only the user is new), and restore finish.
+`;
+
 /** A deployment's step: schema, then grants. `--until NUMBER` leaves later ones. (docs/operations.md, Upgrade) */
 try {
   const config = readMigrationConfig();
@@ -15,7 +19,8 @@ try {
   const { MYSQL_ADMIN_URL: adminUrl, MYSQL_URL: url } = config;
   const onWait = (statement: string): void =>
     void process.stderr.write(`waiting for a table that others use: ${statement.slice(0, 120)}\n`);
-  const options = { lockWaitS: config.MIGRATION_LOCK_WAIT_S, onWait };
+  const onClosed = (): void => void process.stderr.write(CLOSED);
+  const options = { lockWaitS: config.MIGRATION_LOCK_WAIT_S, onWait, onClosed };
   const done = await migrate({ adminUrl, url, tls: mysqlTls(config), until, ...options });
   process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
 } catch (error) {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
+import { z } from 'zod';
 import { migrations } from '../../migrations/index.js';
 import { newId } from '../core/ids.js';
 import * as column from './columns.js';
@@ -10,6 +11,7 @@ import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 import { checkRights } from './least-rights.js';
 import { limitLockWaits, takeTurn } from './migration-locks.js';
 import { PrimarySearch } from './primary-search.js';
+import { NOTES, resumable } from './resumable-migrations.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 interface MigrateOptions {
@@ -24,12 +26,14 @@ interface MigrateOptions {
   readonly lockWaitS?: number;
   /** Called for each statement that waited that long and is retried. */
   readonly onWait?: (statement: string) => void;
+  /** Called if the ledger was closed, since it has tenants and the application's user was new to it. */
+  readonly onClosed?: () => void;
 }
 
 /**
- * Brings the schema up to date, then gives the application's user its rights. Safe to repeat, to run while the service
- * runs, and to run concurrently: one process does it, the others wait. Throws ExcessiveRights if that user has more
- * rights than it was granted here, and MigrationUnderWay.
+ * Brings the schema up to date, then gives the application's user its rights. Safe to repeat, also after it was cut
+ * short, to run while the service runs, and to run concurrently: one process does it, the others wait. Throws
+ * ExcessiveRights if that user has more rights than it was granted here, and MigrationUnderWay.
  */
 export async function migrate({
   adminUrl,
@@ -38,6 +42,7 @@ export async function migrate({
   until = Infinity,
   lockWaitS = LOCK_WAIT_S,
   onWait = () => undefined,
+  onClosed = () => undefined,
 }: MigrateOptions): Promise<readonly string[]> {
   const { database } = mysqlAddress(url);
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
@@ -51,7 +56,9 @@ export async function migrate({
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     entities: [...ENTITY_SCHEMAS],
-    migrations: migrations.filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until),
+    migrations: migrations
+      .filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until)
+      .map(resumable),
     migrationsTableName: 'schema_migrations',
     // MySQL commits at every change of the schema anyway.
     migrationsTransactionMode: 'none',
@@ -63,12 +70,13 @@ export async function migrate({
     await takeTurn(source, database);
     await limitLockWaits(source, lockWaitS, onWait);
     const done = await source.runMigrations();
+    await source.query(`DROP TABLE IF EXISTS ${NOTES}`);
     const app = mysqlAddress(url);
     const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, server, ssl);
     // The application's user may not even see the database before its first grant.
     const grantee = await onConnection(asApplication(''), currentUser);
     const isThere = await tablesOf(source, database);
-    if (isThere('restores') && (await isNewcomer(asApplication(database)))) await closeCopy(source);
+    if (isThere('restores') && (await isNewcomer(asApplication(database))) && (await closeCopy(source))) onClosed();
     for (const [table, rights] of Object.entries(GRANTS).filter(([table]) => isThere(table)))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${grantee}`);
     if (await isGroupMember(source)) await source.query(`GRANT ${MEMBERS_RIGHT} ON ${MEMBERS_TABLE} TO ${grantee}`);
@@ -90,13 +98,19 @@ async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
   }
 }
 
-/** A database with tenants on which the service never ran is a copy: nothing is posted until somebody says which. */
-async function closeCopy(source: DataSource): Promise<void> {
-  await source.query(
+const WRITTEN = z.object({ affectedRows: z.number() });
+
+/**
+ * A database with tenants on which the service never ran is a copy: nothing is posted until somebody says which. False:
+ * it has none, or is closed already.
+ */
+async function closeCopy(source: DataSource): Promise<boolean> {
+  const written: unknown = await source.query(
     `INSERT INTO restores (id, noticed_by, reason, began_at)
      SELECT ${column.uuid.literal(newId())}, 'migration', 'it has tenants and was never served here', UTC_TIMESTAMP(3) FROM DUAL
      WHERE EXISTS (SELECT 1 FROM tenants) AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM restores) r WHERE r.finished_at IS NULL)`,
   );
+  return WRITTEN.parse(written).affectedRows > 0;
 }
 
 /** Whether the server has the plugin for group membership. */

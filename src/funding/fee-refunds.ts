@@ -191,13 +191,13 @@ export async function proposeRefund(
   { tenantId, reference: name, reason: why }: WantedRefund,
   { moves }: RefundPlan,
   by: StaffIdentity,
-  onProgress: (done: number, total: number) => void,
+  steps: Steps,
 ): Promise<void> {
   const reason = refundReason(name, why);
   const propose = ({ accountId, direction, asset, raw, reference }: Proposal): Promise<unknown> =>
     proposeRefundPart(deps, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
   for (const one of [...moves.taken, ...moves.putBack]) await propose(one);
-  await inSteps(moves.toPayers, onProgress, propose);
+  await inSteps(moves.toPayers, steps, propose);
 }
 
 /**
@@ -226,7 +226,7 @@ export async function approveRefund(
   { tenantId, reference: name }: Pick<WantedRefund, 'tenantId' | 'reference'>,
   { taken, toPayers, putBack }: RefundMoves<Adjustment>,
   by: StaffIdentity,
-  onProgress: (done: number, total: number) => void,
+  steps: Steps,
 ): Promise<void> {
   for (const adjustment of taken) await approveAdjustment(deps, adjustment, by);
   const standing = await standingRefund(deps.database.reader, tenantId, name);
@@ -236,16 +236,24 @@ export async function approveRefund(
       code: 'invalid_state',
       message: `more was proposed under ${name} meanwhile: look at it again`,
     });
-  await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(deps, adjustment, by));
+  await inSteps([...toPayers, ...putBack], steps, (adjustment) => approveAdjustment(deps, adjustment, by));
+}
+
+/** It may take minutes, for as long as whoever began it may go on. */
+interface Steps {
+  /** Throws if they may no longer: nothing more is begun. */
+  readonly stillMay: () => Promise<void>;
+  readonly onProgress: (done: number, total: number) => void;
 }
 
 /** In batches, since the desk posts concurrent commands together. When one fails, all that began with it have ended. */
 async function inSteps<T>(
   items: readonly T[],
-  onProgress: (done: number, total: number) => void,
+  { stillMay, onProgress }: Steps,
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
   for (let from = 0; from < items.length; from += AT_ONCE) {
+    await stillMay();
     const ended = await Promise.allSettled(items.slice(from, from + AT_ONCE).map(work));
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
     onProgress(Math.min(from + AT_ONCE, items.length), items.length);

@@ -10,6 +10,7 @@ import { transact } from '../db/transact.js';
 import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/types.js';
 import type { RailConversation } from '../payouts/conversation.js';
+import { standingRefusal } from '../staff/people.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { keepFromEnding, keepTheRest } from './holding.js';
 import { lastRestore, restoreAct } from './opening.js';
@@ -85,7 +86,7 @@ export async function auditRestored(
 
 /**
  * The ledger posts again; before that, payouts that rails have, or may have, are kept from ending. `unasked`: the rails
- * that were left out.
+ * that were left out. Throws ApiError authority_insufficient: finishing takes hours, in which they may have lost the right.
  */
 export async function openLedger(
   deps: DatabaseDeps,
@@ -102,6 +103,8 @@ export async function openLedger(
     // Finishes all open ones: several workers may have noticed the same restore.
     const open = await transaction.select(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
     if (open.length === 0) return;
+    const refusal = await standingRefusal(transaction, 'restore.finish', by);
+    if (refusal !== null) throw new ApiError(refusal);
     await keepTheRest(transaction, restore, unasked, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
     const act = restoreAct('restore.finish', restore);

@@ -64,7 +64,7 @@ const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => exp
 
 /** Prometheus' own, and what its language is made of. */
 const NO_METRICS = new Set(
-  `up and or unless on by without group_left sum max min abs clamp_min count rate increase topk histogram_quantile`.split(
+  `up absent and or unless on by without group_left sum max min abs clamp_min count rate increase topk histogram_quantile`.split(
     ' ',
   ),
 );

@@ -72,6 +72,16 @@ describe('the sessions of the command line', () => {
     assert.match(readFileSync(path, 'utf8'), /"sst_maria"/);
   });
 
+  it('are written beside another process with the same number, as in another container', () => {
+    file.keep(session('maria'), NOW);
+    // What it is just writing.
+    const others = `${path}.${process.pid}`;
+    writeFileSync(others, 'half', { mode: 0o600 });
+    file.keep(session('leo'), NOW);
+    assert.deepEqual(file.list(), [session('maria'), session('leo')]);
+    assert.equal(readFileSync(others, 'utf8'), 'half');
+  });
+
   it('are not used if others can read the file, or write to its folder', () => {
     file.keep(session('maria'), NOW);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {

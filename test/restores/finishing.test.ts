@@ -10,6 +10,7 @@ import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/r
 import { openLedger, raiseContradictions } from '../../src/restores/finishing.js';
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
 import { askRails } from '../../src/restores/rails.js';
+import type { StaffIdentity } from '../../src/staff/rules.js';
 import { payoutWaitsFor, stuckText } from '../../src/support/reading/payouts.js';
 import { run } from '../ops/ops.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
@@ -17,8 +18,9 @@ import { openPayoutBank, paidTimes, railsOf, rowOf, saidOf } from '../payouts/su
 import type { TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
+import { addStaff, proven } from '../support/staff.js';
 import { until } from '../support/temporal.js';
-import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { idsOf, RestoredService } from './support.js';
 
 describe('finishing a restore', () => {
@@ -32,6 +34,9 @@ describe('finishing a restore', () => {
   });
   after(() => service.stop());
   afterEach(() => assertLedgerSound(db.database));
+
+  const proveLeo = async (): Promise<StaffIdentity> =>
+    proven(await addStaff(db.database, { name: 'leo', rights: ['manage'] }));
 
   it('is for the restore that is open, or else the youngest, whatever their ids are', async () => {
     const { database } = db;
@@ -52,12 +57,16 @@ describe('finishing a restore', () => {
     assert.deepEqual([(await service.shown()).id, (await service.shown()).ledger], [open?.id, 'open']);
   });
 
-  it('follows a copy that the migrations closed, whose id is ordered by time like any other', async () => {
+  it('follows a copy that the migrations closed, and said so, whose id is ordered by time like any other', async () => {
     const name = `${db.name}_new`;
     await db.change(`CREATE USER '${name}'@'%' IDENTIFIED BY 'test-only'`);
     const url = new URL(db.url);
     url.username = name;
-    await migrate({ adminUrl: db.adminUrl, url: url.href });
+    let told = 0;
+    // Only the first time: from then on its user has rights there.
+    for (let times = 0; times < 2; times += 1)
+      await migrate({ adminUrl: db.adminUrl, url: url.href, onClosed: () => (told += 1) });
+    assert.equal(told, 1);
     await db.change(`DROP USER '${name}'@'%'`);
     const closed = await openRestore(db.database.reader);
     assert.deepEqual([closed?.noticedBy, closed?.id[14]], ['migration', '7']);
@@ -112,7 +121,7 @@ describe('finishing a restore', () => {
     const deps = { database: db.database, clock: systemClock };
     const rails = new Map([[SIMULATED, new SimulatedRail(db.database, systemClock, SIMULATED)]]);
     await askRails({ ...deps, restore, onProgress: () => undefined }, rails);
-    const leo = someone('leo');
+    const leo = await proveLeo();
     await openLedger(deps, restore, leo, [], {});
     // Before anything else is done.
     assert.equal(await approvals.expireDue(100), 1);
@@ -226,7 +235,7 @@ describe('finishing a restore', () => {
     const restore = (await openRestore(db.database.reader))!;
     const silent = new Map([[SIMULATED, new ScriptedRail()]]);
     await askRails({ ...deps, restore, onProgress: () => undefined }, silent);
-    await openLedger(deps, restore, someone('leo'), [], {});
+    await openLedger(deps, restore, await proveLeo(), [], {});
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     await railsOf(db).submissions.submit(id);
     assert.deepEqual([(await rowOf(db, id)).status, await paidTimes(db, [id])], ['completed', [1]]);
@@ -243,7 +252,7 @@ describe('finishing a restore', () => {
     // Nothing can open the ledger.
     const locked = await db.database.withTransaction(async (transaction) => {
       await transaction.select(restores, { id: restore.id }, { forUpdate: true });
-      const opening = openLedger(deps, restore, someone('leo'), [SIMULATED], {});
+      const opening = openLedger(deps, restore, await proveLeo(), [SIMULATED], {});
       await until(
         'the payouts are kept from ending',
         async () => {

@@ -70,7 +70,7 @@ async function propose(ops: ActingOps, given: Input): Promise<void> {
   const plan = await planRefund(ops.database.reader, wanted);
   if (countOf(plan.moves) > 0) {
     await ops.output.confirm(`Propose to ${described(plan.moves)}`);
-    await proposeRefund(ops, wanted, plan, ops.by(), (done, all) => ops.output.progress('Proposing', done, all));
+    await proposeRefund(ops, wanted, plan, ops.by(), stepsOf(ops, 'Proposing'));
   }
   const total: Amount = { raw: plan.totalRaw, asset: of };
   const left = { refunded_before: plan.refundedBefore, closed_accounts: plan.closed };
@@ -87,10 +87,14 @@ async function post(ops: ActingOps, { tenant, reference }: Input): Promise<void>
   if (countOf(moves) > 0) {
     await ops.output.confirm(sentence(described(moves)));
     const refund = { tenantId, reference };
-    await approveRefund(ops, refund, moves, ops.by(), (done, all) => ops.output.progress('Posting', done, all));
+    await approveRefund(ops, refund, moves, ops.by(), stepsOf(ops, 'Posting'));
   }
   ops.output.one({ reference, posted: moves.toPayers.length });
   if (countOf(moves) === 0) ops.output.say('Nothing is proposed under it, or all of it was posted before.');
+}
+
+function stepsOf({ output }: ActingOps, what: string): Parameters<typeof approveRefund>[4] {
+  return { stillMay: output.stillMay, onProgress: (done, all) => output.progress(what, done, all) };
 }
 
 type Moves = RefundMoves<Pick<Adjustment, 'asset' | 'raw'>>;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -79,7 +80,8 @@ export class SessionFile {
   private change(to: (sessions: readonly StoredSession[]) => readonly StoredSession[]): void {
     const before = this.read();
     const databases = { ...before, [this.database]: to(before[this.database] ?? []) };
-    const draft = `${this.path}.${process.pid}`;
+    // Not by the process's number: in containers with one volume all have the same.
+    const draft = `${this.path}.${randomUUID()}`;
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
       this.assertOwnFolder();
