@@ -1,6 +1,6 @@
 import { type Amount, type Asset, formatAmount, MAX_RAW } from '../core/amount.js';
 import type { Month } from '../core/calendar.js';
-import { invalidField, type Refusal } from '../core/errors.js';
+import { invalidField, type Refusal, type SpendingRefusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
@@ -32,8 +32,8 @@ interface Spending {
   readonly monthUsed: bigint;
 }
 
-/** The first rule that forbids the spending, or null. The order is the contract's: capability, minimum, maximum, month, funds. */
-export function spendingRefusal(spending: Spending): Refusal | null {
+/** The first rule that forbids the spending, or null. In the order of SPENDING_CODES. */
+export function spendingRefusal(spending: Spending): SpendingRefusal | null {
   return (
     capabilityRefusal(spending.source.account) ??
     operationLimitRefusal(spending.amount, spending.limits) ??
@@ -43,14 +43,14 @@ export function spendingRefusal(spending: Spending): Refusal | null {
 }
 
 /** An account sends when it is active and verified. (docs/contract.md, Errors) */
-export function capabilityRefusal(account: Account): Refusal | null {
+export function capabilityRefusal(account: Account): SpendingRefusal | null {
   const reason = account.status !== 'active' ? account.status : account.verifiedAt === null ? 'not_verified' : null;
   if (reason === null) return null;
   const why = reason === 'not_verified' ? 'it has no declared verification' : `it is ${reason}`;
   return { code: 'capability_cannot_send', message: `the account cannot send: ${why}`, details: { reason } };
 }
 
-interface OperationLimitRefusal extends Refusal {
+interface OperationLimitRefusal extends SpendingRefusal {
   readonly code: 'below_minimum' | 'above_per_operation_limit';
 }
 
@@ -73,7 +73,7 @@ export function operationLimitRefusal(amount: Amount, limits: Limits): Operation
   return null;
 }
 
-function monthRefusal({ amount, limits, month, monthUsed }: Spending): Refusal | null {
+function monthRefusal({ amount, limits, month, monthUsed }: Spending): SpendingRefusal | null {
   const { raw, asset } = amount;
   if (monthUsed + raw <= limits.month) return null;
   return {
@@ -94,7 +94,7 @@ export function fundsRefusal({
   source,
   amount,
   feeRaw,
-}: Pick<Spending, 'source' | 'amount' | 'feeRaw'>): Refusal | null {
+}: Pick<Spending, 'source' | 'amount' | 'feeRaw'>): SpendingRefusal | null {
   const { asset } = amount;
   const { available } = source.balances[asset];
   const requested = amount.raw + feeRaw;

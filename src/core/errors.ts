@@ -233,6 +233,19 @@ export interface Refusal {
   readonly details?: ErrorDetails;
 }
 
+/** The refusals of the rules that all spending keeps, in the order of the rules. (docs/contract.md, Limits and fees) */
+export const SPENDING_CODES = [
+  'capability_cannot_send',
+  'below_minimum',
+  'above_per_operation_limit',
+  'monthly_limit_exceeded',
+  'insufficient_funds',
+] as const satisfies readonly ErrorCode[];
+
+export interface SpendingRefusal extends Refusal {
+  readonly code: (typeof SPENDING_CODES)[number];
+}
+
 /** An error that reaches the client as the Error object with the code's status. */
 export class ApiError extends Error {
   constructor(

@@ -31,8 +31,7 @@
  * X>)`.
  */
 import type { Writable } from 'node:stream';
-import type { ErrorCode } from '../core/errors.js';
-import { notFound } from '../core/errors.js';
+import { type ErrorCode, notFound, SPENDING_CODES } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
@@ -220,14 +219,7 @@ export function refuses(...codes: readonly ErrorCode[]): Step {
 }
 
 /** What an operation that takes money out of an account may be refused for, besides its own rules. */
-export const refusesSpending = refuses(
-  'not_found',
-  'capability_cannot_send',
-  'below_minimum',
-  'above_per_operation_limit',
-  'monthly_limit_exceeded',
-  'insufficient_funds',
-);
+export const refusesSpending = refuses('not_found', ...SPENDING_CODES);
 
 export function limitedAs(rateClass: RateClass): Step {
   return { parts: { rateClass } };

@@ -3,11 +3,10 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describeApi, serviceDocument } from '../../scripts/docs/openapi.js';
+import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { ERROR_CODES } from '../../src/core/errors.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
-import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { type Json, object } from '../support/bank.js';
 
 /** The verbs that an operation's name may begin with, by its method; what is POSTed may be any act. */
@@ -79,15 +78,6 @@ describe('the OpenAPI document of the service', () => {
       );
       for (const word of [...scopes, ...(roles ?? [])]) assert.ok(String(operation.description).includes(word), path);
     }
-  });
-
-  it('is of routes that use every rate class', async () => {
-    const { routes } = await describeApi({});
-    const used = new Set(routes.map(({ rateClass }) => rateClass));
-    assert.deepEqual(
-      RATE_CLASSES.filter((one) => !used.has(one)),
-      [],
-    );
   });
 
   it('has a webhook for every type of event, with its own schema, and one for tests', () => {

@@ -12,13 +12,12 @@ import {
   raw,
   readFilter,
 } from './arbitraries.js';
+import { ROLES } from '../../src/core/permissions.js';
 import { batchOperations } from './generated-batches.js';
 import { payoutOperations } from './generated-payouts.js';
 import { ASSETS, KEYED, MALFORMED, type Operation, OWN_ACCOUNTS } from './operations.js';
 
 /** How runs are made: what comes how often, with which values. */
-
-const ROLES = ['viewer', 'operator', 'approver', 'admin', 'owner', null];
 
 const transfer = operation('transfer', {
   actor,
@@ -94,7 +93,7 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 2, arbitrary: operation('verify', { account, actor }) },
   { weight: 2, arbitrary: operation('freeze', { account: ownAccount, isFrozen: oneOf([true, false, false, false]) }) },
-  { weight: 4, arbitrary: operation('role', { account: ownAccount, role: oneOf(ROLES) }) },
+  { weight: 4, arbitrary: operation('role', { account: ownAccount, role: oneOf([...ROLES, null]) }) },
   { weight: 1, arbitrary: operation('fee account', { account: ownAccount }) },
   {
     weight: 2,

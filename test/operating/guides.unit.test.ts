@@ -8,8 +8,9 @@ import { ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
 import { API_VERSIONS } from '../../src/core/versions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
-import { RATE_CLASSES } from '../../src/http/rate-limit.js';
+import { RATE_CLASSES, type RateClass } from '../../src/http/rate-limit.js';
 import { FAILURES } from '../../src/payouts/rails/rules.js';
+import { describeApi } from '../../scripts/docs/openapi.js';
 import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import { tableRows } from './pages.js';
 
@@ -94,9 +95,14 @@ describe('the guides for tenants', () => {
         );
   });
 
-  it('list every rate class', () => {
-    const listed = rowsBelow(LIMITS, 'Class').map(([name]) => name);
-    assert.deepEqual(listed, [...RATE_CLASSES]);
+  it('list every rate class, and which operations count in it', async () => {
+    const { routes } = await describeApi({});
+    const countedIn = (one: RateClass): string[] =>
+      routes.filter(({ rateClass }) => rateClass === one).map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(
+      rowsBelow(LIMITS, 'Class').map(([name, counted = '']) => [name, counted.split(', ').sort()]),
+      RATE_CLASSES.map((one) => [one, one === 'requests' ? ['everything else'] : countedIn(one).sort()]),
+    );
   });
 
   it('name every dated version of the API', () => {

@@ -7,8 +7,12 @@ import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
 import { closeAll, guardWith, listening, type Listener, send, senderWith, tcpReceiver } from './receivers.js';
 
 const DRIP_MS = 20;
-/** What a busy machine may add to a time limit. */
+/** What a busy machine may add to a time limit. It may take some off too: a timer counts from when its turn of the loop began. */
 const SLACK_MS = 2_000;
+
+function assertTook(tookMs: number, limitMs: number): void {
+  assert.ok(tookMs >= limitMs / 2 && tookMs < limitMs + SLACK_MS, `${tookMs} ms`);
+}
 
 /** Writes the pieces one by one, the last one for ever. */
 function drip(socket: Socket, pieces: readonly string[]): void {
@@ -55,8 +59,8 @@ describe('an attempt ends in time at a receiver that', () => {
       const hangs = async (timeoutMs: number): Promise<void> => {
         const result = await timed(send(senderWith({ timeoutMs }), receiver.url));
         assertFailed(result, 'timeout');
-        assert.ok(result.tookMs >= timeoutMs - 5 && result.tookMs < timeoutMs + SLACK_MS, `${result.tookMs} ms`);
-        assert.ok(result.durationMs >= timeoutMs - 5);
+        assertTook(result.tookMs, timeoutMs);
+        assertTook(result.durationMs, timeoutMs);
       };
       await Promise.all([hangs(200), hangs(600)]);
     });
@@ -78,7 +82,7 @@ describe('an attempt ends in time at a receiver that', () => {
       await sleep(200);
       const result = await timed(send(senderWith({ timeoutMs: 300 }), `http://127.0.0.1:${port}/`));
       assertFailed(result, 'timeout');
-      assert.ok(result.tookMs < 300 + SLACK_MS);
+      assertTook(result.tookMs, 300);
     } finally {
       filling.forEach((socket) => socket.destroy());
       await thread.terminate();
@@ -89,21 +93,21 @@ describe('an attempt ends in time at a receiver that', () => {
     const receiver = await listening(createServer((socket) => socket.pause()));
     const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)));
     assertFailed(result, 'timeout');
-    assert.ok(result.tookMs < 300 + SLACK_MS);
+    assertTook(result.tookMs, 300);
   });
 
   it('begins a TLS handshake and does not continue', async () => {
     const receiver = await tcpReceiver(() => undefined);
     const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url.replace('http:', 'https:')));
     assertFailed(result, 'timeout');
-    assert.ok(result.tookMs < 300 + SLACK_MS);
+    assertTook(result.tookMs, 300);
   });
 
   it('has name servers that do not answer', async () => {
     const guard = guardWith({ resolve: () => new Promise(() => undefined) });
     const result = await timed(send(senderWith({ guard, timeoutMs: 300 }), 'https://hooks.acme.example/'));
     assertFailed(result, 'timeout');
-    assert.ok(result.tookMs < 300 + SLACK_MS);
+    assertTook(result.tookMs, 300);
   });
 
   it('drips its answer: the status counts, with as much of the body as arrived', async () => {
@@ -113,7 +117,7 @@ describe('an attempt ends in time at a receiver that', () => {
     const result = await timed(send(senderWith({ timeoutMs: 400 }), receiver.url));
     assert.ok(result.outcome === 'answered' && result.status === 200);
     assert.match(result.responseHead, /^(drop )+$/);
-    assert.ok(result.tookMs >= 395 && result.tookMs < 400 + SLACK_MS);
+    assertTook(result.tookMs, 400);
   });
 
   it('breaks off its answer: the status counts', async () => {

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { csvLines } from '../../spreadsheets/writing/cells.js';
-import { isAsset, parseRaw } from '../../core/amount.js';
+import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
 import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
+import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
 import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
 import { reconcile, USUAL_DELAY_MS } from '../../payouts/statements/reconcile.js';
@@ -48,7 +49,7 @@ export function addReconcile(own: Command): void {
       'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
     ],
     input: z.object({
-      rail: option('<rail>', 'as payouts name it: simulated, or http:NAME'),
+      rail: option('<rail>', `as payouts name it: ${disjunction([...OWN_RAILS, httpRail('NAME')])}`),
       date: option('<day>', 'the day of the statement, UTC: 2026-11-21', day),
       statement: option('<csv>', "the rail's statement"),
       csv: flag('print the differences as CSV'),
