@@ -72,6 +72,8 @@ const SLICE = 1_000;
 const AT_ONCE = 50;
 /** An operation's id bears the time of the request, which is a little earlier than the operation. */
 const ASKED_BEFORE_MS = 3_600_000;
+/** That of a batch's bonus is made while its group is decided, which is a little later. */
+const MADE_AFTER_MS = 60_000;
 
 /** What would be refunded, and what is still missing. Throws ApiError invalid_field (reference, to), invalid_state (tried too often). */
 export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
@@ -166,7 +168,7 @@ async function chargedSlice(
   const rows = await reader.query(
     `SELECT id, source_account_id, fee_account_id, raw, fee_raw,
        (SELECT a.status FROM accounts a WHERE a.id=source_account_id) AS payer_status FROM ${CHARGED[operation]} AND id>${uuid.literal(after)}
-     AND id<=${uuid.literal(firstIdAt(to + 1))} AND tenant_id=${uuid.literal(tenantId)}
+     AND id<=${uuid.literal(firstIdAt(to + MADE_AFTER_MS))} AND tenant_id=${uuid.literal(tenantId)}
      AND asset=${literal(adjustments, 'asset', asset)} AND fee_account_id IS NOT NULL
      AND created_at>=${time.literal(from)} AND created_at<=${time.literal(to)} ORDER BY id LIMIT ${SLICE}`,
   );

@@ -4,10 +4,14 @@ import { createConnection } from 'mysql2/promise';
 import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { formatAmount } from '../../src/core/amount.js';
+import { timeOfId } from '../../src/core/ids.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { deactivateStaff } from '../../src/staff/people.js';
+import { bonuses } from '../../src/db/entities/bonuses.js';
+import { planRefund } from '../../src/funding/fee-refunds.js';
+import { BatchWorld, payroll } from '../batches/support.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -253,6 +257,25 @@ describe('what a wrong fee schedule has charged', () => {
     assert.deepEqual(await referencesUnder('fees-9', 'posted'), [`fees-9.${fees.id}`]);
     assert.equal(shown(await approve('fees-9', 'leo')).posted, 2);
     assert.equal(await suspense(), 0n);
+  });
+
+  it("is found up to the last moment asked for, though a batch's bonuses get their ids only after they are dated", async () => {
+    let at = systemClock();
+    const world = await BatchWorld.open(db, { clock: () => at });
+    const [source, receiver] = [await world.account({ funds: { COPM: 10n * LEAST } }), await world.account()];
+    const { id: tenantId } = world.tenant.tenant;
+    await world.account({ alias: '$ana' });
+    await setFeeAccount(db.database, systemClock, tenantId, receiver.id, TEST_ACTOR);
+    await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: WRONG });
+    at = systemClock();
+    await world.pay(await world.executed(source, payroll([['$ana', LEAST.toString(), 'COPM']])));
+    await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: RIGHT });
+    const wanted = { tenantId, operation: 'bonus', asset: 'COPM', reference: 'fees-20', reason: 'too much' } as const;
+    const planned = async (from: number, to: number): Promise<number> =>
+      (await planRefund(db.database.reader, { ...wanted, from: instant(from), to: instant(to) })).operations;
+    const [bonus] = await db.database.reader.select(bonuses, { tenantId });
+    assert(bonus?.createdAt === at && timeOfId(bonus.id) > at);
+    assert.deepEqual([await planned(at - 1, at - 1), await planned(at, at), await planned(at + 1, at + 1)], [0, 1, 0]);
   });
 
   it('is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {

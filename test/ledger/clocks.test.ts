@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Uuid } from '../../src/core/ids.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
@@ -13,9 +13,9 @@ import { type MovementFilter, type MovementPage, readMovements } from '../../src
 import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
+import { answered, idLiteral, LEAST, openBank, text, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { openGuarded } from '../support/guarded.js';
+import { approvalsOfKind, KINDS, openGuarded } from '../support/guarded.js';
 import { move, testKind } from '../support/kinds.js';
 import {
   assertLedgerSound,
@@ -160,6 +160,33 @@ describe("a process's clock, beside the database's", () => {
       const deps = { database: db.database, clock: systemClock, guard };
       return (await resetClock(deps, id, { actor: TEST_ACTOR, reason: 'a wrong clock' })).changed;
     };
+
+    for (const kind of KINDS)
+      it(`keeps no other account's ${kind}s from expiring, however many of its own come before`, async () => {
+        const api = await startTestApi(db);
+        try {
+          const [ahead, other] = [await openGuarded(api, {}, { kind }), await openGuarded(api, {}, { kind })];
+          const ids = [await ahead.pend(), await ahead.pend(), await other.pend()].map(({ id }) => text(id));
+          for (const [index, id] of ids.entries()) {
+            const at = `'${2020 + index}-01-01'`;
+            await db.change(`UPDATE ${kind}s SET approval_expires_at=${at} WHERE id=${idLiteral(id)}`);
+            await db.change(
+              `UPDATE holds SET expires_at=${at} WHERE resource_id=${idLiteral(id)} AND expires_at IS NOT NULL`,
+            );
+          }
+          const approvals = approvalsOfKind(api, kind);
+          const isPending = () =>
+            Promise.all(ids.map(async (id) => (await approvals.state(asUuid(id))).status === 'pending_approval'));
+          await dateAhead(ahead.guarded, 2 * HOUR_MS);
+          await assert.rejects(approvals.expireDue(2), /ledger/);
+          assert.deepEqual(await isPending(), [true, true, false]);
+          await dateAhead(ahead.guarded, 0);
+          assert.equal(await approvals.expireDue(2), 2);
+          assert.deepEqual(await isPending(), [false, false, false]);
+        } finally {
+          await api.stop();
+        }
+      });
 
     it('is posted to by nobody, names itself, and fails no other command of its group', async () => {
       const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, { funds: { COPM: 5n } });
