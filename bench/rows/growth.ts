@@ -5,7 +5,7 @@ import { atLeast, type Row } from '../row.js';
 import { randomParties, runTransfers } from './transfers.js';
 
 const CLIENTS = 64;
-const MIN_SHARE = 0.85;
+const MIN_SHARE = 0.9;
 
 const MILLION = evenLedger('million', 1_000_000);
 const TEN_MILLION = evenLedger('ten_million', 10_000_000);

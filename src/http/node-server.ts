@@ -98,16 +98,20 @@ interface Pending {
   readonly response: ServerResponse;
 }
 
+interface OpenConnection {
+  readonly pending: Set<Pending>;
+  latest: IncomingMessage | null;
+}
+
 class Connections {
   inFlight = 0;
-  private readonly open = new Map<Duplex, Set<Pending>>();
-  private readonly latest = new WeakMap<Duplex, IncomingMessage>();
+  private readonly open = new Map<Duplex, OpenConnection>();
   private readonly refused = new WeakSet<Duplex>();
   private stopping = false;
 
   constructor(private readonly server: Server) {
     server.on('connection', (socket: Socket) => {
-      this.open.set(socket, new Set());
+      this.open.set(socket, { pending: new Set(), latest: null });
       socket.once('close', () => this.open.delete(socket));
     });
   }
@@ -115,22 +119,23 @@ class Connections {
   began(request: IncomingMessage, response: ServerResponse): void {
     const pending = { request, response };
     const own = this.open.get(request.socket);
-    own?.add(pending);
-    this.latest.set(request.socket, request);
+    own?.pending.add(pending);
+    if (own !== undefined) own.latest = request;
     this.inFlight += 1;
     if (this.stopping) response.shouldKeepAlive = false;
     response.once('close', () => {
-      own?.delete(pending);
+      own?.pending.delete(pending);
       this.inFlight -= 1;
     });
   }
 
   /** Lets a late request be refused, unless what this process has already received completes its headers or body. */
   unlessArrived(socket: Duplex, refuse: () => void): void {
-    const latest = this.latest.get(socket);
+    const own = this.open.get(socket);
+    const latest = own?.latest;
     const isBodyLate = latest?.complete === false;
     afterReading(() => {
-      const hasArrived = isBodyLate ? latest.complete : this.latest.get(socket) !== latest;
+      const hasArrived = isBodyLate ? latest.complete : own?.latest !== latest;
       if (!hasArrived) refuse();
     });
   }
@@ -140,7 +145,7 @@ class Connections {
     // Whatever follows on a refused connection is discarded and fails again.
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
-    const pending = [...(this.open.get(socket) ?? [])];
+    const pending = [...(this.open.get(socket)?.pending ?? [])];
     const earlier = pending.filter(({ request }) => request.complete);
     await Promise.all(earlier.map(({ response }) => new Promise((resolve) => response.once('close', resolve))));
     const broken = pending.find(({ request }) => !request.complete);
@@ -156,12 +161,12 @@ class Connections {
 
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
-    for (const pending of this.open.values())
+    for (const { pending } of this.open.values())
       for (const { response } of pending) if (!response.headersSent) response.shouldKeepAlive = false;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     // Node considers a connection busy on which nothing was ever sent, until its headers are late.
     const look = (): void => {
-      for (const [socket, pending] of this.open)
+      for (const [socket, { pending }] of this.open)
         if (pending.size === 0 && (socket as Socket).bytesRead === 0) socket.destroy();
       this.server.closeIdleConnections();
     };

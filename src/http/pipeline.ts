@@ -50,13 +50,8 @@ export async function answerRequest(
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
   const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-  const authenticated = async (): Promise<Caller> => {
-    const answered = deps.authenticate(readToken(exchange.request, repeated), deps.addresses.of(exchange.request));
-    const found = answered instanceof Promise ? await ledgerTime.spend(answered) : answered;
-    if (found === null) throw unauthorized('the token is not valid');
-    return found;
-  };
-  const caller = await authenticated();
+  const found = authenticated(deps, exchange, repeated, ledgerTime);
+  const caller = found instanceof Promise ? await found : found;
   const authenticatedAt = performance.now();
   exchange.caller = caller;
   // Taken before the scope is checked: every answer to a valid token shows its rate.
@@ -71,7 +66,7 @@ export async function answerRequest(
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
     // Otherwise a body that is held back would keep a token alive that was revoked meanwhile.
-    if (performance.now() - authenticatedAt > SLOW_BODY_MS) await authenticated();
+    if (performance.now() - authenticatedAt > SLOW_BODY_MS) await authenticated(deps, exchange, repeated, ledgerTime);
     const { body, query } = checkInput(route, content, exchange.search);
     const path = filledIn(route.path, params);
     const answer = route.handler({
@@ -89,6 +84,22 @@ export async function answerRequest(
   } finally {
     place?.leave();
   }
+}
+
+/** Synchronous if the token is known. Throws 401 `unauthorized`. */
+function authenticated(
+  { authenticate, addresses }: PipelineDeps,
+  { request }: Exchange,
+  repeated: Repeated,
+  ledgerTime: LedgerTime,
+): Caller | Promise<Caller> {
+  const answered = authenticate(readToken(request, repeated), addresses.of(request));
+  return answered instanceof Promise ? ledgerTime.spend(answered).then(validCaller) : validCaller(answered);
+}
+
+function validCaller(caller: Caller | null): Caller {
+  if (caller === null) throw unauthorized('the token is not valid');
+  return caller;
 }
 
 /** The route's template with its parameters in lower case, so that an id has one spelling. */
