@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
 import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { formatAmount } from '../../src/core/amount.js';
@@ -16,7 +14,7 @@ import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, object, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { heldUp, type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, setFee, TEST_ACTOR } from '../support/world.js';
 
 const WRONG = LEAST;
@@ -240,18 +238,12 @@ describe('what a wrong fee schedule has charged', () => {
     await overcharged(2);
     shown(await propose('fees-9'));
     const zoe = await people.signIn('zoe', ['adjust']);
-    const other = await createConnection({ uri: db.adminUrl, database: db.name });
-    await other.query('START TRANSACTION');
-    await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(fees.id)} FOR UPDATE`);
-    const posting = approve('fees-9', 'zoe');
-    const waiting = `SELECT 1 FROM information_schema.innodb_trx t JOIN information_schema.processlist p
-      ON p.id=t.trx_mysql_thread_id WHERE p.db='${db.name}' AND t.trx_state='LOCK WAIT'`;
-    // The server shows this anew only if nobody has looked for a tenth of a second.
-    while ((await db.sql(waiting)).length === 0) await sleep(200);
-    await deactivateStaff(db.database, systemClock, zoe, TEST_ACTOR);
-    await other.query('COMMIT');
-    await other.end();
-    const { code, stderr } = await posting;
+    const { code, stderr } = await heldUp(
+      db,
+      `SELECT id FROM accounts WHERE id=${uuid.literal(fees.id)}`,
+      () => approve('fees-9', 'zoe'),
+      () => deactivateStaff(db.database, systemClock, zoe, TEST_ACTOR),
+    );
     assert.deepEqual([code, /the session of zoe is over/.test(stderr)], [1, true], stderr);
     // Only what had begun.
     assert.deepEqual(await referencesUnder('fees-9', 'posted'), [`fees-9.${fees.id}`]);

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { audit } from '../../src/auditor/audit.js';
 import { copyMark } from '../../src/restores/copy-mark.js';
@@ -14,7 +12,7 @@ import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, LEAST, list, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { heldUp, type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 describe('what a restore leaves out and finds', () => {
@@ -227,18 +225,12 @@ describe('a restore', () => {
   it('is not opened by somebody who is deactivated while they finish it, but by another then', async () => {
     const zoe = await people.signIn('zoe', ['manage']);
     assert.equal((await begin('--to', toRfc3339(systemClock()), '--skip', '10')).code, 0);
-    const other = await createConnection({ uri: db.adminUrl, database: db.name });
-    await other.query('START TRANSACTION');
-    await other.query(`SELECT * FROM event_counters WHERE tenant_id=${own()} FOR UPDATE`);
-    const finishing = ops('restore', 'finish', '--as', 'zoe');
-    const waiting = `SELECT 1 FROM information_schema.innodb_trx t JOIN information_schema.processlist p
-      ON p.id=t.trx_mysql_thread_id WHERE p.db='${db.name}' AND t.trx_state='LOCK WAIT'`;
-    // The server shows this anew only if nobody has looked for a tenth of a second.
-    while ((await db.sql(waiting)).length === 0) await sleep(200);
-    await deactivateStaff(db.database, systemClock, zoe, TEST_ACTOR);
-    await other.query('COMMIT');
-    await other.end();
-    const { code, stderr } = await finishing;
+    const { code, stderr } = await heldUp(
+      db,
+      `SELECT * FROM event_counters WHERE tenant_id=${own()}`,
+      () => ops('restore', 'finish', '--as', 'zoe'),
+      () => deactivateStaff(db.database, systemClock, zoe, TEST_ACTOR),
+    );
     assert.deepEqual([code, /zoe is not active staff/.test(stderr)], [1, true], stderr);
     assert.notEqual(await openRestore(db.database.reader), undefined);
     assert.equal((await ops('restore', 'finish', '--as', 'leo')).code, 0);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Database } from '../../src/db/database.js';
 import { addWord } from '../../src/db/enum-words.js';
@@ -197,4 +198,25 @@ export function openDatabase(url: string, options: Partial<ConstructorParameters
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     ...options,
   });
+}
+
+/** Holds the rows of the SELECT until what was begun waits for them, does something meanwhile, and lets it go on. */
+export async function heldUp<T>(
+  db: TestDatabase,
+  select: string,
+  begin: () => Promise<T>,
+  meanwhile: () => Promise<unknown>,
+): Promise<T> {
+  const other = await createConnection({ uri: db.adminUrl, database: db.name });
+  await other.query('START TRANSACTION');
+  await other.query(`${select} FOR UPDATE`);
+  const held = begin();
+  const waiting = `SELECT 1 FROM information_schema.innodb_trx t JOIN information_schema.processlist p
+    ON p.id=t.trx_mysql_thread_id WHERE p.db='${db.name}' AND t.trx_state='LOCK WAIT'`;
+  // The server shows this anew only if nobody has looked for a tenth of a second.
+  while ((await db.sql(waiting)).length === 0) await sleep(200);
+  await meanwhile();
+  await other.query('COMMIT');
+  await other.end();
+  return held;
 }
