@@ -264,6 +264,14 @@ export async function seen(db: TestDatabase, id: Uuid): Promise<SeenPayout> {
   return readSeen(db.database.reader, await rowOf(db, id));
 }
 
+/** Hands it to its rail, which says nothing more, and raises it as a worker does in time. */
+export async function submitAndRaise(db: TestDatabase, id: Uuid): Promise<ReturnType<typeof railsOf>> {
+  const rails = railsOf(db);
+  await rails.submissions.submit(id);
+  await rails.submissions.raiseSilent(-1_000, 1_000);
+  return rails;
+}
+
 /** Two operators settle it so. */
 export async function resolve(
   { desk, conversation }: ReturnType<typeof railsOf>,

@@ -4,7 +4,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { bonusBatches } from '../../src/db/entities/bonuses.js';
 import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { BatchWorld, payroll } from '../batches/support.js';
-import { openPayoutBank, railsOf } from '../payouts/support.js';
+import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -123,9 +123,7 @@ describe('a form of the support desk that is sent again', () => {
   it('makes one proposal for a payout, also after somebody has rejected it', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
-    const rails = railsOf(db);
-    await rails.submissions.submit(id);
-    await rails.submissions.raiseSilent(-1_000, 1_000);
+    await submitAndRaise(db, id);
     const page = `/payouts/${id}`;
     const coded = async (by: Visitor, verb: string, given: Fields = {}): Promise<Fields> =>
       sent(by, page, verb, { ...given, code: await desk.freshCode(by.person) });

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { actField } from '../../src/support/acts/act.js';
 import { formToken } from '../../src/support/forms.js';
-import { openPayoutBank, railsOf } from '../payouts/support.js';
+import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
 import { proven } from '../support/staff.js';
 import { answered, idLiteral, text } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -141,9 +141,7 @@ describe('at the support desk', () => {
   it('a resolution is applied or rejected by a form that showed it, not by one that showed another', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
-    const rails = railsOf(db);
-    await rails.submissions.submit(id);
-    await rails.submissions.raiseSilent(-1_000, 1_000);
+    await submitAndRaise(db, id);
     const page = `/payouts/${id}`;
     const reason = 'statement of today';
     const sofia = await desk.staffed('sofia');
@@ -195,9 +193,7 @@ describe('at the support desk', () => {
   it('a payout is resolved by two people, never by one, whatever they send', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
-    const rails = railsOf(db);
-    await rails.submissions.submit(id);
-    await rails.submissions.raiseSilent(-1_000, 1_000);
+    await submitAndRaise(db, id);
     const page = `/payouts/${id}`;
     const reason = 'statement of today';
     const propose = { reason, outcome: 'completed', code: await desk.freshCode(maria.person) };

@@ -8,7 +8,7 @@ import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { proposeAdjustment } from '../../src/funding/adjustments.js';
-import { openPayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import { openPayoutBank, rowOf, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -89,9 +89,7 @@ describe('in a browser, the support desk', () => {
     const transfer = answered(await bank.send(wanted, { token }), 202).json;
     const paying = await openPayoutBank(api);
     const payoutId = await paying.pay('03');
-    const rails = railsOf(db);
-    await rails.submissions.submit(payoutId);
-    await rails.submissions.raiseSilent(-1_000, 1_000);
+    await submitAndRaise(db, payoutId);
     // Names that fit a picture, and a Temporal that has heard of everything.
     await db.sql(`UPDATE tenants SET name='globex' WHERE id=${idLiteral(paying.bank.tenant.tenant.id)}`);
     await db.sql(`UPDATE accounts SET name='Globex Treasury' WHERE id=${idLiteral(paying.source.id)}`);

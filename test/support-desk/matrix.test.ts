@@ -11,7 +11,7 @@ import { signIn } from '../../src/staff/sessions.js';
 import { actField } from '../../src/support/acts/act.js';
 import { formToken } from '../../src/support/forms.js';
 import { BatchWorld, payroll } from '../batches/support.js';
-import { openPayoutBank, type PayoutBank, railsOf, seen } from '../payouts/support.js';
+import { openPayoutBank, type PayoutBank, seen, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -83,9 +83,7 @@ describe('at the support desk, an act is done for exactly the right and the proo
   async function resolution(verb: string, isProposed: boolean): Promise<Target> {
     await db.sql('DELETE FROM approval_policies WHERE threshold=100000');
     const id = await paying.pay('03');
-    const rails = railsOf(db);
-    await rails.submissions.submit(id);
-    await rails.submissions.raiseSilent(-1_000, 1_000);
+    const rails = await submitAndRaise(db, id);
     const by = proven(second.person, 'support');
     if (isProposed)
       await proposeResolution(rails.desk, await seen(db, id), { outcome: 'completed', reason: 'seen', by });
