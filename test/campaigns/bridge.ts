@@ -4,7 +4,7 @@ import { BRIDGE_FAILPOINTS, DESK_FAILPOINTS, type Failpoint } from '../../src/co
 import { startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { LEAST, openBank } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -12,6 +12,7 @@ import { serving, temporalEnvironment, type TestTemporal, until } from '../suppo
 import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { WaitingClients } from './waiting-clients.js';
+import { startingLedger } from './starting-ledger.js';
 
 /** How long the clients work between two kills. */
 const BETWEEN_MS = 500;
@@ -66,7 +67,7 @@ export async function bridgeKills({ kills, clients }: { kills: number; clients: 
   const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
   const { temporal } = server;
   try {
-    const db = await freshDatabase(mysql.adminUrl, 'money_bridge');
+    const db = await startingLedger(mysql.adminUrl, 'money_bridge');
     const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
     const worker = await WorkerProcess.start(db.url, temporal, APPROVALS);
     try {

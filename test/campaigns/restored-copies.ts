@@ -7,8 +7,9 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { copyMark } from '../../src/restores/copy-mark.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { migrate } from '../../src/db/migrate.js';
-import { freshDatabase, openTestDatabase, type TestDatabase } from '../support/database.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
+import { startingLedger } from './starting-ledger.js';
 
 const run = promisify(execFile);
 
@@ -144,7 +145,7 @@ export class PhysicalCopier implements Copier {
         '--binlog-format=ROW',
       ]),
     );
-    const source = await freshDatabase(mysql.adminUrl, 'money_drill');
+    const source = await startingLedger(mysql.adminUrl, 'money_drill');
     return new PhysicalCopier(source, mysql, await mkdtemp(join(tmpdir(), 'money-backup-')));
   }
 

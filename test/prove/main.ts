@@ -10,6 +10,7 @@ import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampa
 import { PAYOUT_PROOFS } from '../campaigns/payouts.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
+import { MIGRATED, migratedLedger } from '../campaigns/starting-ledger.js';
 import { statementsCampaign } from '../campaigns/statements.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { ALERT_PROOFS } from './alert-proofs.js';
@@ -21,7 +22,6 @@ import { FLEET_PROOFS } from './fleet-proofs.js';
 import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
 import { failoverCampaign } from '../campaigns/failover.js';
 import { HTTP_PROOFS } from './http-proofs.js';
-import { migratedLedger } from './migrated-ledger.js';
 import { RAIL_PROOFS } from './rail-proofs.js';
 import { GaleraGroup } from '../support/galera-group.js';
 import type { ServerGroup } from '../support/grouped-servers.js';
@@ -31,8 +31,8 @@ import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
  * The long proofs, with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
- * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server. With PROVE_MIGRATED they begin with
- * a ledger of so many operations from before, where they do not make a database of their own.
+ * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server. With PROVE_MIGRATED those
+ * that ask what a fault leaves behind begin with a ledger of so many operations from before.
  */
 const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   'same-key': (db) =>
@@ -80,7 +80,6 @@ function failover(start: () => Promise<ServerGroup>): Promise<string[]> {
 const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-const MIGRATED = Number(process.env.PROVE_MIGRATED ?? '0');
 const RECORD = join(ROOT, 'docs/proof.md');
 const HEAD =
   '# Proofs\n\nWhat `npm run prove` found, newest last. Each line is the summary of one campaign with its full counts.\n';

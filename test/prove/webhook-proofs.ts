@@ -1,7 +1,9 @@
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
 import { manyEndpoints } from '../campaigns/many-endpoints.js';
+import { startingLedger } from '../campaigns/starting-ledger.js';
 import { webhookKills } from '../campaigns/webhook-kills.js';
 import type { TestDatabase } from '../support/database.js';
+import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import type { TestTemporal } from '../support/temporal.js';
 import { ownDatabase } from '../webhooks/support.js';
@@ -11,11 +13,14 @@ import { counts } from './counts.js';
 export const WEBHOOK_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   'webhook-kills': () =>
     withTemporal(async (temporal) => {
-      const db = await ownDatabase('webhook_kills');
+      const mysql = await PrivateMysql.start();
       try {
-        return await webhookKills({ db, temporal, events: 100_000, kills: 50 });
+        const db = await startingLedger(mysql.adminUrl, 'money_webhooks');
+        const summary = await webhookKills({ db, temporal, events: 100_000, kills: 50 });
+        await db.close();
+        return summary;
       } finally {
-        await db.remove();
+        await mysql.remove();
       }
     }),
   'many-endpoints': () =>

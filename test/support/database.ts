@@ -178,7 +178,7 @@ export function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
     close,
     remove: async () => {
       await run(`DROP DATABASE ${name}`);
-      await run(`DROP USER '${name}'@'%'`);
+      await run(`DROP USER '${new URL(url).username}'@'%'`);
       await close();
     },
   };

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { createConnection } from 'mysql2/promise';
 import { ENTRIES_OF_AN_OPERATION } from '../../bench/ledgers/shape.js';
 import { migrate } from '../../src/db/migrate.js';
-import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { freshDatabase, openTestDatabase, type TestDatabase } from '../support/database.js';
 import { buildRelease } from '../support/releases.js';
 
 /** The last release whose transfers wrote into twice the indexes. (docs/decisions/0025-half-the-indexes.md) */
@@ -15,6 +15,14 @@ const USER = 'bench_app';
 interface OldBench {
   makeLedger(serverUrl: string, shape: object): Promise<{ readonly url: string; readonly adminUrl: string }>;
   evenLedger(name: string, entries: number): object;
+}
+
+/** How many operations from before a campaign begins with: `PROVE_MIGRATED`, else none. */
+export const MIGRATED = Number(process.env.PROVE_MIGRATED ?? '0');
+
+/** What a campaign begins with on a server of its own: a new database, or one with operations from before. */
+export function startingLedger(serverUrl: string, name: string): Promise<TestDatabase> {
+  return MIGRATED === 0 ? freshDatabase(serverUrl, name) : migratedLedger(serverUrl, MIGRATED);
 }
 
 /** A ledger of so many operations that an old release's own code wrote, brought up to date by every later migration. */
