@@ -57,6 +57,8 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     watching: watchers.statementObserver,
     readConnections: settings.MYSQL_READ_CONNECTIONS,
     transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
+    // A desk's groups, and what it sets aside.
+    postingConnections: settings.DESK_GROUPS_IN_FLIGHT + 1,
     statementTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   });
   const options = {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { type Connection, createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2';
 import type { Deadline } from './deadline.js';
 import { AnotherServer, DatabaseUnavailable } from './failures.js';
+import { Places } from './places.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
@@ -27,6 +28,8 @@ export interface ConnectionsOptions {
   readonly server: MysqlServer;
   readonly tls: MysqlTls | null;
   readonly modes: Readonly<Record<Exclude<PoolName, 'current'>, PoolMode>> & { readonly current: PoolMode | null };
+  /** How many transactions may go on at a time that are no postings. */
+  readonly others: number;
   /** Asked on each connection when it opens. If `isThere` does not know the answer, the connection is cut. */
   readonly identitySql: string;
   readonly isThere: (row: RowDataPacket | undefined) => boolean;
@@ -50,9 +53,13 @@ export class Connections {
   private readonly oldAt = new Map<PoolConnection, number>();
   private readonly lentFrom = new Map<PoolConnection, PoolName>();
   private readonly waiting = new Map<PoolName, number>();
+  /** Any number of transactions may wait for one row, each with its connection: postings are not to wait for one. */
+  private readonly others: Places;
+  private readonly lentToOthers = new Set<PoolConnection>();
   private isRetired = false;
 
   constructor(private readonly options: ConnectionsOptions) {
+    this.others = new Places(options.others);
     const { reads, lookups, current, transactions } = options.modes;
     const open = (mode: PoolMode): Pool => this.openPool(mode);
     const short = open(lookups);
@@ -65,17 +72,33 @@ export class Connections {
   }
 
   /** Throws DatabaseUnavailable. The caller returns the connection by `release` or `discard`. */
-  async acquire(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
+  async acquire(name: PoolName, deadline: Deadline, isPosting = false): Promise<PoolConnection> {
     this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
     try {
-      for (;;) {
-        const connection = await take(this.pools[name], deadline);
-        this.lentFrom.set(connection, name);
-        if (performance.now() < (this.oldAt.get(connection) ?? Infinity)) return connection;
-        this.discard(connection);
-      }
+      return await (name === 'transactions' && !isPosting ? this.takeAmongOthers(deadline) : this.take(name, deadline));
     } finally {
       this.waiting.set(name, (this.waiting.get(name) ?? 1) - 1);
+    }
+  }
+
+  private async takeAmongOthers(deadline: Deadline): Promise<PoolConnection> {
+    await this.others.enter(deadline);
+    try {
+      const connection = await this.take('transactions', deadline);
+      this.lentToOthers.add(connection);
+      return connection;
+    } catch (failure) {
+      this.others.leave();
+      throw failure;
+    }
+  }
+
+  private async take(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
+    for (;;) {
+      const connection = await take(this.pools[name], deadline);
+      this.lentFrom.set(connection, name);
+      if (performance.now() < (this.oldAt.get(connection) ?? Infinity)) return connection;
+      this.discard(connection);
     }
   }
 
@@ -96,15 +119,20 @@ export class Connections {
   }
 
   release(connection: PoolConnection): void {
-    this.lentFrom.delete(connection);
+    this.givenBack(connection);
     // Otherwise its end is queued behind what it ran.
     if (!this.isRetired) connection.release();
   }
 
   discard(connection: PoolConnection): void {
     this.oldAt.delete(connection);
-    this.lentFrom.delete(connection);
+    this.givenBack(connection);
     connection.destroy();
+  }
+
+  private givenBack(connection: PoolConnection): void {
+    this.lentFrom.delete(connection);
+    if (this.lentToOthers.delete(connection)) this.others.leave();
   }
 
   /** Ends every connection after its current statement, by force if it does not end soon. */

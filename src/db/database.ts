@@ -30,6 +30,8 @@ export interface DatabaseOptions {
   readonly watching?: StatementObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
+  /** So many of these only postings use; none by default. */
+  readonly postingConnections?: number;
   /** How long a statement outside a posting may take, including connecting. */
   readonly statementTimeoutMs: number;
 }
@@ -38,6 +40,8 @@ const ROLLBACK_MS = 2_000;
 /** A process that freezes in the middle of a transaction must not hold its locks for hours. */
 const IDLE_TRANSACTION_S = 30;
 const LOOKUP_CONNECTIONS = 4;
+/** However few there are, whatever is no posting has these. */
+const FEWEST_OTHERS = 2;
 
 const UNOBSERVED: PrimaryObserver = { found: () => undefined, lost: () => undefined, refused: () => undefined };
 
@@ -74,7 +78,7 @@ export class Database {
       observer,
       connect: (server, { identity, group }) =>
         new Connections({
-          ...{ address, server, tls: ssl, modes: this.modes(group), identitySql: IDENTITY_SQL },
+          ...{ address, server, tls: ssl, modes: this.modes(group), others: this.others(), identitySql: IDENTITY_SQL },
           isThere: (row) => takesWrites(row) && identityOf(row) === identity,
         }),
     });
@@ -94,6 +98,11 @@ export class Database {
         session: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
       },
     };
+  }
+
+  private others(): number {
+    const { transactionConnections, postingConnections = 0 } = this.options;
+    return Math.max(transactionConnections - postingConnections, FEWEST_OTHERS);
   }
 
   /** Statements outside a transaction, each on its own. */
@@ -140,12 +149,12 @@ export class Database {
   }
 
   /** Throws DatabaseUnavailable. */
-  private async lend(pool: PoolName, deadline: Deadline): Promise<Lent> {
+  private async lend(pool: PoolName, deadline: Deadline, isPosting = false): Promise<Lent> {
     const beganAt = performance.now();
     for (;;) {
       const connections = this.primary.connections ?? (await this.primary.found(deadline));
       try {
-        const connection = await connections.acquire(pool, deadline);
+        const connection = await connections.acquire(pool, deadline, isPosting);
         this.watching.lent(pool, (performance.now() - beganAt) / 1_000);
         return { pool, connections, connection };
       } catch (error) {
@@ -189,7 +198,24 @@ export class Database {
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
     beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {
-    const lent = await this.lend('transactions', deadline);
+    return this.transactOn(await this.lend('transactions', deadline), work, deadline, beforeCommit);
+  }
+
+  /** The same for the posting desk, whose connections nobody else uses up. */
+  async withPosting<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    deadline = Deadline.afterMs(this.options.statementTimeoutMs),
+    beforeCommit: (() => unknown) | null = null,
+  ): Promise<T> {
+    return this.transactOn(await this.lend('transactions', deadline, true), work, deadline, beforeCommit);
+  }
+
+  private async transactOn<T>(
+    lent: Lent,
+    work: (transaction: Transaction) => Promise<T>,
+    deadline: Deadline,
+    beforeCommit: (() => unknown) | null,
+  ): Promise<T> {
     const { connection, connections } = lent;
     const ending: Ending = { lasts: [], statements: [] };
     let result: T;

@@ -81,6 +81,41 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.network, 'later');
   });
 
+  it('keeps connections for postings, whatever the number of other transactions that wait', async () => {
+    const connections = { transactionConnections: 5, postingConnections: 2, statementTimeoutMs: 10_000 };
+    const database = openDatabase(db.url, connections);
+    let over: () => void = () => undefined;
+    const waits = new Promise<void>((resolve) => (over = resolve));
+    const use = () => database.poolUse().get('transactions');
+    const others = Array.from({ length: 9 }, () =>
+      database.withTransaction(async (transaction) => {
+        await transaction.query('SELECT 1');
+        await waits;
+      }),
+    );
+    await until('as many wait as may', () => Promise.resolve(use()?.used === 3 && use()?.waiting === 6));
+    const posting = () => database.withPosting((transaction) => transaction.query('SELECT 1'));
+    for (let round = 0; round < 3; round += 1) await Promise.all([posting(), posting(), posting()]);
+    over();
+    await Promise.all(others);
+    assert.deepEqual([use()?.used, use()?.waiting], [0, 0]);
+    await database.close();
+  });
+
+  it('lets nobody wait for a place among the others for longer than their time, or to no end after failures', async () => {
+    const database = openDatabase(db.url, {
+      transactionConnections: 3,
+      postingConnections: 1,
+      statementTimeoutMs: 500,
+    });
+    const asked = (sql: string) => database.withTransaction((transaction) => transaction.query(sql));
+    for (let round = 0; round < 3; round += 1) await assert.rejects(asked('SELECT nothing'), /Unknown column/);
+    const stuck = await Promise.allSettled([asked('SELECT SLEEP(2)'), asked('SELECT SLEEP(2)'), asked('SELECT 1')]);
+    for (const ended of stuck) assert(ended.status === 'rejected' && ended.reason instanceof DatabaseUnavailable);
+    await asked('SELECT 1');
+    await database.close();
+  });
+
   it('is back at READ COMMITTED after a snapshot', async () => {
     const one = openDatabase(db.url, { transactionConnections: 1 });
     await one.withSnapshot((reader) => reader.query('SELECT 1'), 5_000);

@@ -94,7 +94,7 @@ export async function postGroup(
   let lockedAt = 0;
   let answers: Answers = new Map();
   try {
-    await deps.database.withTransaction(
+    await deps.database.withPosting(
       async (transaction) => {
         const sentAt = performance.now();
         const { state, keys, waitedMs } = await lockAndLoad(deps, transaction, group, named);

@@ -114,7 +114,7 @@ function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): stri
 
 export async function lockedByOthers(database: Database, ids: readonly Uuid[]): Promise<Set<Uuid>> {
   const list = `id IN (${literals(accounts, 'id', ids)})`;
-  const [there = [], free = []] = await database.withTransaction((transaction) =>
+  const [there = [], free = []] = await database.withPosting((transaction) =>
     transaction.all([
       `SELECT id FROM accounts WHERE ${list}`,
       `SELECT id FROM accounts FORCE INDEX (PRIMARY) WHERE ${list} ORDER BY id FOR UPDATE SKIP LOCKED`,
