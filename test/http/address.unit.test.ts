@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { admitsAddress, parseRanges } from '../../src/core/address-ranges.js';
 import { ClientAddresses } from '../../src/http/address.js';
-import { call, callerWith, startWorld } from './support.js';
+import { call, callerWith, rawHead, sendRaw, startWorld } from './support.js';
 import { thingRoutes } from './routes.js';
 
 /** As much of a request as the reading of addresses sees. */
@@ -71,6 +71,11 @@ describe('client addresses', () => {
       },
     });
     await call(`${world.url}/v1/transfers`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
+    assert.equal(seen, '203.0.113.9');
+    // What the proxy adds is the last: a client that sends more headers than Node keeps must not have it dropped.
+    const claimed = ['X-Forwarded-For: 10.0.0.9', ...Array.from({ length: 1_100 }, () => 'a:')];
+    const added = ['X-Forwarded-For: 203.0.113.9', 'Connection: close'];
+    await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...claimed, ...added));
     await world.server.stop(0);
     assert.equal(seen, '203.0.113.9');
   });

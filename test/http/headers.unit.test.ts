@@ -44,6 +44,13 @@ describe('headers', () => {
     }
   });
 
+  it('a second one is found however many others lie between', async () => {
+    const lines = [...Array.from({ length: 1_100 }, () => 'a:'), `Authorization: Bearer ${TOKEN}`, 'Connection: close'];
+    const answer = await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines));
+    assert.match(answer, /^HTTP\/1.1 401 /);
+    assert.match(bodyOfRaw(answer).error.message, /more than once/);
+  });
+
   for (const [field, line] of [
     ['Idempotency-Key', `idempotency-key: ${A_KEY}`],
     ['Content-Type', 'content-type: application/json'],
