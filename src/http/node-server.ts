@@ -12,10 +12,17 @@ export interface ServerTimeouts {
   readonly requestMs: number;
   /** How long an idle connection is kept: longer than load balancers usually keep it. */
   readonly keepAliveMs: number;
+  /** How long a client may take nothing of its answer, or send nothing of its request. */
+  readonly stalledMs: number;
 }
 
-// A body has its own, shorter limit (request-body.ts); this one is the last resort.
-const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: BODY_TIMEOUTS.uploadMs + 10_000, keepAliveMs: 65_000 };
+// A body has its own, shorter limit (request-body.ts); requestMs is the last resort, and stalledMs is longer than all.
+const TIMEOUTS: ServerTimeouts = {
+  headersMs: 10_000,
+  requestMs: BODY_TIMEOUTS.uploadMs + 10_000,
+  keepAliveMs: 65_000,
+  stalledMs: BODY_TIMEOUTS.uploadMs + 30_000,
+};
 const IDLE_LOOK_MS = 50;
 /** How long a refused client has to read its answer. */
 const LINGER_MS = 1_000;
@@ -49,6 +56,7 @@ export async function listen(
     // The pipeline refuses a missing Host, with an Error object.
     requireHostHeader: false,
   });
+  server.timeout = timeouts.stalledMs;
   // Node would drop the last of more than a thousand unseen: a proxy's X-Forwarded-For, or a header given twice. Their
   // bytes are limited in any case.
   server.maxHeadersCount = 0;

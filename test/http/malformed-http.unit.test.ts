@@ -27,7 +27,7 @@ describe('malformed HTTP', () => {
   before(async () => {
     world = await startWorld({
       routes: (api) => thingRoutes()(api),
-      timeouts: { headersMs: 300, requestMs: 600, keepAliveMs: 5_000 },
+      timeouts: { headersMs: 300, requestMs: 600, keepAliveMs: 5_000, stalledMs: 5_000 },
     });
   });
   after(() => world.server.stop(0));

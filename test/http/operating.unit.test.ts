@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import { readTogether } from '../../src/core/gauges.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from '../../src/http/admin.js';
@@ -13,6 +14,35 @@ import { thingRoutes } from './routes.js';
 
 /** `timeout check` of deploy/haproxy. */
 const BALANCER_MS = 2_000;
+
+describe('a client that reads nothing of its answer', () => {
+  it('loses its connection, and one that reads slowly gets all of it', async () => {
+    const text = 'x'.repeat(32 * 1024 * 1024);
+    const world = await startWorld({
+      routes: (api: Api) =>
+        api.get('/v1/long', named('getLong'), permits('readTransfers'), answers({ 200: null }), summary('Long'), () =>
+          Promise.resolve({ status: 200, body: { text } }),
+        ),
+      timeouts: { headersMs: 1_000, requestMs: 1_000, keepAliveMs: 5_000, stalledMs: 1_000 },
+    });
+    const asking = rawHead('GET /v1/long HTTP/1.1', 'Connection: close');
+    const [silent, slow] = [await opened(world.port), await opened(world.port)];
+    for (const socket of [silent, slow]) socket.pause().write(asking);
+    let received = 0;
+    slow.on('data', (chunk: Buffer) => (received += chunk.length)).pause();
+    for (let read = 1; read <= 4; read += 1) {
+      await sleep(400);
+      slow.resume();
+      await eventually('it has a part', () => received > read * 4 * 1024 * 1024);
+      slow.pause();
+    }
+    assert.equal(world.server.inFlight(), 1, 'the silent one is still there');
+    silent.destroy();
+    slow.resume();
+    await eventually('it has all', () => received > text.length);
+    await world.server.stop(0);
+  });
+});
 
 describe('the admin port', () => {
   let server: RunningServer;
