@@ -62,7 +62,7 @@ export async function answerRequest(
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
   if (route.admit !== null && key !== null) await ledgerTime.spend(route.admit(caller, key));
-  const place = route.hasFile ? deps.uploads.take(caller.tenantId) : null;
+  const place = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
     // Otherwise a body that is held back would keep a token alive that was revoked meanwhile.
