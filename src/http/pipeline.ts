@@ -35,10 +35,7 @@ const SLOW_BODY_MS = 250;
 type Params = Readonly<Record<string, string>>;
 type Repeated = ReadonlySet<SingleHeader>;
 
-/**
- * Every check of every request, in this order, and then the handler. (docs/contract.md, Order of checks) Before a file
- * is read, which takes memory and time, everything is checked that can be known about its sender without it.
- */
+/** Every check of every request, in this order, and then the handler. (docs/contract.md, Order of checks) */
 export async function answerRequest(
   deps: PipelineDeps,
   exchange: Exchange,
@@ -61,7 +58,6 @@ export async function answerRequest(
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
-  if (route.admit !== null && key !== null) await ledgerTime.spend(route.admit(caller, key));
   const place = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
