@@ -82,6 +82,19 @@ export async function answerRequest(
   }
 }
 
+/** Of a request to no route: every answer to a valid token shows its rate. Whether there is one changes nothing else. */
+export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
+  const { request } = exchange;
+  if (request.headers.authorization === undefined) return;
+  try {
+    const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
+    const { tokenKeyId } = await authenticated(deps, exchange, repeatedHeaders(request), ledgerTime);
+    exchange.rate = await deps.rateLimiter.take('requests', tokenKeyId);
+  } catch {
+    // It is no valid token, or nobody can tell.
+  }
+}
+
 /** Synchronous if the token is known. Throws 401 `unauthorized`. */
 function authenticated(
   { authenticate, addresses }: PipelineDeps,
