@@ -33,7 +33,7 @@
 import type { Writable } from 'node:stream';
 import { type ErrorCode, notFound, SPENDING_CODES } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
-import { parseUuid, type Uuid } from '../core/ids.js';
+import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { ApiVersion } from '../core/versions.js';
 import type { RateClass } from './rate-limit.js';
@@ -233,4 +233,12 @@ export function pathId<Name extends string>(
   const id = parseUuid(request.params[name]);
   if (id === null) throw notFound();
   return id;
+}
+
+/** The same for an operation that looks at its key first: what is not a UUID names nothing, as an id that nobody has. */
+export function keyedPathId<Name extends string>(
+  request: { readonly params: Readonly<Record<Name, string>> },
+  name: Name,
+): Uuid {
+  return parseUuid(request.params[name]) ?? newId();
 }
