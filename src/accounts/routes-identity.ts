@@ -57,8 +57,8 @@ function alias(api: Api, { database, clock }: IdentityDeps): void {
     refuses('invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'),
     summary('Set the alias of an account', 'Releases the previous one, which nobody can take for 90 days.'),
     async (request) => {
-      const wanted = readAlias(request.body.alias);
-      const account = await setAlias(database, clock, pathId(request, 'account_id'), wanted, request.caller);
+      const { caller, body: wanted } = request;
+      const account = await setAlias(database, clock, pathId(request, 'account_id'), wanted.alias, caller);
       return { status: 200, body: { account_id: account.id, alias: account.alias } };
     },
   );

@@ -18,6 +18,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
+import { parseAlias } from './identifiers.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
 const BalancesSchema = z
@@ -205,7 +206,12 @@ exampled(LookupSchema, {
 });
 
 export const AliasBody = z
-  .strictObject({ alias: z.string().openapi({ pattern: '^\\$[A-Za-z0-9][A-Za-z0-9._-]{1,28}[A-Za-z0-9]$' }) })
+  .strictObject({
+    alias: z
+      .string()
+      .refine((text) => parseAlias(text) !== null, 'malformed')
+      .openapi({ pattern: '^\\$[A-Za-z0-9][A-Za-z0-9._-]{1,28}[A-Za-z0-9]$' }),
+  })
   .openapi('SetAlias');
 exampled(AliasBody, { alias: '$laespiga' });
 

@@ -1,7 +1,18 @@
 import type { Operation } from '../core/permissions.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { answers, body, idempotentPerMember, named, pathId, permits, refuses, shows, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  idempotentPerMember,
+  keyedPathId,
+  named,
+  pathId,
+  permits,
+  refuses,
+  shows,
+  summary,
+} from '../http/route.js';
 import type { z } from '../http/zod.js';
 import type { Approvable } from './decide.js';
 import type { Approvals } from './service.js';
@@ -44,7 +55,7 @@ export function approvalRoutes<Row extends Approvable>(
       `Whoever created it cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
     ),
     async (request) =>
-      answerOf(await approvals.approve(request.caller, pathId(request, 'id'), request.idempotency), shown),
+      answerOf(await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency), shown),
   );
 
   api.post(

@@ -46,7 +46,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
     named('uploadBonusBatch'),
     permits('createBonus'),
     idempotent,
-    upload(UploadForm, (caller, key) => batches.admitUpload(caller, key)),
+    upload(UploadForm),
     answers({ 201: BonusBatchSchema, 200: BonusBatchSchema }),
     shows({ 201: BATCH_EXAMPLES.validating }),
     refuses('not_found', 'quota_exceeded'),

@@ -2,7 +2,18 @@ import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors, cursorBinding } from '../http/cursor.js';
 import { operationFilter } from '../http/operation-query.js';
-import { answers, idempotentPerMember, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
+import {
+  answers,
+  idempotentPerMember,
+  keyedPathId,
+  named,
+  pathId,
+  permits,
+  query,
+  refuses,
+  shows,
+  summary,
+} from '../http/route.js';
 import { presentBatchNow, presentBatchRow } from './presenter.js';
 import {
   BATCH_EXAMPLES,
@@ -93,7 +104,7 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
       "From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.",
     ),
     async (request) => {
-      const answer = await batches.execute(request.caller, pathId(request, 'batch_id'), request.idempotency);
+      const answer = await batches.execute(request.caller, keyedPathId(request, 'batch_id'), request.idempotency);
       return answerOf(answer, (batch) => ({ status: 202, body: presentBatchNow(batch, baseUrl, null) }));
     },
   );

@@ -24,7 +24,7 @@ import type { MemberCommand } from './ownership.js';
 import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
-import { admitUpload, uploadBatch, type UploadRequest } from './uploading.js';
+import { uploadBatch, type UploadRequest } from './uploading.js';
 
 interface BatchesDeps {
   readonly database: Database;
@@ -53,11 +53,6 @@ export class Batches {
 
   constructor(private readonly deps: BatchesDeps) {
     this.reader = deps.database.reader;
-  }
-
-  /** Throws authority_insufficient, quota_exceeded: what is known about an upload before it is read. */
-  admitUpload(caller: Caller, key: string): Promise<void> {
-    return admitUpload(this.reader, caller, key);
   }
 
   /** Refusals and unknown results are returned as answers. Throws DatabaseUnavailable if nothing has happened. */

@@ -2,14 +2,13 @@ import { assertWithinQuotas } from '../access/quotas.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
-import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { type BonusBatch, bonusBatches, bonusBatchStorage, storageOf, uploadChunks } from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
-import { assertAccountAllowed, assertAllowedSomewhere, lockOwnAccount } from '../accounts/access.js';
+import { assertAccountAllowed, lockOwnAccount } from '../accounts/access.js';
 import type { Answer } from '../ledger/desk/types.js';
-import { findKeys } from '../ledger/desk/keys.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
@@ -36,17 +35,6 @@ interface UploadDeps extends DatabaseDeps {
 }
 
 /**
- * Throws authority_insufficient or quota_exceeded if no file of the caller would be accepted, whatever its content,
- * before any of it is read. A key that was already used is answered by its first result, whatever has changed since.
- */
-export async function admitUpload(reader: Reader, caller: Caller, key: string): Promise<void> {
-  const { tenantId } = caller;
-  if ((await findKeys(reader, [{ tenantId, key }])).size > 0) return;
-  await assertAllowedSomewhere(reader, 'createBonus', caller);
-  await assertWithinQuotas(reader, tenantId, 1);
-}
-
-/**
  * Stores a file: the batch, its key and the bytes in one transaction. Refusals are returned as answers: not_found,
  * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (docs/contract.md, Upload)
  */
@@ -67,6 +55,8 @@ export async function uploadBatch(
   const told = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
+    // Before megabytes are written in vain; what counts is the look under the lock.
+    await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
     // The tenant's row is the lock on what it has stored.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });

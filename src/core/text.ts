@@ -17,6 +17,9 @@ const SHAPED = [
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('');
 
+/** What the code of a flag's region is spelt with. */
+const TAG = '[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]';
+
 /** Where an invisible character is part of something visible. */
 const AT_WORK = [
   `(?<=[${SHAPED}])[\\u200c\\u200d](?=[${SHAPED}])`,
@@ -24,6 +27,9 @@ const AT_WORK = [
   '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
+  // The flag of Scotland: a black one, three to six letters and digits, and their end.
+  `(?<=\\u{1f3f4}${TAG}{0,5})${TAG}(?=${TAG}{0,5}\\u{e007f})`,
+  `(?<=\\u{1f3f4}${TAG}{3,6})\\u{e007f}`,
   // Variants of a character, as in Japanese and Mongolian names.
   '(?<=\\p{Unified_Ideograph})[\\u{e0100}-\\u{e01ef}]',
   '(?<=\\p{Script=Mongolian})(?<=\\p{L})[\\u180b-\\u180f]',

@@ -8,7 +8,6 @@ const NOTHING: RouteParts = {
   idempotent: null,
   body: null,
   hasFile: false,
-  admit: null,
   query: null,
   answers: {},
   examples: {},

@@ -35,10 +35,7 @@ const SLOW_BODY_MS = 250;
 type Params = Readonly<Record<string, string>>;
 type Repeated = ReadonlySet<SingleHeader>;
 
-/**
- * Every check of every request, in this order, and then the handler. (docs/contract.md, Order of checks) Before a file
- * is read, which takes memory and time, everything is checked that can be known about its sender without it.
- */
+/** Every check of every request, in this order, and then the handler. (docs/contract.md, Order of checks) */
 export async function answerRequest(
   deps: PipelineDeps,
   exchange: Exchange,
@@ -61,8 +58,7 @@ export async function answerRequest(
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
-  if (route.admit !== null && key !== null) await ledgerTime.spend(route.admit(caller, key));
-  const place = route.hasFile ? deps.uploads.take(caller.tenantId) : null;
+  const place = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
     // Otherwise a body that is held back would keep a token alive that was revoked meanwhile.
@@ -83,6 +79,19 @@ export async function answerRequest(
     return await ledgerTime.spend(answer);
   } finally {
     place?.leave();
+  }
+}
+
+/** Of a request to no route: every answer to a valid token shows its rate. Whether there is one changes nothing else. */
+export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
+  const { request } = exchange;
+  if (request.headers.authorization === undefined) return;
+  try {
+    const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
+    const { tokenKeyId } = await authenticated(deps, exchange, repeatedHeaders(request), ledgerTime);
+    exchange.rate = await deps.rateLimiter.take('requests', tokenKeyId);
+  } catch {
+    // It is no valid token, or nobody can tell.
   }
 }
 

@@ -21,7 +21,7 @@
  *         async (request) => ({ status: 200, body: present(await transfers.find(request.caller, pathId(request, 'id'))) }));
  *     }
  *
- * Files: `upload(UploadForm, admit)` in place of `body(…)` gives `request.file`; `answersFile('text/csv')` in place of `answers(…)`
+ * Files: `upload(UploadForm)` in place of `body(…)` gives `request.file`; `answersFile('text/csv')` in place of `answers(…)`
  * with `{ status: 200, file: { contentType: 'text/csv', name: 'result.csv', write: (out) => pipeline(pieces, out) } }`.
  *
  * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
@@ -33,7 +33,7 @@
 import type { Writable } from 'node:stream';
 import { type ErrorCode, notFound, SPENDING_CODES } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
-import { parseUuid, type Uuid } from '../core/ids.js';
+import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { ApiVersion } from '../core/versions.js';
 import type { RateClass } from './rate-limit.js';
@@ -108,8 +108,6 @@ export interface AnyRequest extends BaseRequest<string> {
   readonly idempotency: Idempotency | null;
 }
 
-export type Admission = (caller: Caller, key: Uuid) => Promise<void>;
-
 export interface RouteParts {
   /** The operation's name in the document and in clients made from it: `createTransfer`. */
   readonly operationId: string;
@@ -120,8 +118,6 @@ export interface RouteParts {
   readonly body: z.ZodType | null;
   /** The body is a multipart form: `body` describes its text fields, and a file belongs to it. */
   readonly hasFile: boolean;
-  /** Whether the caller may send a file with this key, as far as that is known without the file. Throws the refusal. */
-  readonly admit: Admission | null;
   readonly query: z.ZodType | null;
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
   /** The document's examples of answers by status, instead of the schema's own. */
@@ -186,11 +182,10 @@ export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
 
 /**
  * A multipart form with exactly one file, whatever its part is called, and the schema's text fields, which are checked
- * like those of a JSON body. The handler deals with the file's content. Counts as an upload. `admit` is called before
- * anything of it is read.
+ * like those of a JSON body. The handler deals with the file's content. Counts as an upload.
  */
-export function upload<S extends z.ZodObject>(schema: S, admit: Admission): Step<WithBody<S> & WithFile> {
-  return { parts: { body: schema, hasFile: true, rateClass: 'uploads', admit } };
+export function upload<S extends z.ZodObject>(schema: S): Step<WithBody<S> & WithFile> {
+  return { parts: { body: schema, hasFile: true, rateClass: 'uploads' } };
 }
 
 /** The query parameters, a z.strictObject of fields that read text. Without this step every parameter is unknown. */
@@ -238,4 +233,12 @@ export function pathId<Name extends string>(
   const id = parseUuid(request.params[name]);
   if (id === null) throw notFound();
   return id;
+}
+
+/** The same for an operation that looks at its key first: what is not a UUID names nothing, as an id that nobody has. */
+export function keyedPathId<Name extends string>(
+  request: { readonly params: Readonly<Record<Name, string>> },
+  name: Name,
+): Uuid {
+  return parseUuid(request.params[name]) ?? newId();
 }

@@ -15,7 +15,7 @@ import { inboundRouter, type InboundRoute } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
-import { answerRequest, type PipelineDeps } from './pipeline.js';
+import { answerRequest, type PipelineDeps, takeRate } from './pipeline.js';
 import type { RateLimits } from './rate-limit.js';
 import { BODY_TIMEOUTS, type BodyTimeouts, RequestAborted } from './request-body.js';
 import { sendFile } from './send-file.js';
@@ -134,6 +134,7 @@ async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknow
     exchange.response.destroy();
     return CLIENT_GONE;
   }
+  if (exchange.route === null) await takeRate(deps, exchange);
   const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
   const { refusal, headers, isFault } = toldError(thrown, movesMoney);
   exchange.code = refusal.code;

@@ -16,22 +16,61 @@ export interface UploadPlace {
   leave(): void;
 }
 
+/** How long a newcomer waits for a place, and how often it looks whether an upload has become slow meanwhile. */
+const MAX_WAIT_MS = 10_000;
+const LOOK_AGAIN_MS = 500;
+
+interface Newcomer {
+  readonly tenantId: string;
+  readonly admit: (place: UploadPlace) => void;
+}
+
 /**
- * Keeps slow or numerous uploads from using up the memory or all places. While every place is taken, a newcomer takes
- * over the place of an upload that is still being received and is either slow or belongs to a tenant with at least two
- * places more: of these, the slowest.
+ * Keeps slow or numerous uploads from using up the memory or all places: whoever finds none waits, with nothing read
+ * yet. While every place is taken, a newcomer takes over the place of an upload that is still being received and is
+ * either slow or belongs to a tenant with at least two places more: of these, the slowest.
  */
 export class UploadPlaces {
   private readonly places = new Set<Place>();
+  /** In order of arrival. */
+  private readonly waiting = new Set<Newcomer>();
 
   /** `elapsed` are milliseconds that never jump. */
-  constructor(private readonly elapsed: () => number = () => performance.now()) {}
+  constructor(
+    private readonly elapsed: () => number = () => performance.now(),
+    private readonly maxWaitMs: number = MAX_WAIT_MS,
+  ) {}
 
-  /** Throws 429 `rate_limited`. */
-  take(tenantId: string): UploadPlace {
-    if (this.held(tenantId) >= MAX_UPLOADS_OF_A_TENANT) throw tooMany('too many uploads at once');
-    if (this.places.size >= MAX_UPLOADS) this.takeAway(tenantId);
-    const place = new Place(tenantId, this.elapsed(), () => this.places.delete(place));
+  /** Waits for one if need be. Rejects with 429 `rate_limited` if none is free in time. */
+  take(tenantId: string): Promise<UploadPlace> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(last);
+        clearInterval(looking);
+        this.waiting.delete(newcomer);
+      };
+      const newcomer = { tenantId, admit: (place: UploadPlace) => (end(), resolve(place)) };
+      const looking = setInterval(() => this.admitAll(), LOOK_AGAIN_MS);
+      const last = setTimeout(() => (end(), reject(tooMany('too many uploads at once'))), this.maxWaitMs);
+      this.waiting.add(newcomer);
+      this.admitAll();
+    });
+  }
+
+  /** Everybody who waits and finds a place now. */
+  private admitAll(): void {
+    for (const { tenantId, admit } of this.waiting) {
+      const place = this.find(tenantId);
+      if (place !== null) admit(place);
+    }
+  }
+
+  private find(tenantId: string): UploadPlace | null {
+    if (this.held(tenantId) >= MAX_UPLOADS_OF_A_TENANT) return null;
+    if (this.places.size >= MAX_UPLOADS && !this.takeAway(tenantId)) return null;
+    const place = new Place(tenantId, this.elapsed(), () => {
+      if (this.places.delete(place)) this.admitAll();
+    });
     this.places.add(place);
     return place;
   }
@@ -42,7 +81,8 @@ export class UploadPlaces {
     return count;
   }
 
-  private takeAway(tenantId: string): void {
+  /** Whether one was to be had. */
+  private takeAway(tenantId: string): boolean {
     const own = this.held(tenantId);
     const now = this.elapsed();
     let slowest: Place | undefined;
@@ -51,9 +91,10 @@ export class UploadPlaces {
       if (!place.isReceiving || !(isSlow || this.held(place.tenantId) > own + 1)) continue;
       if (slowest === undefined || place.bytesPerS(now) < slowest.bytesPerS(now)) slowest = place;
     }
-    if (slowest === undefined) throw tooMany('too many uploads at once');
+    if (slowest === undefined) return false;
     this.places.delete(slowest);
     slowest.lose();
+    return true;
   }
 }
 

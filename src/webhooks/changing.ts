@@ -66,7 +66,6 @@ export async function change(
 
 /** DNS is queried only for a caller who may change the endpoint. */
 async function checkedUrl({ database, sending }: WebhookDeps, caller: Caller, id: Uuid, text: string): Promise<string> {
-  assertUrl(sending.parseUrl(text));
   await findManaged(database.lookup, caller, id);
   return assertUrl(await sending.checkUrl(text)).url;
 }

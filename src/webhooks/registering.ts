@@ -16,7 +16,6 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
-import { KEY_REUSED } from '../ledger/desk/keys.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { findAnswer, type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import { assertManager } from './access.js';
@@ -49,7 +48,7 @@ const TIMEOUT_MS = 4_000;
 
 /**
  * Registers an endpoint, at most once per key. Refusals are returned as answers: too_many_endpoints,
- * idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws ApiError invalid_field (the URL),
+ * idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws ApiError invalid_field (the host),
  * not_found (it has been deleted since), authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
  */
 export async function register(
@@ -62,10 +61,6 @@ export async function register(
   const { tenantId } = caller;
   const request = { ...idempotency, tenantId, resourceType: 'webhook_endpoint', table: webhookEndpoints } as const;
   const known = await findAnswer(database.lookup, request);
-  // A reused key is refused only after the URL, as a new request would be.
-  const isReused = known?.outcome.done === false && known.outcome.refusal === KEY_REUSED;
-  if (known !== null && !isReused) return registration(database.lookup, known);
-  assertUrl(sending.parseUrl(wanted.url));
   if (known !== null) return registration(database.lookup, known);
   // DNS is not queried for a caller who may not register.
   await assertManager(database.lookup, caller);

@@ -24,7 +24,7 @@ import { recover } from './recovering.js';
 import { redeliver } from './redelivering.js';
 import { register } from './registering.js';
 import {
-  ChangeEndpointBody,
+  changeEndpointBody,
   DeliveryPageSchema,
   EndpointPageSchema,
   EndpointSchema,
@@ -33,7 +33,7 @@ import {
   RecoverBody,
   RecoverySchema,
   RegisteredEndpointSchema,
-  RegisterEndpointBody,
+  registerEndpointBody,
   RotatedEndpointSchema,
   TestSchema,
 } from './schemas.js';
@@ -70,7 +70,7 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
     named('createWebhookEndpoint'),
     permits('manageWebhooks'),
     idempotent,
-    body(RegisterEndpointBody),
+    body(registerEndpointBody(deps.sending.parseUrl)),
     answers({ 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema }),
     shows({ 200: exampleOf(EndpointSchema) }),
     refuses('not_found', 'too_many_endpoints'),
@@ -124,7 +124,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     '/v1/webhook_endpoints/{id}',
     named('updateWebhookEndpoint'),
     permits('manageWebhooks'),
-    body(ChangeEndpointBody),
+    body(changeEndpointBody(deps.sending.parseUrl)),
     answers({ 200: EndpointSchema }),
     summary(
       'Change a webhook endpoint',

@@ -4,15 +4,28 @@ import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entiti
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import { instantField, instantSchema, optional, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
+import { MAX_URL_LENGTH } from './address-guard/guard.js';
+import type { Sending } from './sending.js';
 
 export { EventSchema } from '../events/schemas.js';
 
-const MAX_URL = 2048;
-
-const urlField = z.string().min(1).max(MAX_URL).openapi({
-  format: 'uri',
-  description: 'https, without credentials or a fragment, on the public internet.',
-});
+/** Checked as far as it can be without DNS. Reasons: those of the address guard. */
+function urlField(parse: Sending['parseUrl']) {
+  return z
+    .string()
+    .transform((text, context): string => {
+      const parsed = parse(text);
+      if (parsed.ok) return text;
+      context.addIssue(parsed.reason);
+      return z.NEVER;
+    })
+    .openapi({
+      format: 'uri',
+      minLength: 1,
+      maxLength: MAX_URL_LENGTH,
+      description: 'https, without credentials or a fragment, on the public internet.',
+    });
+}
 
 const typesField = z
   .array(z.enum(SUBSCRIBABLE_TYPES))
@@ -21,22 +34,25 @@ const typesField = z
   .transform((types) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)))
   .openapi({ description: 'The types of events it receives.' });
 
-export const RegisterEndpointBody = z
-  .strictObject({ url: urlField, events: typesField })
-  .openapi('RegisterWebhookEndpoint');
-exampled(RegisterEndpointBody, {
-  url: 'https://shop.example.com/hooks',
-  events: ['transfer.completed', 'payout.completed'],
-});
+/** Which addresses may be registered depends on the operators' list. */
+export function registerEndpointBody(parseUrl: Sending['parseUrl']) {
+  const body = z.strictObject({ url: urlField(parseUrl), events: typesField }).openapi('RegisterWebhookEndpoint');
+  return exampled(body, {
+    url: 'https://shop.example.com/hooks',
+    events: ['transfer.completed', 'payout.completed'],
+  });
+}
 
-export const ChangeEndpointBody = z
-  .strictObject({
-    url: optional(urlField),
-    events: optional(typesField),
-    status: optional(z.enum(['enabled', 'disabled'])),
-  })
-  .openapi('ChangeWebhookEndpoint');
-exampledAs(ChangeEndpointBody, { status: 'enabled' });
+export function changeEndpointBody(parseUrl: Sending['parseUrl']) {
+  const body = z
+    .strictObject({
+      url: optional(urlField(parseUrl)),
+      events: optional(typesField),
+      status: optional(z.enum(['enabled', 'disabled'])),
+    })
+    .openapi('ChangeWebhookEndpoint');
+  return exampledAs(body, { status: 'enabled' });
+}
 
 export const EndpointSchema = z
   .object({

@@ -51,6 +51,16 @@ describe('the alias of an account', () => {
     assert.equal((await bank.get(`/v1/accounts/${account.id}`)).json.alias, alias);
   });
 
+  it('is refused with every problem of the request at once', async () => {
+    const body = { alias: 'no alias', colour: 'red' };
+    const answer = await bank.request('PUT', `/v1/accounts/${account.id}/alias`, { body });
+    const { details } = answered(answer, 400, 'invalid_field');
+    assert.deepEqual(details?.errors, [
+      { code: 'invalid_field', field: 'alias', reason: 'malformed' },
+      { code: 'invalid_field', field: 'colour', reason: 'unknown' },
+    ]);
+  });
+
   it('put again is 200 and changes nothing', async () => {
     const alias = newAlias();
     await set(account, alias);

@@ -99,6 +99,14 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(await batches(), before);
   });
 
+  it('makes one batch for many simultaneous requests of a key, and answers each of them', async () => {
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => upload(usual(), { key })));
+    const statuses = answers.map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses, [...Array.from({ length: 11 }, () => 200), 201]);
+    assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
+  });
+
   it('replays for another member too: the key is the tenant’s', async () => {
     const key = randomUUID();
     const { json } = answered(await upload(usual(), { key }), 201);

@@ -11,6 +11,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { batchServiceOf, csvOf, formOf, ServedBatches, UNWATCHED } from './support.js';
 
+const MIB = 1024 * 1024;
 const FILE = csvOf([['$nobody', LEAST.toString(), 'EUR', null, null]]);
 
 describe('the quotas of a tenant', () => {
@@ -115,21 +116,31 @@ describe('the quotas of a tenant', () => {
     assert.deepEqual((await readQuotas(db.database.reader, other.tenant.tenant.id)).limits, DEFAULT_QUOTAS);
   });
 
-  it('and the role are known before a file is read', async () => {
+  it('are looked at last: after the key, the form, the source and the role', async () => {
     const { tenant } = bank.tenant;
     const viewer: Member = await addMember(db.database, systemClock, tenant.id, `viewer ${randomUUID()}`, TEST_ACTOR);
     await db.change(`INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(viewer.id)}, 'viewer')`);
-    const noForm = Buffer.from('x');
-    const send = async (token: string): Promise<TestAnswer> =>
-      bank.request('POST', '/v1/bonus_batches', {
-        token,
-        body: noForm.toString(),
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      });
-    answered(await send(bank.token), 400, 'invalid_field');
-    answered(await send(await bank.issue(viewer)), 403, 'authority_insufficient');
-    await set({ storedBytes: 0n });
-    answered(await send(bank.token), 422, 'quota_exceeded');
+    const stranger = await (await openBank(api)).account();
+    const key = randomUUID();
+    answered(await upload(key), 201);
+    await set({ openBatches: 0n });
+    const token = await bank.issue(viewer);
+    const send = (form: FormData, headers: Record<string, string> = {}): Promise<TestAnswer> =>
+      bank.request('POST', '/v1/bonus_batches', { form, token, headers });
+    const source_account = payer.id;
+    answered(await send(formOf(FILE, {})), 400, 'missing_field');
+    answered(await send(formOf(Buffer.alloc(0), { source_account })), 400, 'invalid_field');
+    answered(await send(formOf(Buffer.alloc(10 * MIB + 1, 'x'), { source_account })), 413, 'body_too_large');
+    answered(
+      await send(formOf(FILE, { source_account }), { 'content-type': 'text/csv' }),
+      415,
+      'unsupported_media_type',
+    );
+    answered(await upload(key, token, Buffer.from('other,bytes\n')), 409, 'idempotency_key_reused');
+    for (const id of [stranger.id, randomUUID()])
+      answered(await send(formOf(FILE, { source_account: id })), 404, 'not_found');
+    answered(await send(formOf(FILE, { source_account })), 403, 'authority_insufficient');
+    answered(await upload(), 422, 'quota_exceeded');
   });
 
   it('are recorded in the audit log', async () => {

@@ -53,6 +53,8 @@ describe('text', () => {
     'a joiner at the end': '\u0915\u094d\u200d',
     'a variation selector behind a letter': 'Ana\ufe0f',
     'a tag': 'Ana\u{e0041}',
+    'a tag behind the end of a flag': 'Ana 🏴\u{e0067}\u{e0062}\u{e0065}\u{e007f}\u{e0041}',
+    'a flag without its end': 'Ana 🏴\u{e0067}\u{e0062}\u{e0065}',
     'a Hangul filler': 'Ana\u3164',
     'a braille pattern without a dot': 'Ana\u2800',
     'a null notehead': 'Ana\u{1d159}',
@@ -86,6 +88,7 @@ describe('text', () => {
       '1️⃣',
       '☎︎',
       '🇨🇴',
+      '🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}',
     ]) {
       assert.equal(textFault(text, { max: 20 }), null, JSON.stringify(text));
       assert.equal(withEscapes(text), text);
@@ -93,7 +96,7 @@ describe('text', () => {
   });
 
   it('of 100,000 characters is looked at in a moment, whatever it holds', () => {
-    for (const piece of ['\u0645\u200c', '👩\u200d', 'a\u200d', '\u180b', '葛\u{e0100}'])
+    for (const piece of ['\u0645\u200c', '👩\u200d', 'a\u200d', '\u180b', '葛\u{e0100}', '🏴\u{e0067}'])
       assert.notEqual(withEscapes(piece.repeat(50_000)), '');
   });
 

@@ -1,5 +1,5 @@
 import { z } from '../../src/http/zod.js';
-import { type Admission, answers, idempotent, named, permits, summary, upload } from '../../src/http/route.js';
+import { answers, idempotent, named, permits, summary, upload } from '../../src/http/route.js';
 import type { Api } from '../../src/http/api.js';
 import { optional, textField, uuidField, uuidSchema } from '../../src/http/schemas.js';
 
@@ -30,10 +30,7 @@ export const SOURCE: Part = { name: 'source_account', value: ACCOUNT };
 export const FILE: Part = { name: 'file', filename: 'payroll.csv', value: 'recipient,amount\n$ana,1\n' };
 
 /** `seen` gets every request that reached the handler, and may answer in its place. */
-export function uploadRoute(
-  seen: (request: unknown) => unknown,
-  admit: Admission = () => Promise.resolve(),
-): (api: Api) => void {
+export function uploadRoute(seen: (request: unknown) => unknown): (api: Api) => void {
   const form = z.strictObject({ source_account: uuidField, description: optional(textField({ max: 140 })) });
   return (api) =>
     api.post(
@@ -41,7 +38,7 @@ export function uploadRoute(
       named('uploadThing'),
       permits('createTransfer'),
       idempotent,
-      upload(form, admit),
+      upload(form),
       answers({ 201: z.object({ id: uuidSchema }).openapi('Uploaded'), 200: z.object({ id: uuidSchema }) }),
       summary('Upload a thing'),
       async (request) => {

@@ -55,6 +55,22 @@ describe('order of checks', () => {
     assert.equal(options.headers.get('allow'), 'POST, GET, HEAD');
   });
 
+  it('every answer to a valid token shows its rate, also where no route is found', async () => {
+    for (const [method, path, status] of [
+      ['GET', '/v1/nothing', 404],
+      ['GET', '/v1/transfers/%zz', 404],
+      ['PUT', '/v1/transfers', 405],
+      ['OPTIONS', '/v1/transfers', 405],
+    ] as const) {
+      const answer = await call(world.url + path, { method });
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.get('ratelimit-limit'), '1000', `${method} ${path}`);
+      const stranger = { authorization: 'Bearer svc_live_key1_wrong' };
+      const other = await call(world.url + path, { method, headers: stranger });
+      assert.deepEqual([other.status, other.headers.get('ratelimit-limit')], [status, null]);
+    }
+  });
+
   it('an unknown method is 405 if the path exists, and 404 elsewhere', async () => {
     for (const method of ['TRACE', 'PROPFIND', 'QUERY']) {
       const known = await sendRaw(world.port, rawHead(`${method} /v1/transfers HTTP/1.1`, 'Connection: close'));

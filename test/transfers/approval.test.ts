@@ -134,6 +134,16 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.equal(await own.bank.available(own.receiver), THRESHOLD);
   });
 
+  it('keeps its key: to approve or execute something with it is 409, whatever the path names', async () => {
+    const key = randomUUID();
+    await own.pend({}, { key });
+    for (const id of [randomUUID(), 'no-id'])
+      for (const path of [`transfers/${id}/approve`, `payouts/${id}/approve`, `bonus_batches/${id}/execute`]) {
+        answered(await own.bank.request('POST', `/v1/${path}`, { key }), 409, 'idempotency_key_reused');
+        answered(await own.bank.request('POST', `/v1/${path}`), 404, 'not_found');
+      }
+  });
+
   it('keeps a description of 140 code points, and refuses 141', async () => {
     const description = '💸'.repeat(140);
     assert.equal((await own.pend({ description })).description, description);

@@ -102,6 +102,20 @@ describe('webhook endpoints', () => {
     assert.equal((await bank.get(`${PATH}/${text(id)}`)).json.url, url);
   });
 
+  it('are refused with every problem of the request at once, the first one leading', async () => {
+    const { id } = answered(await post(good()), 201).json;
+    const body = { url: 'http://example.com/hook', events: [], colour: 'red' };
+    for (const answer of [await post(body), await bank.request('PATCH', `${PATH}/${text(id)}`, { body })]) {
+      const { details } = answered(answer, 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], ['url', 'https_only']);
+      assert.deepEqual(details?.errors, [
+        { code: 'invalid_field', field: 'url', reason: 'https_only' },
+        { code: 'invalid_field', field: 'events', reason: 'too_few' },
+        { code: 'invalid_field', field: 'colour', reason: 'unknown' },
+      ]);
+    }
+  });
+
   it('are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => post(good())));
     assert.deepEqual(ids.map(({ status }) => status).sort(), [...Array(16).fill(201), ...Array(4).fill(422)]);

@@ -30,7 +30,7 @@ export interface AddressGuardOptions {
   readonly resolve?: Resolve;
 }
 
-const MAX_URL_LENGTH = 2_048;
+export const MAX_URL_LENGTH = 2_048;
 /** Shorter than a request's time for the ledger: a silent name server is reported as `unresolvable`. */
 const RESOLVE_TIMEOUT_MS = 2_500;
 /** Names that mean the local machine or network wherever they are resolved. */
