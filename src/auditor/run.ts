@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Uuid } from '../core/ids.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Database, Reader } from '../db/database.js';
 import { type AuditPosition, type Place, startOfAudit } from './position.js';
 import { Tally } from './tally.js';
@@ -9,6 +9,8 @@ import type { AuditOptions, AuditReport, Finding } from './types.js';
 const SLICE_TIMEOUT_MS = 600_000;
 /** However long a slice took. */
 const LONGEST_REST_MS = 10_000;
+/** No pass takes longer, unless the ledger is huge: then crossing.ts has more to look at again. */
+export const LONGEST_PASS_MS = 86_400_000;
 /** Keeps the findings of a badly damaged ledger from filling the memory. */
 const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
@@ -24,7 +26,9 @@ export class AuditRun {
   readonly tally: Tally;
   readonly beganAt: number;
   /** Ids of later operations are not less, as text: for millions of rows, that is cheaper than their times. */
-  private readonly firstLate: string;
+  private readonly firstLate: Uuid;
+  /** From here on they are not: no clock that is right makes such an id during the audit. */
+  private readonly firstAhead: Uuid;
   private readonly onProgress: AuditOptions['onProgress'];
   private readonly isOver: () => boolean;
   private readonly signal: AbortSignal | undefined;
@@ -54,8 +58,8 @@ export class AuditRun {
     this.aheadMs = options.aheadMs ?? (() => 0);
     this.isOver = options.isOver ?? (() => false);
     this.beganAt = position.beganAt;
-    const hex = (position.beganAt + 1).toString(16).padStart(12, '0');
-    this.firstLate = `${hex.slice(0, 8)}-${hex.slice(8)}`;
+    this.firstLate = firstIdAt(position.beganAt + 1);
+    this.firstAhead = firstIdAt(position.beganAt + LONGEST_PASS_MS);
     this.found = new Map(position.found);
     this.tally = new Tally(position.tally);
     this.from = position.place;
@@ -79,9 +83,12 @@ export class AuditRun {
     if (ms >= 1) await sleep(ms, undefined, { signal: this.signal }).catch(() => undefined);
   }
 
-  /** Operations that began later are left to the next run: the walks would see different parts of them. */
+  /**
+   * Operations that began later are left to the next run: the walks would see different parts of them. An id of a time
+   * far ahead leaves nothing to any run.
+   */
   isInTime(operationId: Uuid): boolean {
-    return operationId < this.firstLate;
+    return operationId < this.firstLate || operationId >= this.firstAhead;
   }
 
   report(check: string, subject: string, message: string): void {

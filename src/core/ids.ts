@@ -11,8 +11,13 @@ const ID_BYTES = 16;
 const pool = Buffer.alloc(1024 * ID_BYTES);
 let used = pool.length;
 const last = { msecs: 0, seq: 0 };
+/** Set back by less, ids keep their order: nothing goes by their time so exactly. */
+const MAX_AHEAD_MS = 5_000;
 
-/** A new time-ordered id (UUID v7), greater than every earlier one of this process. */
+/**
+ * A new time-ordered id (UUID v7), greater than every earlier one of this process, unless the clock was set back far:
+ * for as long as it had been ahead, ids would bear a time yet to come.
+ */
 export function newId(): Uuid {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -20,7 +25,7 @@ export function newId(): Uuid {
   }
   const random = pool.subarray(used, (used += ID_BYTES));
   const now = Date.now();
-  if (now > last.msecs) {
+  if (now > last.msecs || now < last.msecs - MAX_AHEAD_MS) {
     last.msecs = now;
     // Starts in the lower half of the 32-bit counter, so that it does not overflow within the millisecond.
     last.seq = random.readUInt32BE(0) >>> 1;

@@ -102,12 +102,17 @@ export function group(program: Command, name: string, summary: string): Command 
 }
 
 export function addQuery<S extends z.ZodObject>(parent: Command, spec: QuerySpec<S>): void {
-  define(parent, spec, 'nothing', (options, input) => withOps(options, (ops) => spec.run(ops, input)));
+  define(parent, spec, 'nothing', (options, input) =>
+    withOps(options, (ops) => goByDatabase(ops, () => spec.run(ops, input))),
+  );
 }
 
 export function addCommand<S extends z.ZodObject>(parent: Command, spec: CommandSpec<S>): void {
   define(parent, spec, namedNeeds(spec.needs), (options, input, command) =>
-    withOps(options, (ops, config, acting) => act(spec, input, { ops, config, acting, command })),
+    withOps(options, (ops, config, acting) => {
+      spec.check?.(input);
+      return goByDatabase(ops, () => act(spec, input, { ops, config, acting, command }));
+    }),
   );
 }
 
@@ -124,10 +129,15 @@ interface Wish {
   readonly command: string;
 }
 
+/** Whatever this machine's clock says: commands date, and decide what is over. (docs/operations.md, Clocks) */
+async function goByDatabase({ guard }: Ops, work: () => Promise<void>): Promise<void> {
+  await guard.settle();
+  await work();
+}
+
 /** The one place that decides whether somebody may run a command. */
 async function act<S extends z.ZodObject>(spec: CommandSpec<S>, input: z.infer<S>, wish: Wish): Promise<void> {
   const { ops, config, acting, command } = wish;
-  spec.check?.(input);
   const need = spec.needs === 'own proof' ? null : chosenNeed(spec.needs, input);
   if (need === null) return spec.run(actingOps(ops, null, null), input);
   const first = spec.firstByAdministrator === true ? await findAdministrator(config, ops) : null;

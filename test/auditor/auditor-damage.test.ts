@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Transfer } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { uuid } from '../../src/db/columns.js';
-import { newId, type Uuid } from '../../src/core/ids.js';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { audit } from '../../src/auditor/audit.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
@@ -36,6 +36,8 @@ interface Damage {
 
 const id = (value: Uuid): string => uuid.literal(value);
 const STRANGER = newId();
+/** An id that no clock will make for as long as anybody lives. */
+const OF_THE_FUTURE = asUuid('ffffffff-ffff-7fff-bfff-ffffffffffff');
 /** The payer's entries: 1 the pay-in, 2 and 3 transfers out, 4 the adjustment. */
 const entryOf = (account: Account, seq: number): string => `account_id=${id(account.id)} AND seq=${seq}`;
 
@@ -86,6 +88,19 @@ const DAMAGES: readonly Damage[] = [
     name: 'a deleted last entry',
     sql: ({ payer }) => [`DELETE FROM entries WHERE ${entryOf(payer, 4)}`],
     found: ['account_seq', 'balance_total', 'transaction_legs', 'transaction_sum'],
+  },
+  {
+    name: 'money from nowhere, posted for a transfer whose id is of a time that has not come',
+    sql: ({ completed, receiver }) => [
+      `UPDATE transfers SET id=${id(OF_THE_FUTURE)} WHERE id=${id(completed.id)}`,
+      `UPDATE ledger_transactions SET related_id=${id(OF_THE_FUTURE)} WHERE related_id=${id(completed.id)}`,
+      `UPDATE events SET resource_id=${id(OF_THE_FUTURE)}, body=REPLACE(body, '${completed.id}', '${OF_THE_FUTURE}')
+       WHERE resource_id=${id(completed.id)}`,
+      `UPDATE idempotency_keys SET resource_id=${id(OF_THE_FUTURE)} WHERE resource_id=${id(completed.id)}`,
+      `UPDATE entries SET raw=raw+5, total_after=total_after+5 WHERE ${entryOf(receiver, 2)}`,
+      `UPDATE balances SET available=available+5 WHERE account_id=${id(receiver.id)} AND asset='COPM'`,
+    ],
+    found: ['transaction_legs', 'transaction_sum'],
   },
   {
     name: 'an entry of another kind',

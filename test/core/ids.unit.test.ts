@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asUuid, newId, parseUuid } from '../../src/core/ids.js';
+import { asUuid, newId, parseUuid, timeOfId } from '../../src/core/ids.js';
 import { uuid } from '../../src/db/columns.js';
 
 describe('an id', () => {
@@ -23,6 +23,26 @@ describe('an id', () => {
   it('sorts after those made before it, even within a millisecond', () => {
     const ids = Array.from({ length: 20_000 }, () => newId());
     assert.deepEqual([...ids].sort(), ids);
+  });
+
+  describe('made after the clock was set', () => {
+    const { now } = Date;
+    const at = (offMs: number): string => {
+      Date.now = () => now() + offMs;
+      return newId();
+    };
+    afterEach(() => (Date.now = now));
+
+    it('back by hours bears the time of its making, whatever the clock had been', () => {
+      at(3_600_000);
+      const id = asUuid(at(0));
+      assert(Math.abs(timeOfId(id) - now()) < 1_000, new Date(timeOfId(id)).toISOString());
+    });
+
+    it('back a little sorts after those made before it', () => {
+      const before = at(1_000);
+      assert(at(0) > before);
+    });
   });
 
   it('is read in any case and stored in lower case', () => {

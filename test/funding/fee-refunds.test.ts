@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { formatAmount } from '../../src/core/amount.js';
-import { timeOfId } from '../../src/core/ids.js';
+import { newId, timeOfId } from '../../src/core/ids.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
@@ -268,6 +268,17 @@ describe('what a wrong fee schedule has charged', () => {
     const [bonus] = await db.database.reader.select(bonuses, { tenantId });
     assert(bonus?.createdAt === at && timeOfId(bonus.id) > at);
     assert.deepEqual([await planned(at - 1, at - 1), await planned(at, at), await planned(at + 1, at + 1)], [0, 1, 0]);
+  });
+
+  it('is found of what was charged after the clock of the process had been hours ahead and was set back', async () => {
+    const { now } = Date;
+    Date.now = () => now() + 6 * 3_600_000;
+    newId();
+    Date.now = now;
+    await overcharged(1);
+    assert.equal(shown(await propose('fees-21')).operations, 1);
+    shown(await approve('fees-21', 'leo'));
+    assert.equal(await suspense(), 0n);
   });
 
   it('is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {

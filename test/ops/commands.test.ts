@@ -5,7 +5,7 @@ import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
-import { type Ran, run } from './ops.js';
+import { type Ran, run, runSetAhead } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
@@ -41,6 +41,17 @@ describe('npm run ops', () => {
     assert.doesNotMatch(ran.stderr, /\n\s+at /, 'a stack trace');
     assert.equal(ran.stdout, '');
   }
+
+  it('dates what it changes by the clock of the database: an account opened where the clock is ahead takes money at once', async () => {
+    const { id } = await json('tenants', 'add', `ahead ${randomUUID()}`);
+    const named = ['accounts', 'open', 'Ana Pérez', '--tenant', String(id), '--type', 'person', '--json'];
+    const { code, stdout, stderr } = await runSetAhead(2, named, people.env);
+    assert.equal(code, 0, stderr);
+    const account = OBJECT.parse(JSON.parse(stdout));
+    const paid = ['--amount', '100000', '--asset', 'COPM', '--reference', 'first'];
+    await json('payins', 'record', '--tenant', String(id), '--account', String(account.id), ...paid, '--yes');
+    assert.match(stderr, /the clock of this machine differs from the database's/);
+  });
 
   it("shows and changes a tenant's recipient budget", async () => {
     const { id } = await json('tenants', 'add', `budget ${randomUUID()}`);

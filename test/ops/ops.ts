@@ -61,6 +61,17 @@ export async function run(
   }
 }
 
+/** The command line on a machine whose clock is so many hours ahead. */
+export function runSetAhead(
+  hours: number,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Ran> {
+  const setAhead = `const { now } = Date; Date.now = () => now() + ${hours} * 3_600_000`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(setAhead)}`;
+  return runAnew(COMMAND_LINE, args, { ...env, NODE_OPTIONS }, '');
+}
+
 /** Standard output is for programs: one JSON value, a line of it for each thing where they go on, or nothing after a failure. */
 function assertJson({ code, stdout }: Ran, args: readonly string[]): void {
   if (stdout === '' && code !== 0) return;

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { addMember } from '../../src/access/members.js';
-import { addTenant } from '../../src/access/tenants.js';
+import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { openAccount } from '../../src/accounts/opening.js';
+import { monthOf } from '../../src/core/calendar.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { assertLedgerSound, fund, openDesk, TEST_ACTOR, type WatchedDesk } from '../support/world.js';
-import { type Ran, run } from './ops.js';
+import { type Ran, run, runSetAhead } from './ops.js';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -151,6 +152,18 @@ describe('npm run ops -- reports', () => {
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, message);
     });
+
+  it('refuse a month that goes on, whatever the clock of the machine says', async () => {
+    const { name } = monthOf(systemClock(), DEFAULT_TIME_ZONE);
+    for (const args of [
+      ['closing', '--month', name],
+      ['trial-balance', '--at', toRfc3339(instant(systemClock() + 3_600_000))],
+    ]) {
+      const { code, stderr, stdout } = await runSetAhead(40 * 24, ['reports', ...args], { MYSQL_URL: db.url });
+      assert.deepEqual([code, stdout], [2, ''], stderr);
+      assert.match(stderr, /not long enough ago/);
+    }
+  });
 
   it('report an unknown tenant', async () => {
     const { code, stderr } = await ops('reports', 'trial-balance', '--tenant', 'nobody');

@@ -10,6 +10,8 @@ import { openPayoutBank, railsOf, resolve, rowOf } from './support.js';
 
 interface Victims {
   readonly open: Uuid;
+  /** Its rail has given no answer. */
+  readonly silent: Uuid;
   readonly completed: Uuid;
   readonly failed: Uuid;
   /** Its rail contradicts itself. */
@@ -74,6 +76,16 @@ const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => stri
     'another amount of a failed payout than its event tells, and than was held',
     ({ failed }) => change('raw=raw+1', failed),
     ['event_body', 'event_body', 'operation_hold'],
+  ],
+  [
+    'a payout that its silent rail was given, and that anybody could cancel now',
+    ({ silent }) => change("status='approved', submitted_at=NULL, attempts=0, attempted_at=NULL", silent),
+    ['payout_order'],
+  ],
+  [
+    'a payout of which nobody has said that it was paid',
+    ({ completed }) => `DELETE FROM payout_rail_events WHERE payout_id=${idLiteral(completed)} AND effect<>'sent'`,
+    ['payout_outcome'],
   ],
   [
     'an open payout of which nobody knows where it goes',
@@ -143,7 +155,10 @@ describe('the auditor finds, of payouts and what rails said,', () => {
     };
     const paidAfterAll = await make(['failed', 'account_closed'], ['completed']);
     await resolve(railsOf(db), db, paidAfterAll, 'completed');
+    const silent = await own.pay();
+    await railsOf(db, { rail: new ScriptedRail('silent') }).submissions.submit(silent);
     return {
+      silent,
       tenantId: own.bank.tenant.tenant.id,
       open: await make(['accepted']),
       completed: await make(['completed'], ['accepted']),

@@ -17,7 +17,7 @@ import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
 import { accounts } from '../../db/entities/parties.js';
 import { eventFact } from '../facts.js';
-import type { AuditRun, Check } from '../run.js';
+import { type AuditRun, type Check, LONGEST_PASS_MS } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import type { OperationSource } from '../sources/types.js';
 import { ownersById, ROWS_A_SLICE, walkTable } from '../walk.js';
@@ -70,9 +70,6 @@ export async function readRemovals(
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
-
-/** No pass takes longer, unless the ledger is huge: then crossing.ts has more to look at again. */
-const LONGEST_PASS_MS = 86_400_000;
 
 type Untallied = (operationId: Uuid, removal: EventRemoval | undefined) => boolean;
 

@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import { nullable, oneOf, string, time, uuid } from '../../db/columns.js';
+import { integer, nullable, oneOf, string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import {
   type Payout,
@@ -32,7 +32,14 @@ const AGREEING: Readonly<Record<PayoutStatus, readonly Word[]>> = {
 /** The effects of new reports that were accepted as the rail's. */
 const GENUINE: readonly PayoutRailEvent['effect'][] = ['noted', 'applied', 'duplicate', 'conflict', 'settled'];
 
-/** Each report of a rail that contradicts a payout has been raised to operators, or since settled by them. */
+/** The states before an order is given to the rail, and those that only the rail's word, or two people, lead to. */
+const WITHOUT_ORDER: readonly PayoutStatus[] = ['pending_approval', 'approved', 'rejected', 'canceled'];
+const TOLD: readonly PayoutStatus[] = ['completed', 'returned', 'failed'];
+
+/**
+ * Each report of a rail that contradicts a payout has been raised to operators, or since settled by them; no outcome
+ * was guessed; and no order was given to a rail for what could be canceled since.
+ */
 export const railReportChecks: Check = {
   tables: ['payout_rail_events'],
   run: (audit) =>
@@ -40,8 +47,45 @@ export const railReportChecks: Check = {
       const calm = slice.filter(({ stuckSince }) => stuckSince === null);
       const [reports, resolved] = [await readReports(reader, calm), await readResolved(reader, calm)];
       for (const payout of calm) checkReports(audit, payout, reports.get(payout.id) ?? [], resolved.get(payout.id));
+      const traces = await readTraces(reader, slice);
+      for (const payout of slice) checkTraces(audit, payout, traces.get(payout.id));
     }),
 };
+
+interface Traces {
+  /** Some order was given to its rail, and before its end. */
+  readonly isGiven: boolean;
+  readonly isGivenBefore: boolean;
+  /** A word of its rail, or a resolution, had an effect. */
+  readonly isTold: boolean;
+}
+
+/** Of those that have any: retention removes them, the oldest first, once the payout has ended. */
+async function readTraces(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Traces>> {
+  const rows = await reader.query(
+    `SELECT p.id, MAX(e.effect='sent') AS given, MAX(e.effect='applied') AS told,
+       MAX(e.effect='sent' AND e.at<=COALESCE(p.failed_at, p.ended_at, e.at)) AS given_before
+     FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
+     WHERE p.id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND e.effect IN ('sent','applied') GROUP BY p.id`,
+  );
+  const is = (stored: unknown): boolean => integer.parse(stored) === 1;
+  return new Map(
+    rows.map((row) => [
+      uuid.parse(row.id),
+      { isGiven: is(row.given), isGivenBefore: is(row.given_before), isTold: is(row.told) },
+    ]),
+  );
+}
+
+function checkTraces(audit: AuditRun, { id, status }: Payout, traces: Traces | undefined): void {
+  if (traces === undefined) return;
+  const subject = `payout ${id}`;
+  if (traces.isGiven && WITHOUT_ORDER.includes(status))
+    audit.report('payout_order', subject, `it is ${status}, but its rail was given it and may pay it`);
+  // The order is older than the outcome: where it is kept, so is the outcome.
+  if (traces.isGivenBefore && !traces.isTold && TOLD.includes(status))
+    audit.report('payout_outcome', subject, `it is ${status}, which neither its rail nor two people have said`);
+}
 
 interface RailReport {
   readonly payoutId: Uuid;

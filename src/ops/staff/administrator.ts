@@ -24,6 +24,7 @@ export async function findAdministrator(config: OpsConfig, deps: OpsDeps): Promi
     const actor = { channel: 'ops', name: await provenName(own.database) } as const;
     // Checked on the database that they can change, which may differ from the one in MYSQL_URL.
     if (!(await hasNoManager(own.database.reader))) throw new OpsError('somebody may manage the staff there already');
+    await own.guard.settle();
     return { deps: own, actor };
   } catch (failure) {
     await own.database.close();
