@@ -258,22 +258,22 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('missing and double columns in the header, and reads no further', async () => {
-      assert.deepEqual(
-        await wrong(
-          fileOf(
-            [
-              ['recipient', 'amount', 'Amount', 'Nombre'],
-              ['$nobody', 'x'],
-            ],
-            4,
-          ),
-        ),
+    it('missing and double columns in the header alone, and counts the rows below it', async () => {
+      const file = fileOf(
         [
-          [4, 'amount', 'duplicate_column'],
-          [4, 'asset', 'missing_column'],
+          ['recipient', 'amount', 'Amount', 'Nombre'],
+          ['$nobody', 'x'],
+          [null, ' '],
+          ['$ana', MIN],
         ],
+        4,
       );
+      assert.deepEqual(await wrong(file), [
+        [4, 'amount', 'duplicate_column'],
+        [4, 'asset', 'missing_column'],
+      ]);
+      const { rowCount, rowsRejected, asset } = await world.validated(source, file);
+      assert.deepEqual([rowCount, rowsRejected, asset], [2, 0, null]);
     });
 
     it('no rows, and nothing at all', async () => {
