@@ -3,7 +3,7 @@ import { MIGRATION_LOCK_WAIT_S, mysqlFaults, MYSQL_VARIABLES } from './config/my
 import { SENDER_VARIABLES } from './config/senders.js';
 import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './config/rails.js';
 import { type Environment, read, refuseFor } from './config/reading.js';
-import { RATE_VARIABLES } from './config/rates.js';
+import { NEW_RECIPIENTS, RATE_VARIABLES } from './config/rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
 import { STOP_DELAY_MS } from './config/stopping.js';
 import { DEPLOYMENT_VARIABLES, deploymentFaults, TEMPORAL_VARIABLES, type TemporalConfig } from './config/temporal.js';
@@ -84,12 +84,12 @@ const SERVICE_VARIABLES = {
     ),
   ...RAIL_VARIABLES,
   NEW_RECIPIENTS_OF_TOKEN: count(1, 1_000_000_000)
-    .default(100_000)
+    .default(NEW_RECIPIENTS.ofToken)
     .describe(
       'people never named before that one token may look up by alias or phone at once, in look-ups, bonuses and batches',
     ),
   NEW_RECIPIENTS_OF_TENANT: count(1, 1_000_000_000)
-    .default(200_000)
+    .default(NEW_RECIPIENTS.ofTenant)
     .describe("the same for all of a tenant's tokens together"),
   NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365).default(10).describe('how long either takes to refill'),
   EVENT_BODIES: z

@@ -15,6 +15,7 @@ import {
 } from '../../src/db/entities/parties.js';
 import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember, grantRole } from '../../src/access/members.js';
+import { DEFAULT_QUOTAS, setQuotas } from '../../src/access/quotas.js';
 import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
@@ -27,6 +28,7 @@ import { openAccount } from '../../src/accounts/opening.js';
 import { declareVerification } from '../../src/accounts/verification.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
+import { tenantQuotas } from '../../src/db/entities/identity.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import type { OpsDeps } from '../../src/ops/context.js';
 import { type AccountPlan, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
@@ -75,6 +77,7 @@ export async function makeDemoWorld(deps: DemoDeps): Promise<{ tenants: Record<s
 
 async function makeTenant(deps: DemoDeps, name: string, plan: TenantPlan): Promise<DemoTenant> {
   const tenant = await tenantOf(deps, name, plan);
+  await setDemoQuotas(deps, tenant);
   const people = await membersOf(deps, tenant, plan);
   const own = new Map<string, Account>();
   for (const [key, account] of Object.entries(plan.accounts)) own.set(key, await accountOf(deps, tenant, account, key));
@@ -93,6 +96,19 @@ async function tenantOf({ database, clock, say }: DemoDeps, name: string, plan: 
   if (known !== undefined) return known;
   say(`making the tenant ${name}`);
   return addTenant(database, clock, { name, network: plan.network, timeZone: DEFAULT_TIME_ZONE }, ACTOR);
+}
+
+/** A hundred times the usual, like the rate limits: nobody who tries things out runs out of room. What operators have set stays. */
+async function setDemoQuotas({ database, clock }: DemoDeps, { id: tenantId }: Tenant): Promise<void> {
+  if ((await database.reader.find(tenantQuotas, { tenantId })) !== undefined) return;
+  const { openBatches, problemRows, unpaidRows, storedBytes } = DEFAULT_QUOTAS;
+  const change = {
+    openBatches: 100n * openBatches,
+    problemRows: 100n * problemRows,
+    unpaidRows: 100n * unpaidRows,
+    storedBytes: 100n * storedBytes,
+  };
+  await setQuotas(database, clock, tenantId, change, ACTOR);
 }
 
 async function membersOf(

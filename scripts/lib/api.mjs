@@ -35,7 +35,13 @@ export async function serviceEnv(settings) {
 /** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
 async function demoRates() {
   const { RATE_SETTINGS } = await import('../../dist/src/http/rate-limit.js');
-  return Object.fromEntries(RATE_SETTINGS.map(({ variable, usual }) => [variable, `${100 * usual}`]));
+  const { NEW_RECIPIENTS } = await import('../../dist/src/config/rates.js');
+  const usual = [
+    ...RATE_SETTINGS.map((setting) => [setting.variable, setting.usual]),
+    ['NEW_RECIPIENTS_OF_TOKEN', NEW_RECIPIENTS.ofToken],
+    ['NEW_RECIPIENTS_OF_TENANT', NEW_RECIPIENTS.ofTenant],
+  ];
+  return Object.fromEntries(usual.map(([variable, limit]) => [variable, `${100 * limit}`]));
 }
 
 /** The part that works for the workflows and sweeps up. */

@@ -15,10 +15,18 @@ export type RecipientName =
   /** E.164 */
   | { readonly by: 'phone'; readonly value: string };
 
-/** An account's id; null for nobody payable and for a phone shared by several accounts, which are not distinguished. */
+/** An account's id; null for nobody payable. */
 export type Recipient = Uuid | null;
 
-export type Recipients = (name: RecipientName) => Recipient;
+/** A phone of several accounts, none of them the tenant's own: only the files of batches are told apart from nobody's. */
+export const SEVERAL = 'several';
+
+export type Recipients = (name: RecipientName) => Recipient | typeof SEVERAL;
+
+/** Like the lookup, which finds nobody by a phone of several. */
+export function onlyOne(found: ReturnType<Recipients>): Recipient {
+  return found === SEVERAL ? null : found;
+}
 
 /** The most names in one call: MariaDB turns a list of a thousand into a table. */
 export const MAX_NAMES = 900;
@@ -85,8 +93,8 @@ async function findReachable(
   );
 }
 
-function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, Recipient> {
-  const owners = new Map<string, Recipient>();
+function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, ReturnType<Recipients>> {
+  const owners = new Map<string, ReturnType<Recipients>>();
   const own = new Set<string>();
   for (const row of rows) {
     const phone = column.string.parse(row.phone);
@@ -94,7 +102,7 @@ function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<st
     if (column.uuid.parse(row.tenant_id) === tenantId) {
       own.add(phone);
       owners.set(phone, id);
-    } else if (!own.has(phone)) owners.set(phone, owners.has(phone) ? null : id);
+    } else if (!own.has(phone)) owners.set(phone, owners.has(phone) ? SEVERAL : id);
   }
   return owners;
 }
@@ -102,5 +110,5 @@ function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<st
 /** The results for aliases and phones, each name once: what a RecipientBudget pays for. */
 export function foundByName(names: readonly RecipientName[], found: Recipients): readonly Recipient[] {
   const asked = new Map(names.filter(({ by }) => by !== 'account_id').map((name) => [name.value, name]));
-  return Array.from(asked.values(), found);
+  return Array.from(asked.values(), (name) => onlyOne(found(name)));
 }

@@ -3,6 +3,7 @@ export const PROBLEM_CODES = [
   'missing_field',
   'invalid_field',
   'not_found',
+  'ambiguous_recipient',
   'same_account',
   'below_minimum',
   'above_per_operation_limit',

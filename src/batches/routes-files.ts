@@ -58,9 +58,11 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
       await assertReadable(file);
       const request = { sourceAccountId: body.source_account, description: body.description ?? null, file };
       const answer = await batches.upload(caller, request, idempotency);
+      // A replay shows the batch as GET does, and by now it may be ready.
+      const review = answer.outcome.done ? await batches.reviewOf(answer.outcome.resource) : null;
       return answerOf(answer, (batch, replayed) => ({
         status: replayed ? 200 : 201,
-        body: presentBatchNow(batch, baseUrl, null),
+        body: presentBatchNow(batch, baseUrl, review),
       }));
     },
   );

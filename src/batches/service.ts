@@ -101,7 +101,11 @@ export class Batches {
 
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    return { batch, review: (await readReviews(this.reader, [batch])).get(id) ?? null };
+    return { batch, review: await this.reviewOf(batch) };
+  }
+
+  async reviewOf(batch: BonusBatch): Promise<BatchReview | null> {
+    return (await readReviews(this.reader, [batch])).get(batch.id) ?? null;
   }
 
   async list(

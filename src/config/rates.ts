@@ -17,6 +17,9 @@ const RATE_LIMITS = Object.fromEntries(
   RATE_SETTINGS.map(({ variable, usual, meaning }) => [variable, count(1, 1_000_000).default(usual).describe(meaning)]),
 ) as Readonly<Record<RateVariable, z.ZodDefault<z.ZodType<number, string>>>>;
 
+/** How many may be looked for at once by default: those of the largest file with a token, and of two with all of a tenant's. */
+export const NEW_RECIPIENTS = { ofToken: 100_000, ofTenant: 200_000 } as const;
+
 export const RATE_VARIABLES = {
   REDIS_URL: redisUrl
     .optional()

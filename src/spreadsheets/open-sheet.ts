@@ -61,9 +61,12 @@ function beginsWith(head: Buffer, start: readonly number[]): boolean {
   return start.every((byte, index) => head[index] === byte);
 }
 
-/** Text in any encoding has few control characters. NULs do not count: UTF-16 has them as bytes. */
+/** Text in any encoding has few control characters. NULs are bytes of UTF-16 and UTF-32, where they are three of four at most. */
 function isBinary(head: Buffer): boolean {
-  let control = 0;
-  for (const byte of head) if ((byte > 0 && byte < 9) || (byte > 13 && byte < 32 && byte !== 27)) control += 1;
-  return control * 20 > head.length;
+  let [control, nul] = [0, 0];
+  for (const byte of head) {
+    if (byte === 0) nul += 1;
+    else if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) control += 1;
+  }
+  return control * 20 > head.length || nul * 4 > head.length * 3;
 }

@@ -7,7 +7,7 @@ import { startTestApi, type RequestOptions, type TestAnswer, type TestApi } from
 import { answered, type Bank, idLiteral, LEAST, list, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { csvOf, formOf } from './support.js';
+import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
 
 const MIB = 1024 * 1024;
 const FILE = csvOf([['$ana', LEAST.toString(), 'COPM', 'November', 'r1']]);
@@ -84,6 +84,17 @@ describe('the upload of a batch over HTTP', () => {
       found.map(({ id }) => id),
       [first.json.id],
     );
+  });
+
+  it('is replayed as GET shows the batch by then, its review included', async () => {
+    const key = randomUUID();
+    const { id } = await bank.account();
+    const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
+    const { json } = answered(await upload(usual(rows), { key }), 201);
+    assert.equal((await batchServiceOf(api.core).validate(text(json.id) as never, UNWATCHED)).status, 'ready');
+    const shown = answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json;
+    assert.equal(object(shown.funding).sufficient, false);
+    assert.deepEqual(answered(await upload(usual(rows), { key }), 200).json, shown);
   });
 
   it('answers 409 for other bytes, another field or no field under the same key', async () => {

@@ -227,7 +227,7 @@ describe('the validation of a batch', () => {
       assert.equal((await world.validated(source, payroll([['$ana', '1', 'COPM']]))).status, 'ready');
     });
 
-    it("a phone of several accounts of the network as nobody's, like the lookup; the tenant's own comes first", async () => {
+    it("a phone of several accounts of the network as ambiguous_recipient; the tenant's own comes first", async () => {
       const network = `net-${randomUUID()}`;
       const shared = nextPhone();
       await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(world.tenant.tenant.id)}`);
@@ -236,11 +236,8 @@ describe('the validation of a batch', () => {
         await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(other.tenant.tenant.id)}`);
         await other.account({ phone: shared });
       }
-      const told = async (phone: string): Promise<unknown> => {
-        const { id } = await world.validated(source, payroll([[phone, MIN, 'COPM']]));
-        return (await world.problems(id)).map(({ code, message }) => [code, message.replace(phone, 'it')]);
-      };
-      assert.deepEqual(await told(shared), await told(nextPhone()));
+      assert.deepEqual(await one([shared, MIN, 'COPM']), [[2, 'recipient', 'ambiguous_recipient']]);
+      assert.deepEqual(await one([nextPhone(), MIN, 'COPM']), [[2, 'recipient', 'not_found']]);
       await world.account({ phone: shared });
       assert.equal((await world.validated(source, payroll([[shared, MIN, 'COPM']]))).status, 'ready');
     });
@@ -261,22 +258,22 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('missing and double columns in the header, and reads no further', async () => {
-      assert.deepEqual(
-        await wrong(
-          fileOf(
-            [
-              ['recipient', 'amount', 'Amount', 'Nombre'],
-              ['$nobody', 'x'],
-            ],
-            4,
-          ),
-        ),
+    it('missing and double columns in the header alone, and counts the rows below it', async () => {
+      const file = fileOf(
         [
-          [4, 'amount', 'duplicate_column'],
-          [4, 'asset', 'missing_column'],
+          ['recipient', 'amount', 'Amount', 'Nombre'],
+          ['$nobody', 'x'],
+          [null, ' '],
+          ['$ana', MIN],
         ],
+        4,
       );
+      assert.deepEqual(await wrong(file), [
+        [4, 'amount', 'duplicate_column'],
+        [4, 'asset', 'missing_column'],
+      ]);
+      const { rowCount, rowsRejected, asset } = await world.validated(source, file);
+      assert.deepEqual([rowCount, rowsRejected, asset], [2, 0, null]);
     });
 
     it('no rows, and nothing at all', async () => {

@@ -23,8 +23,10 @@ export class FileReading {
 
   readAll(): void {
     const { rows, hasAmounts } = this.wanted;
-    if (!hasAmounts) this.problems.push([1, 'amount', 'missing_column']);
-    else if (rows.length === 0) this.problems.push([null, '', 'no_rows']);
+    if (!hasAmounts) {
+      this.problems.push([1, 'amount', 'missing_column']);
+      this.batch.rowCount += rows.length;
+    } else if (rows.length === 0) this.problems.push([null, '', 'no_rows']);
     else for (const [index, row] of rows.entries()) this.read(row, index + FIRST_ROW);
   }
 

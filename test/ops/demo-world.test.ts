@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Authenticator } from '../../src/access/authenticator.js';
+import { DEFAULT_QUOTAS, readQuotas } from '../../src/access/quotas.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Role, SCOPES } from '../../src/core/permissions.js';
@@ -115,6 +116,16 @@ describe('the demo world', () => {
     await assertLedgerSound(test.database);
   });
 
+  const openBatches = async (): Promise<bigint[]> => {
+    const all = Object.values(world.tenants).map(({ id }) => readQuotas(test.database.reader, asUuid(id)));
+    return (await Promise.all(all)).map(({ limits }) => limits.openBatches);
+  };
+
+  it('has a hundred times the usual room for uploads', async () => {
+    const most = 100n * DEFAULT_QUOTAS.openBatches;
+    assert.deepEqual(await openBatches(), [most, most, most]);
+  });
+
   it('verifies all but carla', async () => {
     const rows = await test.sql("SELECT name FROM accounts WHERE type<>'system' AND verified_at IS NULL");
     assert.deepEqual(
@@ -191,6 +202,7 @@ describe('the demo world', () => {
   it('is the same at the next start, and touches nothing that people have changed', async () => {
     await test.sql("UPDATE accounts SET alias='$anita', status='frozen' WHERE alias='$ana'");
     await test.sql('UPDATE fee_schedules SET basis_points=20');
+    await test.sql('UPDATE tenant_quotas SET open_batches=7');
     await test.sql("UPDATE member_roles SET role='admin' WHERE role='viewer'");
     const before = await counts();
     const again = await make();
@@ -201,12 +213,15 @@ describe('the demo world', () => {
     assert.deepEqual(again, world);
     assert.deepEqual(await test.sql('SELECT DISTINCT basis_points AS points FROM fee_schedules'), [{ points: '20' }]);
     assert.deepEqual(await test.sql("SELECT 1 FROM member_roles WHERE role='viewer'"), []);
+    assert.deepEqual(await openBatches(), [7n, 7n, 7n]);
   });
 
   it('gets back what it lacks', async () => {
     await test.sql("DELETE FROM fee_schedules WHERE operation='bonus'");
     await test.sql("DELETE FROM member_roles WHERE role='operator'");
+    await test.sql('DELETE FROM tenant_quotas');
     assert.deepEqual(await make(), world);
+    assert.ok((await openBatches()).every((most) => most === 100n * DEFAULT_QUOTAS.openBatches));
     assert.equal((await test.sql("SELECT 1 FROM member_roles WHERE role='operator'")).length, 6);
     assert.equal((await test.sql('SELECT 1 FROM fee_schedules')).length, 2);
   });

@@ -160,10 +160,11 @@ describe('hostile workbooks', () => {
       assert.equal(await kindOf(Buffer.from(head, 'latin1')), null, head);
     const random = seeded(3);
     assert.equal(await kindOf(Buffer.from(Array.from({ length: 5_000 }, () => random() * 256))), null);
-    assert.equal(await kindOf(Buffer.alloc(0)), null);
+    for (const size of [0, 1, 5_000]) assert.equal(await kindOf(Buffer.alloc(size)), null, `${size} NULs`);
     for (const text of ['a', 'recipient,amount\n', 'caf\xe9', '\ufeffa', '\n', 'a\0b'])
       for (const encoding of ['utf8', 'latin1', 'utf16le'] as const)
         assert.equal(await kindOf(Buffer.from(text, encoding)), 'csv', `${text} ${encoding}`);
+    assert.equal(await kindOf(Buffer.from('r\0\0\0e\0\0\0', 'latin1')), 'csv', 'UTF-32');
   });
 });
 

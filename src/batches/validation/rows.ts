@@ -3,7 +3,7 @@ import { MAX_DESCRIPTION } from '../../core/checked-text.js';
 import { type FeeSchedule, feeFor } from '../../core/fees.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Limits } from '../../accounts/limits.js';
-import type { Recipients } from '../../accounts/recipients.js';
+import { type Recipients, SEVERAL } from '../../accounts/recipients.js';
 import { operationLimitRefusal } from '../../accounts/rules.js';
 import { MAX_REFERENCE } from '../../bonuses/rules.js';
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
@@ -145,7 +145,9 @@ export class RowChecker {
       problems.push(cellProblem('recipient', code, message, cell));
       return null;
     };
-    if (recipient === null) return add('not_found', `no one account can be paid under ${quoted(text)}`);
+    if (recipient === null) return add('not_found', `nobody can be paid under ${quoted(text)}`);
+    if (recipient === SEVERAL)
+      return add('ambiguous_recipient', `${quoted(text)} belongs to several accounts: use the id of one`);
     if (recipient === this.terms.sourceAccountId)
       return add('same_account', 'this is the account that the batch is paid from');
     return recipient;

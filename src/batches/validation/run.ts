@@ -11,7 +11,7 @@ import { Turns } from '../../spreadsheets/turns.js';
 import { MakingSuperseded } from '../../spreadsheets/stored-pieces.js';
 import type { FileMaker } from '../making.js';
 import { storedFile } from '../uploaded-file.js';
-import { type Columns, readHeader } from './header.js';
+import { readHeader } from './header.js';
 import { fileProblem, type Problem } from './problems.js';
 import { type Progress, type RecordDeps, type RowProblems, ValidationRecord, ValidationSuperseded } from './record.js';
 import { readRow, type ReadRow, RowChecker, type ValidRow } from './rows.js';
@@ -108,25 +108,23 @@ class FileReading {
 
   /** The problem that ends reading early, or null. */
   private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
-    let columns: Columns | null = null;
+    let header: ReturnType<typeof readHeader> | null = null;
     for await (const row of rows) {
       this.watch.signal.throwIfAborted();
       if (row.number <= this.lastNumber || row.number > LAST_ROW_NUMBER) return DISORDER;
       this.lastNumber = row.number;
-      if (columns === null) {
-        const header = readHeader(row);
-        if (header.problems.length > 0) {
-          await this.put([], [{ number: row.number, problems: header.problems }]);
-          return null;
-        }
-        columns = header.columns;
+      if (header === null) {
+        header = readHeader(row);
+        if (header.problems.length > 0) await this.put([], [{ number: row.number, problems: header.problems }]);
         continue;
       }
       await this.turns.pause();
-      const read = readRow(row, columns);
+      const read = readRow(row, header.columns);
       if (read === null) continue;
       if (this.rowCount === this.maxRows) return { number: row.number, problem: tooManyRows(this.maxRows) };
       this.rowCount += 1;
+      // Without its columns nothing can be said about a row: it only counts.
+      if (header.problems.length > 0) continue;
       this.gathered.push(read);
       if (this.gathered.length === MAX_NAMES) await this.flush();
     }
