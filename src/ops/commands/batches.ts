@@ -21,7 +21,7 @@ export function addBatchCommands(program: Command): void {
   addReading(own);
   addControl(own, {
     action: 'pause',
-    summary: 'pay no further row until it is resumed; the group of rows under way is finished',
+    summary: 'pause payment until it is resumed; the group of rows in progress is finished',
   });
   addControl(own, { action: 'resume', summary: 'continue to pay a paused batch' });
   addControl(own, {
@@ -92,10 +92,10 @@ function addControl(own: Command, { action, summary, explanation, question }: Co
 function addRemoval(own: Command): void {
   addCommand(own, {
     usage: 'remove-uploads',
-    summary: 'delete the bytes of files that were validated long enough ago; their hash stays',
+    summary: 'delete the bytes of files validated long enough ago; their hashes stay',
     examples: ['batches remove-uploads --older-than 7d --yes'],
     input: z.object({
-      olderThan: option('<time>', 'how long ago they were validated: 7d, 24h', duration),
+      olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration),
     }),
     needs: 'manage',
     run: async ({ database, clock, output, actor }, { olderThan }) => {

@@ -50,7 +50,7 @@ export function addOutboxCommands(program: Command): void {
 function addReading(own: Command): void {
   addQuery(own, {
     usage: 'status',
-    summary: 'how many entries there are, how old the oldest is, and why the remaining ones are stuck',
+    summary: 'the number of entries, the age of the oldest, and why they are stuck',
     explanation: EXPLANATION,
     examples: ['outbox status', 'outbox status --json'],
     run: async ({ database, clock, output }) => {

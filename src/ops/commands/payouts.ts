@@ -121,7 +121,7 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
 function addResolve(own: Command): void {
   addCommand(own, {
     usage: 'resolve <id>',
-    summary: 'resolve a payout by what the bank says: one person proposes, another one approves',
+    summary: "resolve a payout by the bank's answer: one person proposes, another approves",
     explanation: `
   payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
   payouts resolve ID --approve                         a second person applies what is proposed

@@ -42,7 +42,7 @@ export const day = z.string().transform((given, context) => {
 export function addReconcile(own: Command): void {
   addCommand(own, {
     usage: 'reconcile',
-    summary: "take a rail's own statement of a day, and compare it with the payouts",
+    summary: "load a rail's statement of a day, and compare it with the payouts",
     explanation: EXPLANATION,
     examples: [
       'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv',

@@ -42,7 +42,7 @@ export function addRestoreCommands(program: Command): void {
   addFinish(own);
   addQuery(own, {
     usage: 'status',
-    summary: 'the last restore: whether it is open, how far it has got, and earlier ones that left out a rail',
+    summary: 'the last restore: whether it is open, its progress, and earlier restores that left out a rail',
     examples: ['restore status', 'restore status --json'],
     run: async ({ database, output }) => {
       const last = await lastRestore(database.reader);
@@ -53,7 +53,7 @@ export function addRestoreCommands(program: Command): void {
   });
   addQuery(own, {
     usage: 'findings',
-    summary: 'what the rails contradict after the last restore: payments that we do not know are unknown_here',
+    summary: 'contradictions found by the last restore; unknown_here: a payment that this database does not know',
     examples: ['restore findings', 'restore findings --all --json'],
     input: z.object({ all: flag('include those that need no action') }),
     run: async ({ database, output }, { all }) => {
@@ -69,14 +69,14 @@ const NOTHING = 'No rail contradicts what is here.';
 function addBegin(own: Command): void {
   addCommand(own, {
     usage: 'begin',
-    summary: 'close the ledger of a restored database, and say what was lost',
+    summary: 'close the ledger of a restored database, and state what was lost',
     explanation: STEPS,
     examples: [
       "restore begin --to 2026-11-22T14:10:00Z --until 2026-11-22T14:21:00Z --reason 'ticket 204: a table was dropped'",
       "restore begin --nothing-lost --reason 'moved to another server, ticket 118'",
     ],
     input: z.object({
-      to: option('<time>', 'the moment that was restored: everything committed later is lost', time.optional()),
+      to: option('<time>', 'the moment restored to; everything committed later is lost', time.optional()),
       until: option('<time>', 'when the lost part ended (default: now)', time.optional()),
       skip: option(
         '<count>',
@@ -108,7 +108,7 @@ function addBegin(own: Command): void {
 function addFinish(own: Command): void {
   addCommand(own, {
     usage: 'finish',
-    summary: 'make the restored database good, then open the ledger again',
+    summary: 'reconcile the restored database, then open the ledger',
     explanation: STEPS,
     examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
     input: z.object({

@@ -11,7 +11,7 @@ export function addSweepCommands(program: Command): void {
   const own = group(program, 'sweeps', 'what the workers look for again and again');
   addQuery(own, {
     usage: 'list',
-    summary: 'every sweep, and the worker process that does it',
+    summary: 'every sweep, and the worker process that runs it',
     explanation: EXPLANATION,
     examples: ['sweeps list', 'sweeps list --json'],
     run: async ({ database, output }) => {
