@@ -27,8 +27,7 @@ export function addBatchCommands(program: Command): void {
   addControl(own, {
     action: 'cancel',
     summary: 'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
-    explanation:
-      '\nThe rows that were not paid of one that is being paid are marked as failed with the code canceled by the process that pays.',
+    explanation: '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
     question: (batch) =>
       batch.status === 'executing'
         ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`

@@ -30,14 +30,14 @@ import { rebuildOutbox } from '../support/outbox.js';
 const STEPS = `
   restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything
   restore finish                           a second person finishes the restore, and opens the ledger again:
-    1. every tenant's event log, and every chain of the audit log, continues after the numbers that were lost
+    1. every event log and every chain of the audit log skips the numbers that were lost
     2. everything that waits gets its workflow; workers tell running ones to look again
-    3. each rail is asked what it was given since then, and what became of unfinished payouts
+    3. each rail is asked for the orders that it received since then, and for the outcome of unfinished payouts
     4. the audit
-  If it stops, repeat the command: it continues where it was. Until the ledger is open no step can do harm.`;
+  If it stops, repeat the command: it continues where it stopped. Until the ledger is open, no step can do harm.`;
 
 export function addRestoreCommands(program: Command): void {
-  const own = group(program, 'restore', 'finish putting the database back to an earlier moment');
+  const own = group(program, 'restore', 'reconcile a database restored to an earlier moment');
   addBegin(own);
   addFinish(own);
   addQuery(own, {
