@@ -41,21 +41,19 @@ const SERVICE_VARIABLES = {
       'connections for transactions, per process; each desk uses one per group in flight and one for what it sets aside',
     ),
   ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
-  ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never open it to the world'),
+  ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never expose it publicly'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
     .describe('least severe level that is logged'),
   COMMAND_TIMEOUT_MS: count(100, 60_000)
     .default(4_000)
-    .describe('how long a request may wait for the ledger, queueing included'),
+    .describe('how long a request may wait for the ledger, including the queue'),
   DESK_MAX_GROUP: count(1, 1_000).default(200).describe('most commands that share a ledger transaction'),
   DESK_GROUPS_IN_FLIGHT: count(1, 16)
     .default(2)
     .describe('ledger transactions at a time, per desk; a worker has three desks: for approvals, batches and payouts'),
-  DESK_MAX_QUEUE: count(1, 100_000)
-    .default(5_000)
-    .describe('commands that may wait; any more are answered 503 at once'),
+  DESK_MAX_QUEUE: count(1, 100_000).default(5_000).describe('commands that may wait; any more get 503 at once'),
   SHUTDOWN_GRACE_MS: count(0, 600_000)
     .default(20_000)
     .describe('how long a stopping process may take to finish what it accepted'),
@@ -80,23 +78,23 @@ const SERVICE_VARIABLES = {
   PAYOUT_RAILS: railRoutes
     .default([])
     .describe(
-      'which rail payouts take, such as acme/CO=http:bank-a,*=simulated; a payout that no entry fits is refused',
+      'which rail payouts take, such as acme/CO=http:bank-a,*=simulated; payouts that match no entry are refused',
     ),
   ...RAIL_VARIABLES,
   NEW_RECIPIENTS_OF_TOKEN: count(1, 1_000_000_000)
     .default(NEW_RECIPIENTS.ofToken)
-    .describe(
-      'people never named before that one token may look up by alias or phone at once, in look-ups, bonuses and batches',
-    ),
+    .describe('new people that one token may name at once by alias or phone, in look-ups, bonuses and batches'),
   NEW_RECIPIENTS_OF_TENANT: count(1, 1_000_000_000)
     .default(NEW_RECIPIENTS.ofTenant)
     .describe("the same for all of a tenant's tokens together"),
-  NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365).default(10).describe('how long either takes to refill'),
+  NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365)
+    .default(10)
+    .describe('days until an empty budget of new recipients is full again'),
   EVENT_BODIES: z
     .enum(['whole', 'short'])
     .default('whole')
     .describe(
-      "short: the bodies of transfers' events are stored once, about 700 bytes less for each; only when no process of a version without this variable runs",
+      "short: store the bodies of transfers' events once, about 700 bytes less for each; only once every process knows this variable",
     ),
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, as name:N'),
 } as const;
@@ -141,7 +139,7 @@ export const WORKER_VARIABLES = {
     .describe('how long the files of statements are kept; their figures stay'),
   RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
     .default(730)
-    .describe('how long what rails reported about a payout is kept after its end'),
+    .describe("how long rails' messages about a payout are kept after its end"),
   ...SENDER_VARIABLES,
   WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, per queue'),
   ...RAIL_WORK_VARIABLES,
@@ -167,7 +165,7 @@ export const SUPPORT_VARIABLES = {
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
     .describe(
-      'how many seconds after the last attempt a gateway that cannot void may still pay, such as bank-a=3600; otherwise 86400',
+      'seconds after the last attempt during which a gateway that cannot void may still pay, such as bank-a=3600; otherwise 86400',
     ),
 } as const;
 
@@ -191,7 +189,7 @@ export const OPS_VARIABLES = {
   PAYOUT_RAIL_STATEMENT_DELAY_S: railSeconds(0, 2_592_000)
     .default(new Map())
     .describe(
-      'how many seconds after an outcome a rail may date its line in a statement, such as bank-a=3600; otherwise an hour',
+      'seconds after an outcome within which a rail may date its statement line, such as bank-a=3600; otherwise an hour',
     ),
   PAYOUT_RAIL_QUIET_S: SUPPORT_VARIABLES.PAYOUT_RAIL_QUIET_S,
   OPS_KEY: z

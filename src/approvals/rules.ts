@@ -115,7 +115,7 @@ export function stateRefusal(current: string, allowed: readonly string[] = [PEND
   return { code: 'invalid_state', message: `it is ${current}, ${what}`, details: { current, allowed } };
 }
 
-/** A second approval by the staff, whoever gave the first, does not count; they are told so, and it is recorded. */
+/** Staff count as one approver: a second approval by any of them is refused, and the refusal recorded. */
 const SUPPORT_COUNTS_ONCE: Refusal = {
   code: 'invalid_state',
   message: 'support has approved it already, and counts once',

@@ -41,10 +41,10 @@ export const BonusBatchSchema = z
       .nullable(),
     files: z.object({
       errors_url: fileUrl.openapi({
-        description: 'Which rows failed and why; from the rejection of the file until it is removed.',
+        description: 'Which rows failed and why; from the rejection until retention removes it.',
       }),
       result_url: fileUrl.openapi({
-        description: 'What became of each row; from the end of the execution until it is removed.',
+        description: 'The outcome of each row; from the end of the execution until retention removes it.',
       }),
     }),
     rejection: z

@@ -16,7 +16,7 @@ export const MYSQL_VARIABLES = {
 export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
   .default(5)
   .describe(
-    'how long a table change waits for those using the table, while others queue behind it, before it lets them go first',
+    'how long a change to a table waits for transactions that use it, with others queued behind it, before it lets them go first',
   );
 
 export type MysqlConfig = Readonly<z.infer<z.ZodObject<typeof MYSQL_VARIABLES>>>;

@@ -24,7 +24,7 @@ export const RATE_VARIABLES = {
   REDIS_URL: redisUrl
     .optional()
     .describe(
-      'secret: Redis through which API processes share the rate limits; if unset, or while it is away, each grants its share',
+      'secret: Redis for rate limits that API processes share; if unset or unreachable, each process grants its share',
     ),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
   ...RATE_LIMITS,

@@ -3,9 +3,7 @@ import { count } from './values.js';
 
 /** How a worker sends webhooks. */
 export const SENDER_VARIABLES = {
-  WORKER_DRAINS: count(1, 10_000)
-    .default(1_000)
-    .describe('webhook endpoints sent to at a time, plus as many that take long; they mostly wait'),
+  WORKER_DRAINS: count(1, 10_000).default(1_000).describe('webhook endpoints served at a time, plus as many slow ones'),
   WEBHOOK_WORKFLOWS: z
     .enum(['all', 'failing'])
     .default('all')

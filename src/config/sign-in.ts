@@ -37,7 +37,7 @@ export const SIGN_IN_VARIABLES = {
   SUPPORT_CODE_SIGN_IN: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('off: nobody signs in by name and code; moving money still asks for a code'),
+    .describe('off: no sign-in by name and code; moving money still asks for a code'),
 } as const;
 
 const schema = z.object(SIGN_IN_VARIABLES);

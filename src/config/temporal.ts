@@ -38,16 +38,14 @@ const build = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be letters, digi
 export const DEPLOYMENT_VARIABLES = {
   TEMPORAL_DEPLOYMENT_NAME: name
     .optional()
-    .describe(
-      'the deployment that workers tell Temporal they belong to; if unset, they take every task, whatever its version',
-    ),
+    .describe('the deployment that workers report to Temporal; if unset, they take tasks of every version'),
   TEMPORAL_BUILD_ID: build
     .optional()
     .describe('the version of that deployment: a new one for each build, such as the image tag'),
   WORKFLOW_PATCHES: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('off: workflows run as the previous version knows them, so that it can take them back'),
+    .describe('off: workflows behave as in the previous version, so that you can roll back'),
 } as const;
 
 type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;

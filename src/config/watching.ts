@@ -30,16 +30,16 @@ export const TRACING_VARIABLES = {
     .min(0)
     .max(1)
     .default(1)
-    .describe('the share of traces that is kept, by trace id; those that the caller did not keep never are'),
+    .describe('the share of traces to keep, by trace id; traces that the caller did not sample are never kept'),
 } as const;
 
 export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
 
 export const AUDIT_VARIABLES = {
-  AUDIT_EVERY_S: count(0, 86_400).default(60).describe('how soon a resting audit of the ledger goes on; 0: never'),
+  AUDIT_EVERY_S: count(0, 86_400).default(60).describe("how soon the next step of the ledger's audit starts; 0: never"),
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
-    .describe('how often a full audit begins, which spreads its reading over this time'),
+    .describe('how often a full audit begins; its reading is spread over this time'),
 } as const;
 
 type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;

@@ -1,6 +1,6 @@
 const EVERY_MS = 1;
 
-/** Lets at most so many begin in a millisecond. Those who must wait go on in order, tenants by turns. */
+/** Lets at most so many begin in a millisecond. The others wait in order, tenants by turns. */
 export class Throttle {
   private readonly waiting = new Map<string, (() => void)[]>();
   private left: number;

@@ -14,7 +14,7 @@ export interface TogetherOptions<Item> {
   readonly lingerMs?: number;
   /** Groups that may be under way at a time, each of all that is asked in one turn of the event loop; else one, begun at once. */
   readonly atATime?: number;
-  /** Whether one item may be what a group failed of: then each is tried by itself. */
+  /** Whether a single item may have made a group fail: then each is tried separately. */
   readonly isOfOne?: (failure: unknown) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The application's rights by table: what has been posted or logged never changes, whoever has its password. */
+/** The application's rights by table. Not even its password allows changing what has been posted or logged. */
 const APPEND_ONLY = 'SELECT, INSERT';
 const READ_WRITE = 'SELECT, INSERT, UPDATE';
 

@@ -2,7 +2,7 @@ import type { Reader } from './database.js';
 import { isUnavailable } from './failures.js';
 import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 
-/** The application's user has no more rights than listed (grants.ts): else its password could rewrite the past. */
+/** The application's user has no more rights than listed (grants.ts); otherwise its password could rewrite the past. */
 
 /** The application's user has too many rights. The message contains the statements that revoke them. */
 export class ExcessiveRights extends Error {

@@ -19,7 +19,7 @@ interface PrimaryDeps {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** How long a server counts as the primary after it was asked; what is read there is at most this old. */
+/** How long a server counts as the primary after it was asked; reads from it are at most this old. */
 const BELIEVED_MS = 2_000;
 /** How long a statement waits for a primary to be found: a planned switchover takes less, a crash more. */
 const AWAITED_MS = 2_000;

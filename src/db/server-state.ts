@@ -49,7 +49,7 @@ const WATCH_WAIT_S = 30;
 
 /** A connection on which a server is asked repeatedly. */
 export class ServerWatch {
-  /** Called when the connection breaks by itself. */
+  /** Called when the connection breaks unexpectedly. */
   onBroken: () => void = () => undefined;
 
   private constructor(

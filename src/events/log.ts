@@ -20,7 +20,7 @@ export type EventOrder = 'asc' | 'desc';
 export interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  /** Where the next page goes on: in ascending order behind everything examined, so that retention overtakes nobody who follows. */
+  /** Where the next page continues: in ascending order after everything examined, so that retention overtakes no reader who follows. */
   readonly position: bigint;
   readonly hasMore: boolean;
   /** The oldest sequence still in the log; null while it is empty. */

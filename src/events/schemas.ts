@@ -85,7 +85,7 @@ const EventGapSchema = exampledAs(
         .openapi({ description: 'The sequence of the last event before the gap; 0 if there is none.' }),
       before: z.number().int().openapi({ description: 'The sequence of the first event after it.' }),
       restored_to: instantSchema.openapi({
-        description: 'What happened later, up to `created_at`, is undone: whatever was said about it no longer holds.',
+        description: 'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
       }),
       created_at: instantSchema,
     })

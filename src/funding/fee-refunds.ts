@@ -241,9 +241,9 @@ export async function approveRefund(
   await inSteps([...toPayers, ...putBack], steps, (adjustment) => approveAdjustment(deps, adjustment, by));
 }
 
-/** It may take minutes, for as long as whoever began it may go on. */
+/** It may take minutes, as long as the person who began it may still continue. */
 interface Steps {
-  /** Throws if they may no longer: nothing more is begun. */
+  /** Throws if they no longer may: nothing more is started. */
   readonly stillMay: () => Promise<void>;
   readonly onProgress: (done: number, total: number) => void;
 }

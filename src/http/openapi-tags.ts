@@ -13,7 +13,7 @@ export const TAGS = [
   {
     resource: 'approval_policies',
     name: 'Approval policies',
-    description: 'The amount from which whatever leaves an account waits for other members.',
+    description: 'The amount from which transfers and payouts wait for other members.',
   },
   { resource: 'bonuses', name: 'Bonuses', description: 'Paying one person at once, with the fee itemised.' },
   {
@@ -30,14 +30,14 @@ export const TAGS = [
   {
     resource: 'webhook_endpoints',
     name: 'Webhook endpoints',
-    description: 'Where signed notifications go, and what became of them.',
+    description: 'Where signed notifications go, and what happened to them.',
   },
   {
     resource: 'statements',
     name: 'Statements',
     description: "An account's movements over a period, between two balances, as figures and as files.",
   },
-  { resource: 'requests', name: 'Requests', description: 'What became of a request whose answer was lost.' },
+  { resource: 'requests', name: 'Requests', description: 'The outcome of a request whose response was lost.' },
 ] as const;
 
 /** Determined by the last word of the path that names a part; a path without one is its own part. */

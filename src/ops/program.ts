@@ -42,11 +42,11 @@ First steps:
   $ ${PROGRAM} tokens issue 'first token' --tenant acme --member finance --scopes all
 
 Every command explains itself: ${PROGRAM} accounts open --help
-It ends with 0 when it is done, 1 when it could not be done, 2 when it was called wrongly, 3 when nobody knows whether it was done.`;
+Exit codes: 0 done, 1 not done, 2 wrong usage, 3 unknown whether it was done.`;
 
 export function buildProgram(): Command {
   const program = withGlobalOptions(new Command(PROGRAM))
-    .description('The command line of those who operate the service.')
+    .description('The command line for operators of the service.')
     .addHelpText('after', FIRST_STEPS);
   addSignInCommands(program);
   addTenantCommands(program);

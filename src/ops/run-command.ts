@@ -18,7 +18,7 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
   }
 }
 
-/** Whoever reads a list through `head` has seen enough: the command goes on to its end, and ends as it would. */
+/** A reader such as `head` may close the output early: the command still runs to its end, with its own exit code. */
 function tellUnwritten({ code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   const lost = `the output could not be written (${code}): check whether the command took effect before you repeat it`;

@@ -50,7 +50,7 @@ export interface Seen {
   readonly contradictions: number;
 }
 
-/** Whoever proposes has seen the payout as it is, or looks again. `heard`: all of the payout's. */
+/** The proposer must have seen the payout as it is, otherwise they look again. `heard`: all of the payout's. */
 export function unseenRefusal(payout: Payout, seen: Seen, heard: readonly PayoutRailEvent[]): Refusal | null {
   const news = newsSince(payout, seen, heard);
   if (news === null) return null;

@@ -57,7 +57,7 @@ interface Propose extends ResolutionCommand {
 }
 
 interface Decide extends ResolutionCommand {
-  /** What whoever decides has seen. */
+  /** What the person who decides has seen. */
   readonly resolutionId: Uuid;
   readonly verdict: 'apply' | 'reject';
   /** Why the money may be given back; null if the outcome gives none back, or the proposal is rejected. */

@@ -37,7 +37,7 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
   };
 }
 
-/** Asks about payouts that have ended; each rail by itself, so that a silent one delays no other. */
+/** Asks about payouts that have ended, each rail separately, so that a silent one delays no other. */
 export function inquirySweeps(
   inquiries: LateInquiries,
   rails: Iterable<string>,
@@ -53,7 +53,7 @@ export function inquirySweeps(
 const PROBES = 'probes ';
 const probesOf = (rail: string): string => `${PROBES}${rail}`;
 
-/** Probes silent rails, and wakes the payouts of one that answers again; each by itself, as either may take long. */
+/** Probes silent rails, and wakes the payouts of one that answers again; each separately, as either may take long. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
     { name: probesOf(rail), everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },

@@ -26,7 +26,7 @@ interface Lost {
 /** Not by id alone: some copies were closed under an id that does not follow time. */
 const IN_TIME = ['beganAt', 'id'] as const;
 
-/** The unfinished restore; of several, the one that somebody has begun, or else the first noticed. */
+/** The unfinished restore: the one that somebody has begun, otherwise the first one noticed. */
 export async function openRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await reader.select(restores, { finishedAt: null }, { orderBy: IN_TIME });
   return leading(open);

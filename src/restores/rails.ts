@@ -130,7 +130,7 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
   return seen;
 }
 
-/** As they are after the rail's answers: while the ledger is open they go on, and what was read before is old. */
+/** Read again after the rail's answers: while the ledger is open they continue, so earlier reads are stale. */
 async function present({ database }: Asking, rail: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Payout>> {
   return new Map((await database.current.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
 }
@@ -201,7 +201,7 @@ export function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly Re
   return reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
 }
 
-/** Of a restore, and of earlier ones whose rails were asked only since it began; what goes on is last. */
+/** Those of a restore, and of earlier ones whose rails were asked only since it began; the current one is last. */
 export async function findingsSince(reader: Reader, { id, beganAt }: Restore): Promise<readonly RestoreFinding[]> {
   const all = await reader.list(
     restoreFindings,

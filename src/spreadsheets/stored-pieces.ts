@@ -95,7 +95,7 @@ export class StoredFiles {
     }
   }
 
-  /** Those who ask for it at about the same time share what is read. */
+  /** Concurrent requests for the same piece share one read. */
   private piece({ tenantId, id, format }: StoredFile, number: number, read: ReadPiece): ReturnType<ReadPiece> {
     const key = `${id} ${format} ${number}`;
     const now = performance.now();

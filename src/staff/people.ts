@@ -97,7 +97,7 @@ function mayManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
-/** Their acts count no more and their sessions end. False if not active. Throws invalid_state: the last manager. */
+/** Their acts no longer count, and their sessions end. False if not active. Throws invalid_state for the last manager. */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,

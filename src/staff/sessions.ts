@@ -25,7 +25,7 @@ interface SignIn {
   readonly place: string;
 }
 
-/** A new session. `token` goes to whoever signed in and is not stored. */
+/** A new session. `token` goes to the person who signed in and is not stored. */
 export interface SignedIn {
   readonly token: string;
   readonly session: StaffSession;

@@ -38,7 +38,7 @@ export interface Claim {
   readonly receivedAt: Instant | null;
   /** What the code is for. Repeating the same purpose returns the first result. */
   readonly purpose: string;
-  /** Why the request must fail, whoever makes it: then the code is not checked. Null: it may succeed. */
+  /** Why the request must fail, regardless of the actor; the code is then not checked. Null: it may succeed. */
   readonly fault?: string | null;
   /** The act recorded on refusal, with `refused` added to its details. */
   readonly refusedAct: Act;

@@ -54,7 +54,7 @@ export class DeskSessions {
     return 'refusal' in opened ? null : this.keep(opened, before?.sessionId ?? null);
   }
 
-  /** The cookies of a new session, whoever opened it. Ends the one that the browser had before. */
+  /** The cookies of a new session. Ends the one that the browser had before. */
   async keep({ token, identity }: SignedIn, before: Uuid | null): Promise<readonly string[]> {
     // The browser's previous cookies become worthless: the session has an id that nobody knew before.
     if (before !== null) await revokeSessions(this.staff, { id: before }, identity);

@@ -13,7 +13,7 @@ export const TASK_QUEUES = {
 } as const;
 export type TaskQueue = keyof typeof TASK_QUEUES;
 
-/** Each rail has a queue of its own: one that hangs holds up only its own payouts. */
+/** Each rail has its own queue, so a rail that hangs delays only its own payouts. */
 export function railQueue(rail: string): string {
   return `${TASK_QUEUES.payouts}/${rail}`;
 }

@@ -12,7 +12,7 @@ import type { WaitingSource } from './waiting.js';
 /** Tells waiting workflows again. (docs/decisions/0039-each-due-thing-is-looked-for-once.md) */
 
 const NAME = 'told again';
-/** A share of the time after which a workflow looks by itself, so that the timers of announced workflows never fire. */
+/** A share of the time after which a workflow looks on its own, so that the timers of announced workflows never fire. */
 const PASS_SHARE = 0.75;
 /** A pass is spread over this many rounds. Each takes at least this long and handles at least this many. */
 const ROUNDS = 40;
@@ -31,7 +31,7 @@ interface TellingDeps {
   readonly outbox: Outbox;
   readonly sources: readonly WaitingSource[];
   readonly clock: Clock;
-  /** After this long a workflow looks by itself. */
+  /** After this long a workflow looks on its own. */
   readonly lookAgainMs: number;
   /** Called with how many get an entry in the outbox. */
   readonly onTold: (resourceType: WaitingType, resources: number) => void;

@@ -86,7 +86,7 @@ export async function listDeliveries(
   return readDeliveries(reader, endpointId, before, limit, MAX_ATTEMPTS);
 }
 
-/** How many of these deliveries, at least one, have no more attempts than a page may. */
+/** How many of these deliveries, at least one, fit the attempts of a page. */
 function withinAttempts(deliveries: readonly WebhookDelivery[], maxAttempts: number): number {
   let attempts = 0;
   const over = deliveries.findIndex(({ steps }, index) => (attempts += steps) > maxAttempts && index > 0);

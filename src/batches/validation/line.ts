@@ -13,7 +13,7 @@ import { literal } from '../../db/statements.js';
 
 /** The one being read and the next: a worker process validates one of a tenant at a time. */
 const WITH_A_WORKFLOW = 2;
-/** A batch begun this often no longer holds up others: something in it makes reading fail. */
+/** A batch started this often no longer delays others: something in it makes reading fail. */
 const BEGUN_TOO_OFTEN = 5;
 
 const WAITS = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;

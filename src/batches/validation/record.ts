@@ -26,7 +26,7 @@ import { lastWithWorkflow, leavesLine, lockLine } from './line.js';
 import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
 
-/** Another run of the same validation has begun, or the validation is over: this one may write no more. */
+/** Another run of the same validation has begun, or the validation is over: this run may no longer write. */
 export class ValidationSuperseded extends Error {
   override name = 'ValidationSuperseded';
 }

@@ -46,7 +46,7 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 /** What a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-/** All that a fee depends on beside the amount: how a schedule is found, everywhere. (CONTRIBUTING.md) */
+/** Everything that a fee depends on besides the amount: the key of a schedule, everywhere. (CONTRIBUTING.md) */
 export const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(

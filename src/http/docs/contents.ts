@@ -18,14 +18,14 @@ interface Chapter {
 
 export const CONTENTS: readonly Chapter[] = [
   {
-    title: 'Begin',
+    title: 'Get started',
     pages: [
-      { path: '', from: 'docs/guides/index.md', about: 'what the service does, and where to begin' },
+      { path: '', from: 'docs/guides/index.md', about: 'what the service does, and where to start' },
       { path: '/first-transfer', from: 'docs/guides/first-transfer.md', about: 'from a token to money that has moved' },
       {
         path: '/idempotency',
         from: 'docs/guides/idempotency.md',
-        about: 'repeat a request safely, and learn what became of it',
+        about: 'repeat a request safely, and learn its outcome',
       },
       {
         path: '/clients',
@@ -43,11 +43,11 @@ export const CONTENTS: readonly Chapter[] = [
         about: 'transfers and payouts that wait for other members',
       },
       { path: '/batches', from: 'docs/guides/batches.md', about: 'pay up to 100,000 people from one file' },
-      { path: '/payouts', from: 'docs/guides/payouts.md', about: 'money to a bank account, and how it can end' },
+      { path: '/payouts', from: 'docs/guides/payouts.md', about: 'money to a bank account, and its possible outcomes' },
     ],
   },
   {
-    title: 'Hear of it',
+    title: 'Get notified',
     pages: [
       { path: '/webhooks', from: 'docs/webhooks.md', about: 'receive and verify deliveries, in five languages' },
       { path: '/events', from: 'docs/guides/events.md', about: 'every type of event, and the log that holds them' },
@@ -69,7 +69,7 @@ export const CONTENTS: readonly Chapter[] = [
       {
         path: '/permissions',
         from: { made: 'permissions', title: 'Permissions' },
-        about: 'which scope and which role an operation asks for',
+        about: 'the scope and the role that an operation needs',
       },
       { path: '/limits', from: 'docs/guides/limits.md', about: 'amounts, months, fees, rates and quotas' },
       { path: '/conventions', from: 'docs/guides/conventions.md', about: 'amounts, times, text, pages and cursors' },

@@ -16,12 +16,12 @@ export function errorsPage(places: Places): Made {
   const content = html`
     <p>
       Every error has this shape. <code>code</code> is stable and for machines, <code>message</code> is for people, and
-      <code>details</code> holds the rule's data where there is any.
+      <code>details</code> holds the rule's data, if there is any.
     </p>
     ${codeBlock('{"error": {"code": "…", "message": "…", "doc_url": "…", "details": {}}}')}
     <p>
-      A 4xx means: correct the request. A 422 is a business rule and never transient. A 503 means that the result is not
-      known: repeat the same request with the same key (<a href="${places.page('/idempotency')}">how</a>).
+      For a 4xx, correct the request. A 422 is a business rule and never transient. A 503 means that the result is
+      unknown: repeat the same request with the same key (<a href="${places.page('/idempotency')}">how</a>).
     </p>
     ${ERROR_CODES.map((code) => errorEntry(code, ERRORS[code]))}
   `;
@@ -54,9 +54,9 @@ export function permissionsPage(routes: readonly Route[], callLink: (route: Rout
   const heads = ['Operation', 'Scope (any of)', 'Role in', 'Roles'];
   const content = html`
     <p>
-      A token has scopes; a member has one role in each account. Without a scope the answer is 401
-      <code>insufficient_scope</code>, without the role 403 <code>authority_insufficient</code>. Lists leave out what
-      the member may not see.
+      A token has scopes; a member has one role in each account. Without the scope you get 401
+      <code>insufficient_scope</code>, without the role 403 <code>authority_insufficient</code>. Lists omit whatever the
+      member may not see.
     </p>
     ${table(
       heads,

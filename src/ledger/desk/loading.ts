@@ -51,7 +51,7 @@ export async function lockAndLoad(
   return { state: groupState(locked, tables), keys: parseKeys(keys), waitedMs };
 }
 
-/** SYSDATE goes on while NOW stands at the statement's beginning. */
+/** SYSDATE advances; NOW stays at the statement's beginning. */
 const WAITED_SQL = 'TIMESTAMPDIFF(MICROSECOND,NOW(6),SYSDATE(6)) AS waited_us';
 
 function lockSql(ids: ReadonlySet<Uuid>): string {

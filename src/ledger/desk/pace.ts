@@ -1,4 +1,4 @@
-/** What a new measure counts for beside all before it. */
+/** The weight of a new measurement against all earlier ones. */
 const WEIGHT = 0.25;
 /** From this share on of the time for which groups here have their locks, others' are in their way. */
 const SHARED_FROM = 0.25;
@@ -49,7 +49,7 @@ export class Pace {
     return this.othersMs > this.heldMs * SHARED_FROM;
   }
 
-  /** For how long the next group goes on gathering. */
+  /** How much longer the next group gathers. */
   gatheringMs(): number {
     if (!this.isShared) return 0;
     const ms = Math.min(this.othersMs * GATHERED_SHARE, LONGEST_GATHERING_MS);

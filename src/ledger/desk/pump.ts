@@ -69,7 +69,7 @@ export class Pump {
     if (this.isIdle) this.watcher.idle();
   }
 
-  /** A group whose commit nobody knows of keeps its place until its time is up: the others go on without it. */
+  /** A group whose commit is unknown keeps its place until its time is up; the others continue without it. */
   private hasRoom(): boolean {
     const { groupsInFlight } = this.options;
     return this.inFlight < groupsInFlight && (!this.pace.isShared || this.inFlight === this.slow);

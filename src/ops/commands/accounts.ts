@@ -52,9 +52,9 @@ function addClockReset(own: Command): void {
     usage: 'reset-clock <account-id>',
     summary: 'allow postings again to an account that is dated ahead of every clock',
     explanation: `
-A process whose clock was wrong may have dated an account ahead; until that time has come nothing is posted to it (503), so
-that it dates no other. Where it is soon, wait. Else this lets it go on from now: its movements keep their dates, and run
-backwards in time at this place, so lists by created_at are not exact around it.`,
+A process with a wrong clock may have dated an account ahead. Until that time nothing is posted to the account (503), so
+that it dates no other. If the time is near, wait. Otherwise this command lets postings continue from now. Movements keep
+their dates and run backwards in time at this point, so lists by created_at are not exact around it.`,
     examples: ["accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'"],
     input: z.object({
       accountId: text,

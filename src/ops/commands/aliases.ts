@@ -11,7 +11,7 @@ export function addAliasCommands(program: Command): void {
   const own = group(program, 'aliases', "the platform's reserved aliases, which nobody may take");
   addCommand(own, {
     usage: 'reserve <alias>',
-    summary: 'reserve an alias: nobody may take it from now on; an account that has it keeps it',
+    summary: 'reserve an alias, so that nobody may take it; an account that has it keeps it',
     examples: ["aliases reserve '$tesoreria'"],
     input: z.object({ alias: text }),
     needs: 'manage',
@@ -23,7 +23,7 @@ export function addAliasCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'unreserve <alias>',
-    summary: 'end the reservation of an alias: anybody may take it again',
+    summary: 'end the reservation of an alias; anybody may take it again',
     examples: ["aliases unreserve '$tesoreria'"],
     input: z.object({ alias: text }),
     needs: 'manage',

@@ -17,7 +17,7 @@ shows elsewhere: whoever can write the whole log anew can do so with other hashe
 export function addAuditLogCommand(program: Command): void {
   addQuery(program, {
     usage: 'audit-log',
-    summary: 'who did what that needs a privilege, newest first; the application can change and delete no line of it',
+    summary: 'privileged acts, newest first; the application cannot change or delete a line',
     explanation: EXPLANATION,
     examples: [
       'audit-log --tenant acme',

@@ -21,14 +21,13 @@ export function addBatchCommands(program: Command): void {
   addReading(own);
   addControl(own, {
     action: 'pause',
-    summary: 'pay no further row until it is resumed; the group of rows under way is finished',
+    summary: 'pause payment until it is resumed; the group of rows in progress is finished',
   });
   addControl(own, { action: 'resume', summary: 'continue to pay a paused batch' });
   addControl(own, {
     action: 'cancel',
     summary: 'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
-    explanation:
-      '\nThe rows that were not paid of one that is being paid are marked as failed with the code canceled by the process that pays.',
+    explanation: '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
     question: (batch) =>
       batch.status === 'executing'
         ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
@@ -92,10 +91,10 @@ function addControl(own: Command, { action, summary, explanation, question }: Co
 function addRemoval(own: Command): void {
   addCommand(own, {
     usage: 'remove-uploads',
-    summary: 'delete the bytes of files that were validated long enough ago; their hash stays',
+    summary: 'delete the bytes of files validated long enough ago; their hashes stay',
     examples: ['batches remove-uploads --older-than 7d --yes'],
     input: z.object({
-      olderThan: option('<time>', 'how long ago they were validated: 7d, 24h', duration),
+      olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration),
     }),
     needs: 'manage',
     run: async ({ database, clock, output, actor }, { olderThan }) => {

@@ -19,7 +19,7 @@ import { PROGRAM } from '../program-name.js';
 
 const input = z.object({
   tenant,
-  reference: option('<reference>', 'your own name for all of it: letters, digits, - and _, up to 24'),
+  reference: option('<reference>', 'your own name for the refund: letters, digits, - and _, up to 24'),
   operation: option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS).optional()),
   asset: option('<asset>', ASSET_NAMES, assetName.optional()),
   from: option('<time>', 'the first moment at which the wrong schedule applied', time.optional()),
@@ -32,7 +32,7 @@ type Input = z.infer<typeof input>;
 export function addFeeRefund(own: Command): void {
   addCommand(own, {
     usage: 'refund',
-    summary: 'give back what a wrong schedule overcharged: one person proposes, another posts',
+    summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
     explanation: `
   fees set …                                           put the schedule right first: what it asks now is what is right
   fees refund --tenant T --reference R --operation O --asset A --from TIME --to TIME --reason TEXT

@@ -45,7 +45,7 @@ export function addFeeCommands(program: Command): void {
   });
   addQuery(own, {
     usage: 'list',
-    summary: 'what a tenant charges; what is not listed is free',
+    summary: 'what a tenant charges; anything not listed is free',
     examples: ['fees list --tenant acme'],
     input: z.object({ tenant }),
     run: async ({ database, output }, { tenant }) => {

@@ -32,7 +32,7 @@ export function addFindingCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'acknowledge <id>',
-    summary: 'say that a finding has been looked into: it is no longer an alarm',
+    summary: 'acknowledge a finding once it has been examined; this ends its alarm',
     explanation: EXPLANATION,
     examples: [
       `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,

@@ -81,7 +81,7 @@ export function addAdjustmentCommands(program: Command): void {
 function addProposal(own: Command): void {
   addCommand(own, {
     usage: 'propose <in|out>',
-    summary: 'propose to put money into an account (in) or take it out (out); nothing moves yet',
+    summary: 'propose to add money to an account (in) or take it out (out); nothing moves yet',
     examples: [
       `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
     ],

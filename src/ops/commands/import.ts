@@ -24,10 +24,10 @@ The file is CSV in UTF-8, with commas or semicolons, and a header of these colum
   phone   in any format; Colombian without a country code
   grant   member=role; several in quotation marks with commas between (may be left out)
 
-Each line needs an alias or a phone. An account of the same type and name that has the phone (of a line without a
-phone: the alias) is the account of that line already, so the same file may be imported again and again: what is open
-stays as it is. Good lines are opened, and each bad one is reported with its line, column, code and value.
-The command ends with 1 when there was a bad line.`;
+Each line needs an alias or a phone. An account of the same type and name with that phone (for a line without a
+phone: with that alias) already is the account of the line, so you may import the same file repeatedly: existing accounts
+stay as they are. Good lines are opened; each bad line is reported with its line, column, code and value.
+The command exits with 1 if there was a bad line.`;
 
 export function addImport(own: Command): void {
   addCommand(own, {

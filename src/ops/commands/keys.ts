@@ -94,11 +94,11 @@ function addRotation(own: Command): void {
 }
 
 const ROLLING = `
-A keyring is id:base64 pairs with commas between. The first makes what is new, all are for reading. Two rounds of restarts:
-  1. Put the new key last, in every process. Nothing is made under it yet.
+A keyring is a list of id:base64 pairs, separated by commas. The first key writes, all keys read. Two rounds of restarts:
+  1. Put the new key last, in every process. Nothing is written under it yet.
   2. When every process has it (the metric keyring_keys shows it), put it first, in every process.
-A process that meets what was made under a key that it lacks answers 503, or postpones what it was doing: nothing is lost by
-a wrong order, but clients wait. Fingerprints and cursors have no second copy, so their old keys stay, behind the first.`;
+A process that lacks a key answers 503 to what was written under it, or postpones the work. A wrong order loses
+nothing, but clients wait. Fingerprints and cursors have no second copy, so their old keys stay, behind the first.`;
 
 type Counts = ReadonlyMap<string, number>;
 

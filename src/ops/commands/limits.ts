@@ -23,7 +23,7 @@ export function addLimitCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'set <account>',
-    summary: "set an account's own limits; those not named stay as they are",
+    summary: "set an account's own limits; limits not named stay unchanged",
     examples: [
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,

@@ -79,7 +79,7 @@ function addApprovalAct<Row extends Transfer | Payout>(
     examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
     input: z.object({
       id: text,
-      reason: option('<text>', `why, up to ${MAX_REASON} characters; the tenant reads that of a rejection`),
+      reason: option('<text>', `why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`),
     }),
     needs: `${noun}.${action}`,
     subject: ({ id }) => id,

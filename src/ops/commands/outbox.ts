@@ -13,18 +13,18 @@ import { outboxFields, outboxStateFields } from '../presenting-bridge.js';
 import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
 
 const EXPLANATION = `
-An entry says that a workflow has to learn of what MySQL decided. It is written with the decision and goes when Temporal
-has taken it, mostly within milliseconds: what stays is what Temporal refused, or could not be asked. What fails of itself
-for twenty minutes is a dead letter: it is left alone until somebody releases it.`;
+An entry tells a workflow about a decision of MySQL. It is written with the decision and removed when Temporal
+has received it, usually within milliseconds. Entries remain if Temporal refuses them or cannot be reached. An entry that
+fails on its own account for twenty minutes is a dead letter: it is left alone until somebody releases it.`;
 
 export function addOutboxCommands(program: Command): void {
-  const own = group(program, 'outbox', 'what Temporal has yet to learn of');
+  const own = group(program, 'outbox', 'entries that Temporal has not received yet');
   addReading(own);
   addRelease(own);
   addCommand(own, {
     usage: 'rebuild',
     summary:
-      'write an entry for everything that waits and has none, as after a restore; again, it writes nothing twice',
+      'write an entry for everything that waits and has none, as after a restore; repeated, it writes nothing twice',
     explanation: EXPLANATION,
     examples: ['outbox rebuild'],
     needs: 'manage',
@@ -50,7 +50,7 @@ export function addOutboxCommands(program: Command): void {
 function addReading(own: Command): void {
   addQuery(own, {
     usage: 'status',
-    summary: 'how many entries there are, how old the oldest is, and why the remaining ones are stuck',
+    summary: 'the number of entries, the age of the oldest, and why they are stuck',
     explanation: EXPLANATION,
     examples: ['outbox status', 'outbox status --json'],
     run: async ({ database, clock, output }) => {

@@ -48,8 +48,8 @@ function addReading(own: Command): void {
     usage: 'stuck',
     summary: 'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
     explanation: `
-Ask the rail again with payouts retry. Where it does not know, ask the bank, and resolve the payout by what it says:
-payouts resolve, with a second person's approval. A stuck payout is never guessed.`,
+Ask the rail again with payouts retry. If it does not know, ask the bank, and resolve the payout by its answer:
+payouts resolve, with a second person's approval. An outcome is never guessed.`,
     examples: ['payouts stuck', 'payouts stuck --json'],
     input: z.object({ limit }),
     run: async ({ database: { reader }, clock, output }, { limit: most }) => {
@@ -80,8 +80,8 @@ function addRetry(own: Command): void {
       'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
     explanation: `
 Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. A rail that took the payout and
-now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. What has
-ended is asked about, and never handed over again.`,
+now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. A payout
+that has ended is asked about, but never handed over again.`,
     examples: [`payouts retry ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     needs: 'resolve',
@@ -121,14 +121,14 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
 function addResolve(own: Command): void {
   addCommand(own, {
     usage: 'resolve <id>',
-    summary: 'resolve a payout by what the bank says: one person proposes, another one approves',
+    summary: "resolve a payout by the bank's answer: one person proposes, another approves",
     explanation: `
   payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
-  payouts resolve ID --approve                         a second person applies what is proposed
+  payouts resolve ID --approve                         a second person applies the proposal
   payouts resolve ID --reject                          ends the proposal
 
-OUTCOME: completed or failed for what is in progress, returned also for what was completed; completed also for what has
-failed and was paid all the same: amount and fee are taken again from what is available. unchanged where the rail
+OUTCOME: completed or failed for a payout in progress; returned also for a completed one; completed also for one that
+failed but was paid after all: amount and fee are taken again from the available balance. unchanged if the rail
 contradicts itself and the payout is right as it is.
 
 While it is proposed nothing is handed to the rail. Before money is given back the rail is asked to void the payment: it

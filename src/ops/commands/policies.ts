@@ -66,7 +66,7 @@ export function addPolicyCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'remove <account>',
-    summary: 'nothing new needs approval, at once or after the delay of the tenant; what is pending goes on waiting',
+    summary: "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
     examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: z.object({ account: text, tenant: within, asset }),
     needs: 'manage',

@@ -20,17 +20,17 @@ const COLUMNS = { required: ['key', 'status', 'raw', 'asset'], optional: ['refer
 
 const EXPLANATION = `
 The statement is CSV in UTF-8 with the columns key (the payout's id), status (completed, failed, returned), raw and asset;
-reference and at may be there. It has what happened on the day (UTC), a line for each outcome; a day on which nothing
-happened is the header alone.
+reference and at are optional. It has a line for each outcome of the day (UTC); a day without outcomes has only the
+header.
 
 ${Object.entries(DIFFERENCES)
   .map(([name, meaning]) => `  ${name.padEnd(15)} ${meaning}`)
   .join('\n')}
 
-Every line is kept and compared with those of all other days. The same file again changes nothing; a corrected one counts
-instead of what was taken for the day before. No money moves: what contradicts a payout (amount, state, paid_twice,
-reference) raises it, and payouts stuck shows it. What is asked of you for each is in docs/payouts.md.
-PAYOUT_RAIL_STATEMENT_DELAY_S says how late a rail may date its lines. The command ends with 1 when there is a difference.`;
+Every line is kept and compared with those of all other days. Loading the same file again changes nothing; a corrected file
+replaces the day's earlier one. No money moves: a line that contradicts a payout (amount, state, paid_twice,
+reference) raises it, and payouts stuck shows it. docs/payouts.md says what to do about each difference.
+PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The command exits with 1 if there is a difference.`;
 
 export const day = z.string().transform((given, context) => {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null;
@@ -42,7 +42,7 @@ export const day = z.string().transform((given, context) => {
 export function addReconcile(own: Command): void {
   addCommand(own, {
     usage: 'reconcile',
-    summary: "take a rail's own statement of a day, and compare it with the payouts",
+    summary: "load a rail's statement of a day, and compare it with the payouts",
     explanation: EXPLANATION,
     examples: [
       'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv',

@@ -19,11 +19,11 @@ export function addReportCommands(program: Command): void {
   const own = group(program, 'reports', 'what the ledger has in all, added up');
   addQuery(own, {
     usage: 'trial-balance',
-    summary: 'what every tenant has, by asset and kind of account; the total is zero',
+    summary: "every tenant's money, by asset and kind of account; the total is zero",
     explanation: EXPLANATION,
     examples: ['reports trial-balance', 'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv'],
     input: z.object({
-      at: option('<time>', 'as it was at this moment, at least 15 seconds ago (default: now)', time.optional()),
+      at: option('<time>', 'at this moment, at least 15 seconds ago (default: now)', time.optional()),
       tenant,
       csv,
     }),
@@ -35,7 +35,7 @@ export function addReportCommands(program: Command): void {
   });
   addQuery(own, {
     usage: 'closing',
-    summary: 'what every tenant had when a month began and when it ended, by asset and kind of account',
+    summary: "every tenant's money at the beginning and end of a month, by asset and kind of account",
     explanation: EXPLANATION,
     examples: ['reports closing --month 2026-10', 'reports closing --month 2026-10 --csv'],
     input: z.object({

@@ -30,19 +30,19 @@ import { rebuildOutbox } from '../support/outbox.js';
 const STEPS = `
   restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything
   restore finish                           a second person finishes the restore, and opens the ledger again:
-    1. every tenant's event log, and every chain of the audit log, continues after the numbers that were lost
+    1. every event log and every chain of the audit log skips the numbers that were lost
     2. everything that waits gets its workflow; workers tell running ones to look again
-    3. each rail is asked what it was given since then, and what became of unfinished payouts
+    3. each rail is asked for the orders that it received since then, and for the outcome of unfinished payouts
     4. the audit
-  If it stops, repeat the command: it continues where it was. Until the ledger is open no step can do harm.`;
+  If it stops, repeat the command: it continues where it stopped. Until the ledger is open, no step can do harm.`;
 
 export function addRestoreCommands(program: Command): void {
-  const own = group(program, 'restore', 'finish putting the database back to an earlier moment');
+  const own = group(program, 'restore', 'reconcile a database restored to an earlier moment');
   addBegin(own);
   addFinish(own);
   addQuery(own, {
     usage: 'status',
-    summary: 'the last restore: whether it is open, how far it has got, and earlier ones that left out a rail',
+    summary: 'the last restore: whether it is open, its progress, and earlier restores that left out a rail',
     examples: ['restore status', 'restore status --json'],
     run: async ({ database, output }) => {
       const last = await lastRestore(database.reader);
@@ -53,7 +53,7 @@ export function addRestoreCommands(program: Command): void {
   });
   addQuery(own, {
     usage: 'findings',
-    summary: 'what the rails contradict after the last restore: payments that we do not know are unknown_here',
+    summary: 'contradictions found by the last restore; unknown_here: a payment that this database does not know',
     examples: ['restore findings', 'restore findings --all --json'],
     input: z.object({ all: flag('include those that need no action') }),
     run: async ({ database, output }, { all }) => {
@@ -69,14 +69,14 @@ const NOTHING = 'No rail contradicts what is here.';
 function addBegin(own: Command): void {
   addCommand(own, {
     usage: 'begin',
-    summary: 'close the ledger of a restored database, and say what was lost',
+    summary: 'close the ledger of a restored database, and state what was lost',
     explanation: STEPS,
     examples: [
       "restore begin --to 2026-11-22T14:10:00Z --until 2026-11-22T14:21:00Z --reason 'ticket 204: a table was dropped'",
       "restore begin --nothing-lost --reason 'moved to another server, ticket 118'",
     ],
     input: z.object({
-      to: option('<time>', 'the moment that was restored: everything committed later is lost', time.optional()),
+      to: option('<time>', 'the moment restored to; everything committed later is lost', time.optional()),
       until: option('<time>', 'when the lost part ended (default: now)', time.optional()),
       skip: option(
         '<count>',
@@ -108,7 +108,7 @@ function addBegin(own: Command): void {
 function addFinish(own: Command): void {
   addCommand(own, {
     usage: 'finish',
-    summary: 'make the restored database good, then open the ledger again',
+    summary: 'reconcile the restored database, then open the ledger',
     explanation: STEPS,
     examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
     input: z.object({

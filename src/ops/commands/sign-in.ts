@@ -18,7 +18,7 @@ last acts. Automation signs in nowhere: its service's key is in OPS_KEY (staff a
 export function addSignInCommands(program: Command): void {
   addCommand(program, {
     usage: 'login <name>',
-    summary: 'sign in with a code from your authenticator: from then on you are the one who acts',
+    summary: 'sign in with a code from your authenticator; later commands act as you',
     explanation: EXPLANATION,
     examples: ['login maria', 'login maria --code 492039'],
     input: z.object({

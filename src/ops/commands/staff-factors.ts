@@ -17,8 +17,8 @@ export function addFactorReset(own: Command): void {
   staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
   staff reset-factor NAME --withdraw      ends the proposal
 
-Neither is for oneself, so it takes two others who may manage. The old authenticator is of no use from then on, every session
-of theirs is over, and so is a lock-out by wrong codes.`,
+Nobody can do either for themselves, so it takes two others with manage. The old authenticator stops working, all sessions of
+the person end, and so does a lock-out by wrong codes.`,
     examples: ["staff reset-factor maria --reason 'lost her phone, ticket 118'", 'staff reset-factor maria --approve'],
     input: z.object({
       name: text,

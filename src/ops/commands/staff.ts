@@ -55,7 +55,7 @@ function addUnbind(own: Command): void {
   addCommand(own, {
     usage: 'unbind <name>',
     summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
-    explanation: 'For somebody who has a new account there. Their sessions end, and their next sign-in takes a code.',
+    explanation: 'For a person with a new account there. Their sessions end, and their next sign-in needs a code.',
     examples: ['staff unbind maria'],
     input: z.object({ name: text }),
     needs: 'manage',
@@ -74,11 +74,11 @@ function addPerson(own: Command): void {
     usage: 'add <name>',
     summary: 'let somebody act; repeated, it gives exactly these rights, and makes them active again',
     explanation: `
-Whoever is new gets an authenticator: its secret is shown once, as a QR code, as an address and for typing. Repeated, nothing
-is made anew. The name is what they sign in and sign with; two that differ by case, accents or look-alikes are one.
+A new person gets an authenticator: its secret is shown once, as a QR code, as a URL and for typing. Repeating the command
+creates no new one. They sign in and sign with this name; names that differ only by case, accents or look-alikes are one.
 
-The first who may manage is added by whoever has the administrator's address of the database: MYSQL_ADMIN_URL. Add two
-more: a lost authenticator takes two others who may manage (staff reset-factor --help).`,
+The first person with manage is added with the database administrator's URL: MYSQL_ADMIN_URL. Add two
+more: replacing a lost authenticator takes two others with manage (staff reset-factor --help).`,
     examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
     input: z.object({ name: text, can }),
     needs: 'manage',
@@ -97,7 +97,7 @@ function addService(own: Command): void {
     usage: 'add-service <name>',
     summary: 'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
     explanation: `
-The program has the key in OPS_KEY, and --as of nobody. A service never counts as a person: what two people do it cannot.`,
+The program has the key in OPS_KEY and uses no --as. A service never counts as a person, so it cannot be one of two people.`,
     examples: ['staff add-service nightly-reconcile --can resolve --json'],
     input: z.object({ name: text, can }),
     needs: 'manage',

@@ -4,14 +4,14 @@ import { addQuery, group } from '../command.js';
 import { sweepFields } from '../presenting-bridge.js';
 
 const EXPLANATION = `
-A sweep finds in MySQL what is due or was left undone, and does it. One worker process at a time does each, or each part of it; when that
-one dies, another takes over within ten seconds.`;
+A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep, or each part of
+it. If that process dies, another takes over within ten seconds.`;
 
 export function addSweepCommands(program: Command): void {
-  const own = group(program, 'sweeps', 'what the workers look for again and again');
+  const own = group(program, 'sweeps', "the workers' loops for due and unfinished work");
   addQuery(own, {
     usage: 'list',
-    summary: 'every sweep, and the worker process that does it',
+    summary: 'every sweep, and the worker process that runs it',
     explanation: EXPLANATION,
     examples: ['sweeps list', 'sweeps list --json'],
     run: async ({ database, output }) => {

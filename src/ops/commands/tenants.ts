@@ -102,7 +102,7 @@ function isChange(change: Readonly<Record<string, bigint | null | undefined>>): 
 function addRecipientBudget(own: Command): void {
   addCommand(own, {
     usage: 'recipient-budget <tenant>',
-    summary: 'how many new people a tenant may look for by alias or phone; with --size, changes it',
+    summary: 'how many new people a tenant may name by alias or phone; --size changes it',
     explanation:
       'Each token of a tenant with a size of its own may use all of it. A change fills it; running processes know within seconds.',
     examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],

@@ -32,8 +32,8 @@ function addIssue(own: Command): void {
     input: z.object({
       name: text,
       tenant,
-      member: option('<member>', 'id or name of the member for whom it speaks'),
-      scopes: option('<scopes>', `separated by commas, as few as will do: ${SCOPES.join(',')}; or all`, scopes),
+      member: option('<member>', 'id or name of the member that it acts for'),
+      scopes: option('<scopes>', `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`, scopes),
       expires: option('<time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)', time.optional()),
       cidrs: option(
         '<ranges>',

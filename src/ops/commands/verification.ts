@@ -14,7 +14,7 @@ const TYPES = DOCUMENT_TYPES.join(', ');
 export function addVerification(own: Command): void {
   addCommand(own, {
     usage: 'verify <account>',
-    summary: 'declare who is behind an account: from now on it may send; repeated, it replaces the declaration',
+    summary: 'declare who is behind an account, so that it may send; repeated, it replaces the declaration',
     examples: [
       "accounts verify '$ana' --tenant acme --legal-name 'Ana María Pérez' --document-type CC --country CO",
       "accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO --document-number-stdin < nit.txt",

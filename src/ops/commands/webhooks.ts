@@ -89,7 +89,7 @@ function addDeliveries(own: Command): void {
     examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
     input: z.object({
       endpoint: text,
-      limit: option('<count>', 'how many at most, up to 100 (default: 25)', limit),
+      limit: option('<count>', 'at most this many, up to 100 (default: 25)', limit),
     }),
     run: async ({ database, output }, { endpoint, limit: most }) => {
       const { id } = await findEndpoint(database.reader, endpoint);
@@ -102,7 +102,7 @@ function addDeliveries(own: Command): void {
 function addRecover(own: Command): void {
   addCommand(own, {
     usage: 'recover <endpoint>',
-    summary: 'send again everything since then that got no 2xx',
+    summary: 'resend everything since a moment that got no 2xx',
     examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
     input: z.object({ endpoint: text, since: option('<time>', 'at most 30 days ago', time) }),
     needs: 'webhook.recover',

@@ -7,7 +7,7 @@ import { hasNoManager } from '../../staff/people.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError } from '../failures.js';
 
-/** Whoever may change the schema creates the staff's first manager. (docs/operations.md, The first of the staff) */
+/** A user who may change the schema creates the staff's first manager. (docs/operations.md, The first of the staff) */
 
 interface Administrator {
   /** Connected as the administrator, so that their acts are on the database where they have the right. */

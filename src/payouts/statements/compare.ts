@@ -7,14 +7,14 @@ import { DAY_MS, type DatedLine, shownDay } from './store.js';
 /** The differences between a statement's lines and our payouts. Pure. (docs/payouts.md) */
 
 export const DIFFERENCES = {
-  missing_here: 'the rail names what we do not have, or have on another rail',
-  amount: 'both have it, with another amount or asset',
-  state: 'both have it, in another state',
+  missing_here: 'the rail names a payout that we do not have, or have on another rail',
+  amount: 'the amount or asset differs',
+  state: 'the state differs',
   paid_twice: 'a second completed line of one payout, on another day or with another reference',
-  reference: 'both have it, under another reference of the rail',
+  reference: "the rail's reference differs",
   twice: 'the same line a second time',
   missing_there: 'it was settled here, and no statement of any day has it',
-  no_statement: 'no whole statement of an earlier day was taken, and outcomes of ours wait for it',
+  no_statement: 'no complete statement of an earlier day was loaded, and outcomes of ours wait for it',
 } as const;
 
 export interface Difference {

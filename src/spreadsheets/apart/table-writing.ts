@@ -16,7 +16,7 @@ const THREAD = new URL('./table-thread.js', import.meta.url);
 /** V8's heap. A hundred thousand rows take a third of it. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
-/** In a thread of its own: packing takes seconds. Rejects like the thread, the rows, or the signal's reason. */
+/** In its own thread, since packing takes seconds. Rejects like the thread, the rows, or the signal's reason. */
 export async function writeApart(
   wanted: WantedTable,
   pieces: AsyncIterable<readonly TableRow[]>,

@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Candidate, Room } from './finding.js';
 
-/** What one round takes: no more healthy or failing endpoints than there is room for. */
+/** The endpoints of one round: healthy and failing ones, each up to the room there is. */
 export class Choice {
   private readonly taken = new Map<Uuid, Candidate>();
   private well = 0;

@@ -7,7 +7,7 @@ import type { Outcome } from '../drain/outcomes.js';
 import type { WebhookDeps } from '../deps.js';
 import { isSuccess, PROMPT_MS, WINDOW } from '../rules.js';
 
-/** First attempts of a few events, in order. It begins no more once time is up or one has failed. */
+/** First attempts of a few events, in order. It starts no more once time is up or one has failed. */
 export class Flight {
   readonly sends = new AbortController();
   private readonly line: OpenDelivery[];

@@ -106,7 +106,7 @@ export class Senders {
     });
   }
 
-  /** Returns whether anything was begun, and how long looking took. */
+  /** Returns whether anything was started, and how long the look took. */
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
     const began = performance.now();
     const { database, clock } = this.deps;

@@ -1410,12 +1410,12 @@ export interface components {
       files: {
         /**
          * Format: uri
-         * @description Which rows failed and why; from the rejection of the file until it is removed.
+         * @description Which rows failed and why; from the rejection until retention removes it.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description What became of each row; from the end of the execution until it is removed.
+         * @description The outcome of each row; from the end of the execution until retention removes it.
          */
         result_url: string | null;
       };
@@ -1802,12 +1802,12 @@ export interface components {
       files: {
         /**
          * Format: uri
-         * @description Which rows failed and why; from the rejection of the file until it is removed.
+         * @description Which rows failed and why; from the rejection until retention removes it.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description What became of each row; from the end of the execution until it is removed.
+         * @description The outcome of each row; from the end of the execution until retention removes it.
          */
         result_url: string | null;
       };
@@ -2193,7 +2193,7 @@ export interface components {
         | 'internal_error'
         | 'ledger_unavailable'
         | null;
-      /** @description What it created, or its key had created before, even if it was answered 503. */
+      /** @description The resource that it created, or that its key had created before, even after a 503. */
       resource: {
         /** @enum {string} */
         type:
@@ -2230,7 +2230,7 @@ export interface components {
       before: number;
       /**
        * Format: date-time
-       * @description What happened later, up to `created_at`, is undone: whatever was said about it no longer holds.
+       * @description Everything later, up to `created_at`, is undone; statements about it no longer hold.
        * @example 2026-11-01T14:05:00.000Z
        */
       restored_to: string;

@@ -61,10 +61,10 @@ export class Reference {
           </ul>`,
     );
     const content = html`<p>
-        All bodies are JSON, but for uploads, which are multipart forms, and the files that batches give back. Every
-        request carries a token, every answer its <code>Svc-Request-Id</code>. For machines there is
-        <a href="${this.places.openApi}">openapi.json</a> (OpenAPI 3.1); the
-        <a href="${this.places.page(OBJECTS)}">objects</a> that are answered have a page of their own, and so have the
+        All bodies are JSON, except uploads, which are multipart forms, and files. Every request carries a token, every
+        response its <code>Svc-Request-Id</code>. For machines there is
+        <a href="${this.places.openApi}">openapi.json</a> (OpenAPI 3.1). See also the
+        <a href="${this.places.page(OBJECTS)}">objects</a> in responses, and the
         <a href="${this.places.page(SENT)}">deliveries</a> to your endpoints.
       </p>
       ${groups}`;
@@ -185,7 +185,7 @@ export class Reference {
     const { schemas } = this.document.components;
     const shown = Object.entries(schemas).filter(([name]) => this.links.object(name) !== undefined);
     const within = { schemas, links: { object: () => undefined } };
-    const content = html`<p>What answers are made of. A field that may be null is always there.</p>
+    const content = html`<p>The objects in responses. A field that may be null is always present.</p>
       ${shown.map(
         ([name, schema]) =>
           html`<article id="${name}">
@@ -215,8 +215,8 @@ export class Reference {
       </article>`;
     });
     const content = html`<p>
-        What is posted to your endpoints, and what the log holds:
-        <a href="${this.places.page('/events')}">when each comes</a>,
+        The events that your endpoints receive and that the log holds. See
+        <a href="${this.places.page('/events')}">when each is sent</a> and
         <a href="${this.places.page('/webhooks')}">how to verify it</a>.
       </p>
       ${articles}`;
