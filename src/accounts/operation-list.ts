@@ -17,7 +17,7 @@ import { readReach } from './reachable.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** What decides who may see an operation that leaves an account, and which lists it appears in. */
-interface Operation extends TimePosition {
+export interface AccountOperation extends TimePosition {
   readonly tenantId: Uuid;
   readonly sourceAccountId: Uuid;
 }
@@ -44,7 +44,7 @@ type Destination = Readonly<
   Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
 >;
 
-export interface OperationList<Row extends Operation> {
+export interface OperationList<Row extends AccountOperation> {
   /** With the indexes `source` and `status` (or `tenant`, without statuses), each ending in created_at and id. */
   readonly table: Table<Row>;
   /** Every value of the column `status`; empty if there is no such column. */
@@ -62,7 +62,7 @@ function visibleSql({ seenFrom }: Pick<OperationList<never>, 'seenFrom'>, caller
 }
 
 /** One of the tenant's operations. Throws not_found, authority_insufficient. */
-export async function readOperation<Row extends Operation>(
+export async function readOperation<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
@@ -80,7 +80,7 @@ export async function readOperation<Row extends Operation>(
 }
 
 /** The tenant's operations that the member may see, newest first, those before `before`. */
-export async function listOperations<Row extends Operation>(
+export async function listOperations<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
@@ -103,7 +103,7 @@ export async function listOperations<Row extends Operation>(
 }
 
 /** SQL over the row `l` for the filters without an index: each page examines a bounded number of rows for them. */
-function furtherSql<Row extends Operation>({ table }: OperationList<Row>, filter: OperationFilter): string[] {
+function furtherSql<Row extends AccountOperation>({ table }: OperationList<Row>, filter: OperationFilter): string[] {
   const { destination = {}, asset, least, most } = filter;
   const bound = (sign: string, raw: bigint | undefined): string[] =>
     raw === undefined ? [] : [`l.raw${sign}${bigint.literal(raw)}`];
@@ -119,7 +119,7 @@ function furtherSql<Row extends Operation>({ table }: OperationList<Row>, filter
 }
 
 /** The tenant's operations that match these filters, except the status filter if they are of one account. */
-function operationRows<Row extends Operation>(
+function operationRows<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
   { status, sourceAccountId, from, to }: OperationFilter,
   tenantId: Uuid,
@@ -136,7 +136,7 @@ function operationRows<Row extends Operation>(
 }
 
 /** For operators, regardless of what members may see: the tenant's newest `limit`, by status, account or both. */
-export async function listNewest<Row extends Operation>(
+export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   { tenantId, ...filter }: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
@@ -155,7 +155,7 @@ export async function listNewest<Row extends Operation>(
 }
 
 /** At most one: what the key or request created, if it matches the other filters and the member may see it. */
-async function madeBy<Row extends Operation>(
+async function madeBy<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
@@ -185,7 +185,7 @@ async function resourceOfKey(
 }
 
 /** The SQL's filters, applied to an operation found by other means. */
-function isWithin(made: Operation, filter: OperationFilter): boolean {
+function isWithin(made: AccountOperation, filter: OperationFilter): boolean {
   const { status, sourceAccountId, from, to, destination, asset, least, most } = filter;
   const columns: Readonly<Record<string, unknown>> = { ...made };
   const raw = typeof columns.raw === 'bigint' ? columns.raw : 0n;
