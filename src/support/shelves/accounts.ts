@@ -39,7 +39,7 @@ export const accountShelf: Shelf<Account> = {
         html`<p>${formatAmount({ raw, asset })} available, ${formatAmount({ raw: held, asset })} held</p>`,
     );
     return {
-      title: `Account of ${type === 'system' ? name : displayName(type, name)}`,
+      title: `Account of ${displayName(type, name)}`,
       facts: [
         ['Status', tag(account.status)],
         ['Type', type],
