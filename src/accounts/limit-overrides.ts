@@ -5,7 +5,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
-import { literal, upsertSql } from '../db/statements.js';
+import { deleteSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { limitsOf } from './limits.js';
@@ -69,11 +69,7 @@ export async function clearAccountLimits(
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, accountId);
-    const removed = await transaction.execute(
-      `DELETE FROM account_limits WHERE account_id=${literal(accountLimits, 'accountId', accountId)}
-       AND asset=${literal(accountLimits, 'asset', asset)}`,
-    );
-    if (removed === 0) return false;
+    if ((await transaction.execute(deleteSql(accountLimits, { accountId, asset }))) === 0) return false;
     await recordAct(transaction, actor, clock(), accountAct(account, 'limits.clear', { asset }));
     return true;
   });

@@ -12,7 +12,7 @@ import {
   bonusBatchStorage,
   uploadChunks,
 } from '../db/entities/bonuses.js';
-import { updateSql } from '../db/statements.js';
+import { deleteSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
 const FILES_AT_A_TIME = 100;
@@ -56,7 +56,7 @@ async function deleteFiles(
     for (const row of rows)
       await transact(database, async (transaction) => {
         const batchId = uuid.parse(row.batch_id);
-        await transaction.execute(`DELETE FROM upload_chunks WHERE batch_id=${uuid.literal(batchId)}`);
+        await transaction.execute(deleteSql(uploadChunks, { batchId }));
         await transaction.execute(updateSql(bonusBatchStorage, { fileBytes: 0 }, { batchId }));
         await record(transaction, uuid.parse(row.tenant_id), batchId);
       });

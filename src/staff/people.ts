@@ -6,7 +6,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffRight, staffSessions } from '../db/entities/staff.js';
-import { insertSql, literal, updateSql } from '../db/statements.js';
+import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { foldedName } from './name.js';
@@ -132,11 +132,7 @@ export async function hasNoManager(reader: Reader): Promise<boolean> {
 
 /** Ends all of a person's open sessions, in a transaction that removes some of their rights. */
 export async function endSessions(transaction: Transaction, clock: Clock, staffId: Uuid): Promise<void> {
-  const { name } = staffSessions;
-  await transaction.execute(
-    `UPDATE ${name} SET revoked_at=${literal(staffSessions, 'revokedAt', clock())}
-     WHERE staff_id=${literal(staffSessions, 'staffId', staffId)} AND revoked_at IS NULL`,
-  );
+  await transaction.execute(updateSql(staffSessions, { revokedAt: clock() }, { staffId, revokedAt: null }));
 }
 
 export function sealedColumns({ sealed }: NewFactor): Pick<Staff, 'factorKeyId' | 'factorSecret'> {
