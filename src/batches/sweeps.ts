@@ -21,12 +21,12 @@ export function lapseSweep(deps: LapsingDeps, readyDays: number): Sweep {
 }
 
 /** The bytes of files that were validated this many days ago. */
-export function uploadsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
+export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'uploaded files',
     everyMs: EVERY_MS,
     run: async () => {
-      await deleteUploadedBytes(database, instant(clock() - keptDays * DAY_MS));
+      await deleteUploadedBytes(deps, instant(deps.clock() - keptDays * DAY_MS));
       return false;
     },
   };

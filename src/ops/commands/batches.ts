@@ -8,7 +8,7 @@ import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
 import { actOnBatch } from '../../batches/acting.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/reading.js';
-import { deleteUploadedBytesAs } from '../../batches/retention.js';
+import { deleteUploadedBytes } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
 import type { BatchAct } from '../../temporal/contracts.js';
 import { addCommand, addQuery, group } from '../command.js';
@@ -98,10 +98,10 @@ function addRemoval(own: Command): void {
       olderThan: option('<time>', 'how long ago they were validated: 7d, 24h', duration),
     }),
     needs: 'manage',
-    run: async ({ database, clock, output, actor }, { olderThan }) => {
-      await output.confirm('Delete the bytes of validated files');
-      const before = instant(clock() - olderThan);
-      output.one({ removed: await deleteUploadedBytesAs(database, clock, before, actor()) });
+    run: async (ops, { olderThan }) => {
+      await ops.output.confirm('Delete the bytes of validated files');
+      const before = instant(ops.clock() - olderThan);
+      ops.output.one({ removed: await deleteUploadedBytes(ops, before, ops.actor()) });
     },
   });
 }
