@@ -13,6 +13,7 @@ import {
   NOTHING_COMES,
   planChange,
   type Policy,
+  policyDetails,
   type PolicyPlan,
   type PolicyState,
   policyState,
@@ -142,12 +143,4 @@ function actsOf(
 
 function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): ActDetails {
   return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
-}
-
-function policyDetails(policy: Policy | null): ActDetails {
-  return {
-    threshold: policy?.threshold.toString() ?? null,
-    approvals: policy?.approvals ?? null,
-    expires_in_s: policy?.expiresInS ?? null,
-  };
 }

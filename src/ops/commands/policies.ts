@@ -10,6 +10,7 @@ import {
   setPolicy,
   MIN_EXPIRY_S,
 } from '../../approvals/policies.js';
+import { policyDetails } from '../../approvals/policy-rules.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
@@ -79,21 +80,9 @@ export function addPolicyCommands(program: Command): void {
   });
 }
 
-function policyFields({ asset, threshold, approvals, expiresInS, coming }: AccountPolicy): Fields {
-  const own = { asset, threshold: { raw: threshold, asset }, approvals, expires_in_s: expiresInS };
-  return { ...own, pending: comingFields(coming) };
-}
-
-function comingFields(coming: AccountPolicy['coming']): Fields[string] {
-  if (coming === null) return null;
-  const { policy, effectiveAt } = coming;
-  const next =
-    policy === null
-      ? { threshold: null, approvals: null, expires_in_s: null }
-      : {
-          threshold: policy.threshold.toString(),
-          approvals: policy.approvals,
-          expires_in_s: policy.expiresInS,
-        };
-  return { ...next, effective_at: toRfc3339(effectiveAt) };
+function policyFields(policy: AccountPolicy): Fields {
+  const { asset, threshold: raw, coming } = policy;
+  const pending =
+    coming === null ? null : { ...policyDetails(coming.policy), effective_at: toRfc3339(coming.effectiveAt) };
+  return { asset, ...policyDetails(policy), threshold: { raw, asset }, pending };
 }
