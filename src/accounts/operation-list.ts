@@ -161,10 +161,14 @@ async function madeBy<Row extends AccountOperation>(
   caller: Caller,
   filter: OperationFilter,
 ): Promise<Page<Row>> {
-  const ids = await Promise.all([
-    ...(filter.idempotencyKey === undefined ? [] : [resourceOfKey(list, reader, caller, filter.idempotencyKey)]),
-    ...(filter.requestId === undefined ? [] : [resourceOfRequest(reader, caller.tenantId, filter.requestId)]),
-  ]);
+  const { tenantId } = caller;
+  const { idempotencyKey, requestId } = filter;
+  const ids: (Uuid | null)[] = [];
+  if (idempotencyKey !== undefined) {
+    const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey, resourceType: list.resourceType });
+    ids.push(bound?.resourceId ?? null);
+  }
+  if (requestId !== undefined) ids.push(await resourceOfRequest(reader, tenantId, requestId));
   const [id = null, ...others] = new Set(ids);
   if (id === null || others.length > 0) return { items: [], next: null };
   const made = await readOperation(list, reader, caller, id).catch((refusal: unknown) => {
@@ -172,16 +176,6 @@ async function madeBy<Row extends AccountOperation>(
     throw refusal;
   });
   return { items: made !== undefined && isWithin(made, filter) ? [made] : [], next: null };
-}
-
-async function resourceOfKey(
-  { resourceType }: Pick<OperationList<never>, 'resourceType'>,
-  reader: Reader,
-  { tenantId }: Caller,
-  idempotencyKey: string,
-): Promise<Uuid | null> {
-  const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey, resourceType });
-  return bound?.resourceId ?? null;
 }
 
 /** The SQL's filters, applied to an operation found by other means. */
