@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { members } from '../../db/entities/parties.js';
-import { addCommand } from '../command.js';
+import { command } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines.js';
@@ -29,48 +28,46 @@ phone: the alias) is the account of that line already, so the same file may be i
 stays as it is. Good lines are opened, and each bad one is reported with its line, column, code and value.
 The command ends with 1 when there was a bad line.`;
 
-export function addImport(own: Command): void {
-  addCommand(own, {
-    usage: 'import <file>',
-    summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
-    explanation: EXPLANATION,
-    examples: [
-      'accounts import people.csv --tenant acme --dry-run',
-      'accounts import people.csv --tenant acme --report bad-lines.csv',
-    ],
-    input: z.object({
-      file: text,
-      tenant,
-      dryRun: flag('say what would happen, and open nothing'),
-      report: optional('<csv>', 'write every bad line into this file'),
-    }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
-      const { id: tenantId } = await findTenant(database.reader, tenant);
-      const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
-      const total = await countLines(file);
-      // It would be emptied, and nobody else may have it.
-      if (reportPath !== undefined && (await isSameFile(file, reportPath)))
-        throw new UsageError('--report names the file that is imported');
-      const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
-      const shown: LineProblem[] = [];
-      const job = new ImportJob({ database, clock, actor: actor(), dryRun }, tenantId, {
-        onBadLine: async (problems) => {
-          shown.push(...problems.slice(0, MAX_SHOWN - shown.length));
-          await report?.write(problems);
-        },
-        onProgress: (done) => output.progress(dryRun ? 'Checking' : 'Importing', done, total),
-      });
-      try {
-        for await (const line of readCsv(file, COLUMNS)) await job.take(lines.read(line));
-        await job.finish();
-      } finally {
-        await report?.close();
-      }
-      tell(output, job, shown, { dryRun, reportPath });
-    },
-  });
-}
+export const importCommand = command({
+  usage: 'import <file>',
+  summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
+  explanation: EXPLANATION,
+  examples: [
+    'accounts import people.csv --tenant acme --dry-run',
+    'accounts import people.csv --tenant acme --report bad-lines.csv',
+  ],
+  input: z.object({
+    file: text,
+    tenant,
+    dryRun: flag('say what would happen, and open nothing'),
+    report: optional('<csv>', 'write every bad line into this file'),
+  }),
+  needs: 'manage',
+  run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
+    const { id: tenantId } = await findTenant(database.reader, tenant);
+    const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
+    const total = await countLines(file);
+    // It would be emptied, and nobody else may have it.
+    if (reportPath !== undefined && (await isSameFile(file, reportPath)))
+      throw new UsageError('--report names the file that is imported');
+    const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
+    const shown: LineProblem[] = [];
+    const job = new ImportJob({ database, clock, actor: actor(), dryRun }, tenantId, {
+      onBadLine: async (problems) => {
+        shown.push(...problems.slice(0, MAX_SHOWN - shown.length));
+        await report?.write(problems);
+      },
+      onProgress: (done) => output.progress(dryRun ? 'Checking' : 'Importing', done, total),
+    });
+    try {
+      for await (const line of readCsv(file, COLUMNS)) await job.take(lines.read(line));
+      await job.finish();
+    } finally {
+      await report?.close();
+    }
+    tell(output, job, shown, { dryRun, reportPath });
+  },
+});
 
 async function isSameFile(known: string, other: string): Promise<boolean> {
   const [one = null, another = null] = await Promise.all([known, other].map((path) => stat(path).catch(() => null)));
