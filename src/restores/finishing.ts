@@ -40,21 +40,20 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
   return open;
 }
 
-/** Does `work` unless it was done before. Returns whether it did it now. */
+/** Does `work` unless it was done before. */
 export async function stepOf(
   { database, clock }: DatabaseDeps,
   restore: Restore,
   step: Step,
   work: () => Promise<void>,
-): Promise<boolean> {
-  if (restore[step] !== null) return false;
+): Promise<void> {
+  if (restore[step] !== null) return;
   await work();
   await transact(database, (transaction) =>
     transaction.execute(
       `UPDATE restores SET ${restores.column(step).name}=${time.literal(clock())} WHERE id=${uuid.literal(restore.id)}`,
     ),
   );
-  return true;
 }
 
 /** If anything was lost, skips the numbers that somebody may have seen. */
@@ -63,7 +62,7 @@ export function moveNumbers(
   restore: Restore,
   by: StaffIdentity,
   onProgress: Progress,
-): Promise<boolean> {
+): Promise<void> {
   return stepOf(deps, restore, 'movedAt', async () => {
     if (!isLossy(restore)) return;
     await moveSequences(deps, restore, by, (done, total) => onProgress('Leaving a gap', done, total));

@@ -69,7 +69,7 @@ const beginCommand = command({
   run: async (ops, { to, until, skip, reason }) => {
     const lost = to === undefined ? null : { restoredTo: to, until: until ?? ops.clock(), skip: skip ?? null };
     await ops.output.confirm('Close the ledger: nothing is posted until the restore is finished');
-    output(ops, await beginRestore(ops, lost, reason, ops.by()));
+    ops.output.one(restoreFields(await beginRestore(ops, lost, reason, ops.by())));
     ops.output.say(`The ledger is closed. A second person finishes it: ${PROGRAM} restore finish --as NAME`);
   },
 });
@@ -201,17 +201,12 @@ async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
   const { database, clock, output: out } = ops;
   const onProgress = (rail: string, asked: number): void => out.progress(`Asking ${rail}`, asked, asked);
   try {
-    const { cannotList } = await askRails({ database, clock, restore, onProgress }, rails);
-    for (const rail of cannotList)
+    for (const rail of await askRails({ database, clock, restore, onProgress }, rails))
       out.say(`${rail} does not list its payments: take its statements since then (payouts reconcile --help)`);
   } catch (failure) {
     if (!(failure instanceof RailSilent)) throw failure;
     throw new OpsError(`${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`);
   }
-}
-
-function output({ output: out }: Ops, restore: Restore): void {
-  out.one(restoreFields(restore));
 }
 
 export const restoreCommands = group('restore', 'finish putting the database back to an earlier moment', [
