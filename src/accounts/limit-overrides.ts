@@ -28,9 +28,9 @@ export async function setAccountLimits(
   clock: Clock,
   change: LimitChange,
   actor: Actor,
-): Promise<AccountLimits> {
+): Promise<void> {
   const { accountId, asset } = change;
-  return transact(database, async (transaction) => {
+  await transact(database, async (transaction) => {
     const account = await lockAccount(transaction, accountId);
     const before = await transaction.find(accountLimits, { accountId, asset });
     const own: AccountLimits = {
@@ -47,7 +47,6 @@ export async function setAccountLimits(
     await transaction.execute(upsertSql(accountLimits, [own], ['minimum', 'maximum', 'month']));
     const details = { asset, minimum: textOf(own.minimum), maximum: textOf(own.maximum), month: textOf(own.month) };
     await recordAct(transaction, actor, clock(), accountAct(account, 'limits.set', details));
-    return own;
   });
 }
 
