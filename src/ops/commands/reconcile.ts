@@ -3,6 +3,7 @@ import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
+import { parsedText } from '../../core/parsed-text.js';
 import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
@@ -31,12 +32,10 @@ instead of what was taken for the day before. No money moves: what contradicts a
 reference) raises it, and payouts stuck shows it. What is asked of you for each is in docs/payouts.md.
 PAYOUT_RAIL_STATEMENT_DELAY_S says how late a rail may date its lines. The command ends with 1 when there is a difference.`;
 
-export const day = z.string().transform((given, context) => {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null;
-  if (at !== null) return at;
-  context.addIssue(`${given} is no day: write it as 2026-11-21`);
-  return z.NEVER;
-});
+export const day = parsedText(
+  (given) => (/^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null),
+  (given) => `${given} is no day: write it as 2026-11-21`,
+);
 
 export const reconcileCommand = command({
   usage: 'reconcile',
