@@ -6,10 +6,9 @@ import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines.js';
 import { readCsv } from '../import/csv-lines.js';
-import { ImportJob } from '../import/import-job.js';
+import { importLines } from '../import/import-job.js';
 import { ReportFile } from '../import/report.js';
 import { flag, optional, tenant, text } from '../inputs.js';
-import type { Output } from '../output.js';
 
 /** How many bad lines are shown; the report file contains all. */
 const MAX_SHOWN = 20;
@@ -51,21 +50,31 @@ export const importCommand = command({
     if (reportPath !== undefined && (await isSameFile(file, reportPath)))
       throw new UsageError('--report names the file that is imported');
     const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
+    const counts = { lines: 0, opened: 0, known: 0, bad: 0 };
     const shown: LineProblem[] = [];
-    const job = new ImportJob({ database, clock, actor: actor(), dryRun }, tenantId, {
-      onBadLine: async (problems) => {
-        shown.push(...problems.slice(0, MAX_SHOWN - shown.length));
-        await report?.write(problems);
-      },
-      onProgress: (done) => output.progress(dryRun ? 'Checking' : 'Importing', done, total),
-    });
+    const deps = { database, clock, actor: actor(), dryRun };
     try {
-      for await (const line of readCsv(file, COLUMNS)) await job.take(lines.read(line));
-      await job.finish();
+      for await (const group of importLines(deps, tenantId, readCsv(file, COLUMNS), lines)) {
+        counts.lines += group.length;
+        for (const outcome of group) {
+          counts[typeof outcome === 'string' ? outcome : 'bad'] += 1;
+          if (typeof outcome === 'string') continue;
+          shown.push(...outcome.slice(0, MAX_SHOWN - shown.length));
+          await report?.write(outcome);
+        }
+        output.progress(dryRun ? 'Checking' : 'Importing', counts.lines, total);
+      }
     } finally {
       await report?.close();
     }
-    tell(output, job, shown, { dryRun, reportPath });
+    output.one({ ...counts, dry_run: dryRun });
+    if (counts.bad === 0) return;
+    for (const { line, column, code, value, message } of shown)
+      output.say(`line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`);
+    if (reportPath === undefined && counts.bad > MAX_SHOWN)
+      output.say('More: --report bad-lines.csv writes all of them.');
+    const where = reportPath === undefined ? '' : `; they are in ${reportPath}`;
+    throw new OpsError(`${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`);
   },
 });
 
@@ -79,25 +88,4 @@ async function countLines(file: string): Promise<number> {
   let count = 0;
   for await (const _ of readCsv(file, COLUMNS)) count += 1;
   return count;
-}
-
-interface Told {
-  readonly dryRun: boolean;
-  readonly reportPath: string | undefined;
-}
-
-function tell(
-  output: Output,
-  { counts }: ImportJob,
-  shown: readonly LineProblem[],
-  { dryRun, reportPath }: Told,
-): void {
-  output.one({ ...counts, dry_run: dryRun });
-  if (counts.bad === 0) return;
-  for (const { line, column, code, value, message } of shown)
-    output.say(`line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`);
-  if (reportPath === undefined && counts.bad > MAX_SHOWN)
-    output.say('More: --report bad-lines.csv writes all of them.');
-  const where = reportPath === undefined ? '' : `; they are in ${reportPath}`;
-  throw new OpsError(`${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`);
 }
