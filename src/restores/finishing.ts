@@ -1,5 +1,5 @@
 import { recordAct } from '../access/audit-log.js';
-import { ApiError } from '../core/errors.js';
+import { ApiError, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
@@ -28,13 +28,10 @@ type Progress = (what: string, done: number, total: number) => void;
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);
-  if (open === undefined) throw new ApiError({ code: 'invalid_state', message: 'this database was never restored' });
+  if (open === undefined) throw invalidState('this database was never restored');
   if (open.finishedAt !== null) return open;
   if (open.beganById === null)
-    throw new ApiError({
-      code: 'invalid_state',
-      message: 'nobody has said yet to which moment the database was restored: restore begin --help',
-    });
+    throw invalidState('nobody has said yet to which moment the database was restored: restore begin --help');
   const refusal = secondPersonRefusal(open.beganById, by.id);
   if (refusal !== null) throw new ApiError(refusal);
   return open;

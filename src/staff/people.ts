@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
 import { checkedText } from '../core/checked-text.js';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { ApiError, invalidField, invalidState, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
@@ -87,10 +87,7 @@ async function keepManager(transaction: Transaction, { id, name }: Staff): Promi
     mayManage,
   );
   if (managers.length === 1 && managers[0]?.id === id)
-    throw new ApiError({
-      code: 'invalid_state',
-      message: `${name} is the last person who may manage the staff: let another one manage first`,
-    });
+    throw invalidState(`${name} is the last person who may manage the staff: let another one manage first`);
 }
 
 function mayManage({ rights, factorSecret }: Staff): boolean {
