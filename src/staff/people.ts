@@ -61,7 +61,7 @@ export async function setService(
   const key = `ssk_${randomBytes(32).toString('base64url')}`;
   return transact(database, async (transaction) => {
     const { known, row } = await rowOf(transaction, clock, 'service', wanted);
-    const service: Staff = { ...row, keyHash: hashOf(key) };
+    const service: Staff = { ...row, keyHash: hash('sha256', key, 'buffer') };
     await store(transaction, known, service);
     await recordSet(transaction, clock, service, actor);
     return { service, key };
@@ -73,7 +73,7 @@ export async function findService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   key: string,
 ): Promise<StaffIdentity | null> {
-  const service = await database.current.find(staff, { keyHash: hashOf(key) });
+  const service = await database.current.find(staff, { keyHash: hash('sha256', key, 'buffer') });
   if (service?.active !== true) return null;
   await database.withTransaction((transaction) =>
     transaction.execute(updateSql(staff, { lastUsedAt: clock() }, { id: service.id })),
@@ -165,10 +165,6 @@ async function store(transaction: Transaction, known: Staff | undefined, row: St
 function recordSet(transaction: Transaction, clock: Clock, one: Staff, actor: Actor): Promise<void> {
   const details = { kind: one.kind, rights: one.rights.join(',') };
   return recordAct(transaction, actor, clock(), staffAct(one, 'staff.set', details));
-}
-
-function hashOf(key: string): Buffer {
-  return hash('sha256', key, 'buffer');
 }
 
 /** Null if they are still active staff with the right: they may have lost it since they proved who they are. */

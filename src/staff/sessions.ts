@@ -57,7 +57,7 @@ export async function openSession(
     id: newId(),
     staffId: identity.id,
     door,
-    tokenHash: hashOf(token),
+    tokenHash: hash('sha256', token, 'buffer'),
     place: [...place].slice(0, MAX_PLACE).join(''),
     createdAt: now,
     lastUsedAt: now,
@@ -86,7 +86,7 @@ export async function findSession(
   door: StaffSession['door'],
   idleMs = SESSION_MS,
 ): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
-  const session = await database.current.find(staffSessions, { tokenHash: hashOf(token), door });
+  const session = await database.current.find(staffSessions, { tokenHash: hash('sha256', token, 'buffer'), door });
   const now = clock();
   if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs) return null;
   const person = await database.current.find(staff, { id: session.staffId });
@@ -133,8 +133,4 @@ export async function listOpenSessions(
 
 function isOpen({ revokedAt, expiresAt }: StaffSession, now: Instant): boolean {
   return revokedAt === null && now < expiresAt;
-}
-
-function hashOf(token: string): Buffer {
-  return hash('sha256', token, 'buffer');
 }
