@@ -19,37 +19,30 @@ export interface ImportDeps extends DatabaseDeps {
  * one by its alias: if an account of the same type and name has it, they are the same. Throws what openAccounts throws.
  */
 export async function importAccounts(
-  deps: ImportDeps,
+  { database, clock, actor, dryRun }: ImportDeps,
   tenantId: Uuid,
   wanted: readonly NewAccount[],
 ): Promise<readonly Imported[]> {
-  const drafted = wanted.map((one) => draftAccount(one, deps.clock()));
+  const drafted = wanted.map((one) => draftAccount(one, clock()));
   const drafts = drafted.flatMap((one) => ('draft' in one ? one.draft : []));
-  const known = await findKnown(deps.database.reader, tenantId, drafts);
+  const known = await findKnown(database.reader, tenantId, drafts);
   const fresh = drafts.filter((draft) => !known.has(draft));
+  const judged = dryRun
+    ? await judgeDrafts(database.reader, tenantId, fresh, clock())
+    : await openAccounts(database, clock, tenantId, fresh, actor);
   const refusals = new Map<Draft, Refusal>();
-  (await openFresh(deps, tenantId, fresh)).forEach((refusal, index) => {
-    const draft = fresh[index];
-    if (draft !== undefined && refusal !== null) refusals.set(draft, refusal);
+  fresh.forEach((draft, index) => {
+    const refusal = judged[index] ?? null;
+    if (refusal !== null) refusals.set(draft, refusal);
   });
   // A concurrent run of the same import may have been faster.
-  const overtaken = await findKnown(deps.database.reader, tenantId, [...refusals.keys()]);
+  const overtaken = await findKnown(database.reader, tenantId, [...refusals.keys()]);
   return drafted.map((one): Imported => {
     if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
     if (known.has(one.draft) || overtaken.has(one.draft)) return { result: 'known' };
     const refusal = refusals.get(one.draft);
     return refusal === undefined ? { result: 'opened' } : { result: 'refused', refusal };
   });
-}
-
-/** For each, the rule that forbids it; the others are now open, except in a dry run. */
-async function openFresh(
-  { database, clock, actor, dryRun }: ImportDeps,
-  tenantId: Uuid,
-  fresh: readonly Draft[],
-): Promise<readonly (Refusal | null)[]> {
-  if (dryRun) return judgeDrafts(database.reader, tenantId, fresh, clock());
-  return openAccounts(database, clock, tenantId, fresh, actor);
 }
 
 async function findKnown(reader: Reader, tenantId: Uuid, drafts: readonly Draft[]): Promise<ReadonlySet<Draft>> {
