@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
 import { buildProgram } from '../src/ops/program.js';
-import { addGatewayCheck } from './commands/gateway-check.js';
-import { addSimulatedRailCommands } from './commands/simulated-rail.js';
-import { addWebhookListenCommand } from './commands/webhooks-listen.js';
+import { gatewayCheckCommand } from './commands/gateway-check.js';
+import { simulatedRailCommands } from './commands/simulated-rail.js';
+import { webhookListenCommand } from './commands/webhooks-listen.js';
 
 /** The operators' command line, and what only those need who write a gateway, a receiver or the service itself. */
 export function buildDevelopmentProgram(): Command {
   const program = buildProgram();
   const rails = groupOf(program, 'rails');
-  addSimulatedRailCommands(rails);
-  addGatewayCheck(rails);
-  addWebhookListenCommand(groupOf(program, 'webhooks'));
+  for (const addTo of [...simulatedRailCommands, gatewayCheckCommand]) addTo(rails);
+  webhookListenCommand(groupOf(program, 'webhooks'));
   return program;
 }
 

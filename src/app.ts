@@ -251,14 +251,14 @@ export function buildApi(config: Config, core: Core, { notifier }: Bridge, webho
   const { clock, database, desk, guard, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
-  transferRoutes(api, new Transfers(desk, database.reader, notifier), cursors);
+  transferRoutes(api, new Transfers(desk, notifier), database.reader, cursors);
   transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, notifier));
   const deps = { desk, reader: database.reader, notifier };
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
-  payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), cursors);
+  payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), database.reader, cursors);
   payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, notifier));
   approvalPolicyRoutes(api, core);
-  bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget), cursors);
+  bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget), database.reader, cursors);
   const batches = new Batches({ database, desk, clock, notifier, timeoutMs: config.COMMAND_TIMEOUT_MS });
   batchRoutes(api, batches, cursors, config.BASE_URL);
   batchFileRoutes(api, batches, config.BASE_URL);

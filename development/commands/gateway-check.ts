@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { readGatewayKeys } from '../../src/config.js';
 import { EXAMPLE_ASSET } from '../../src/core/amount.js';
 import { systemClock } from '../../src/core/instant.js';
-import { addLocalCommand } from '../../src/ops/command.js';
+import { localCommand } from '../../src/ops/command.js';
 import { OpsError } from '../../src/ops/failures.js';
 import { asset, option, raw, seconds, text, wholeNumber } from '../../src/ops/inputs.js';
 import type { Fields } from '../../src/ops/output.js';
@@ -28,75 +27,73 @@ that PAYOUT_RAIL_KEYS has for the name, and calls back at http://127.0.0.1:<call
 Whether one key was paid twice is seen by its references and callbacks alone: compare your own books as well.
 Needs no database. Ends with 0 where every rule holds, else with 1.`;
 
-export function addGatewayCheck(rails: Command): void {
-  addLocalCommand(rails, {
-    usage: 'check',
-    summary: "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
-    explanation: EXPLANATION,
-    examples: [
-      'rails check --url http://127.0.0.1:9999 --name bank-a',
-      'rails check --url https://test.gateway.example --name bank-a --callback-port 9998 --yes --json',
-    ],
-    input: z.object({
-      url: option(
-        '<url>',
-        'where the test server is',
-        z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
-      ),
-      name: option('<name>', 'its name in PAYOUT_RAIL_KEYS'),
-      callbackPort: option(
-        '<port>',
-        `the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`,
-        wholeNumber(1, 65_535).default(Number(DEFAULTS.callbackPort)),
-      ),
-      raw: option(
-        '<amount>',
-        `of each order, in the smallest unit (default: ${DEFAULTS.raw})`,
-        raw.default(BigInt(DEFAULTS.raw)),
-      ),
-      asset: option('<asset>', `of each order (default: ${DEFAULTS.asset})`, asset.default(DEFAULTS.asset)),
-      country: option(
-        '<country>',
-        `where the accounts are (default: ${DEFAULTS.country})`,
-        text.default(DEFAULTS.country),
-      ),
-      bankCode: option('<code>', `their bank (default: ${DEFAULTS.bankCode})`, text.default(DEFAULTS.bankCode)),
-      accountNumber: option(
-        '<number>',
-        `an account that is paid (default: ${DEFAULTS.accountNumber})`,
-        text.default(DEFAULTS.accountNumber),
-      ),
-      laterAccountNumber: option(
-        '<number>',
-        `one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
-        text.default(DEFAULTS.laterAccountNumber),
-      ),
-      wait: option(
-        '<time>',
-        `how long to wait for later outcomes (default: ${DEFAULTS.wait})`,
-        seconds(1, 3_600).default(60),
-      ),
-    }),
-    run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...accounts }) => {
-      const keys = readGatewayKeys().get(name);
-      if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
-      await output.confirm(`Give orders to ${url}, which it pays`);
-      const orders = { ...accounts, amount: { raw: amount, asset: of } };
-      const options = { url, name, keys, callbackPort, orders, waitMs: wait * 1_000 };
-      const results = await checkGateway(options, systemClock, (result) =>
-        output.each(resultFields(result), resultLine(result)),
-      ).catch((failure: NodeJS.ErrnoException) => {
-        if (failure.syscall !== 'listen') throw failure;
-        throw new OpsError(`cannot listen on port ${callbackPort}: ${failure.code}`);
-      });
-      const failed = results.filter(({ passed }) => !passed).length;
-      output.say(
-        failed === 0 ? `All ${results.length} rules hold.` : `${failed} of ${results.length} rules do not hold.`,
-      );
-      if (failed > 0) process.exitCode = 1;
-    },
-  });
-}
+export const gatewayCheckCommand = localCommand({
+  usage: 'check',
+  summary: "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
+  explanation: EXPLANATION,
+  examples: [
+    'rails check --url http://127.0.0.1:9999 --name bank-a',
+    'rails check --url https://test.gateway.example --name bank-a --callback-port 9998 --yes --json',
+  ],
+  input: z.object({
+    url: option(
+      '<url>',
+      'where the test server is',
+      z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+    ),
+    name: option('<name>', 'its name in PAYOUT_RAIL_KEYS'),
+    callbackPort: option(
+      '<port>',
+      `the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`,
+      wholeNumber(1, 65_535).default(Number(DEFAULTS.callbackPort)),
+    ),
+    raw: option(
+      '<amount>',
+      `of each order, in the smallest unit (default: ${DEFAULTS.raw})`,
+      raw.default(BigInt(DEFAULTS.raw)),
+    ),
+    asset: option('<asset>', `of each order (default: ${DEFAULTS.asset})`, asset.default(DEFAULTS.asset)),
+    country: option(
+      '<country>',
+      `where the accounts are (default: ${DEFAULTS.country})`,
+      text.default(DEFAULTS.country),
+    ),
+    bankCode: option('<code>', `their bank (default: ${DEFAULTS.bankCode})`, text.default(DEFAULTS.bankCode)),
+    accountNumber: option(
+      '<number>',
+      `an account that is paid (default: ${DEFAULTS.accountNumber})`,
+      text.default(DEFAULTS.accountNumber),
+    ),
+    laterAccountNumber: option(
+      '<number>',
+      `one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
+      text.default(DEFAULTS.laterAccountNumber),
+    ),
+    wait: option(
+      '<time>',
+      `how long to wait for later outcomes (default: ${DEFAULTS.wait})`,
+      seconds(1, 3_600).default(60),
+    ),
+  }),
+  run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...accounts }) => {
+    const keys = readGatewayKeys().get(name);
+    if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
+    await output.confirm(`Give orders to ${url}, which it pays`);
+    const orders = { ...accounts, amount: { raw: amount, asset: of } };
+    const options = { url, name, keys, callbackPort, orders, waitMs: wait * 1_000 };
+    const results = await checkGateway(options, systemClock, (result) =>
+      output.each(resultFields(result), resultLine(result)),
+    ).catch((failure: NodeJS.ErrnoException) => {
+      if (failure.syscall !== 'listen') throw failure;
+      throw new OpsError(`cannot listen on port ${callbackPort}: ${failure.code}`);
+    });
+    const failed = results.filter(({ passed }) => !passed).length;
+    output.say(
+      failed === 0 ? `All ${results.length} rules hold.` : `${failed} of ${results.length} rules do not hold.`,
+    );
+    if (failed > 0) process.exitCode = 1;
+  },
+});
 
 function resultFields({ rule: { name, says, where }, passed, why }: RuleResult): Fields {
   return { rule: name, result: passed ? 'passed' : 'failed', says, why, where };

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
 import { z } from 'zod';
-import { addQuery } from '../../src/ops/command.js';
+import { query } from '../../src/ops/command.js';
 import { day } from '../../src/ops/commands/reconcile.js';
 import { OpsError } from '../../src/ops/failures.js';
 import { option, text, wholeNumber } from '../../src/ops/inputs.js';
@@ -10,8 +9,8 @@ import { serveGateway } from '../simulated-rail/gateway.js';
 import { SimulatedRail } from '../simulated-rail/rail.js';
 import { simulatedStatement } from '../simulated-rail/statement.js';
 
-export function addSimulatedRailCommands(rails: Command): void {
-  addQuery(rails, {
+export const simulatedRailCommands = [
+  query({
     usage: 'simulate',
     summary: 'serve the simulated rail over HTTP, as a gateway would: a reference for your own',
     explanation: `
@@ -37,8 +36,8 @@ in the database. What it does follows from the account number's ending (docs/pay
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
       await running.stop();
     },
-  });
-  addQuery(rails, {
+  }),
+  query({
     usage: 'statement',
     summary: "the simulated rail's own statement of a day, as CSV: what payouts reconcile reads",
     examples: ['rails statement --date 2026-11-21', 'rails statement --date 2026-11-21 --name bank-a'],
@@ -50,5 +49,5 @@ in the database. What it does follows from the account number's ending (docs/pay
       const rail = name === undefined ? SIMULATED : `gateway:${name}`;
       for await (const piece of simulatedStatement(database.reader, rail, date, clock())) output.verbatim(piece);
     },
-  });
-}
+  }),
+];

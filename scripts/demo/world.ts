@@ -250,5 +250,5 @@ async function replaceToken(
 }
 
 function shown({ id, alias, phone, type, name }: Account): DemoAccount {
-  return { id, alias, phone, type, display_name: displayName(type === 'person' ? 'person' : 'business', name) };
+  return { id, alias, phone, type, display_name: displayName(type, name) };
 }

@@ -7,7 +7,7 @@ import * as column from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
 import { accounts, type Member, memberRoles, members } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
-import { insertSql, literal, literals, upsertSql } from '../db/statements.js';
+import { deleteSql, insertSql, literal, literals, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Act, type ActDetails, type Actor, recordAct } from './audit-log.js';
 
@@ -90,10 +90,9 @@ export async function removeRole(
   accountId: Uuid | null,
   actor: Actor,
 ): Promise<number> {
-  const where = accountId === null ? '' : ` AND account_id=${literal(memberRoles, 'accountId', accountId)}`;
-  const memberId = literal(memberRoles, 'memberId', member.id);
+  const which = { memberId: member.id, ...(accountId === null ? {} : { accountId }) };
   return transact(database, async (transaction) => {
-    const removed = await transaction.execute(`DELETE FROM member_roles WHERE member_id=${memberId}${where}`);
+    const removed = await transaction.execute(deleteSql(memberRoles, which));
     if (removed === 0) return 0;
     const details = { account_id: accountId, accounts: removed };
     await recordAct(transaction, actor, clock(), memberAct(member, 'role.remove', details));

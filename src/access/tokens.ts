@@ -5,7 +5,7 @@ import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js
 import { type Scope, SCOPES } from '../core/permissions.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Member, type Token, tokens } from '../db/entities/parties.js';
-import { equalsSql, insertSql, literal, updateSql } from '../db/statements.js';
+import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { normaliseRange } from '../core/address-ranges.js';
 import { type Act, type ActDetails, type Actor, recordAct, recordActs } from './audit-log.js';
@@ -103,10 +103,7 @@ export async function revokeTokensOf(
     const live = own.filter((token) => token.revokedAt === null);
     if (live.length === 0) return [];
     const revokedAt = clock();
-    await transaction.execute(
-      `UPDATE tokens SET revoked_at=${literal(tokens, 'revokedAt', revokedAt)}
-       WHERE ${equalsSql(tokens, { keyId: live.map(({ keyId }) => keyId) })}`,
-    );
+    await transaction.execute(updateSql(tokens, { revokedAt }, { keyId: live.map(({ keyId }) => keyId) }));
     const acts = live.map((token) => tokenAct(token, 'token.revoke', { member_id: memberId }));
     await recordActs(transaction, actor, revokedAt, acts);
     return live.map((token) => ({ ...token, revokedAt }));

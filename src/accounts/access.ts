@@ -1,7 +1,7 @@
 import { type Actor, memberActor } from '../access/audit-log.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Caller, type Operation, type Role, ROLES, roleAllows } from '../core/permissions.js';
+import { type Caller, type Operation, ROLES, roleAllows } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
@@ -23,11 +23,7 @@ const role = column.nullable(column.oneOf(ROLES));
 /** Throws not_found when there is no row, authority_insufficient when its `caller_role` does not allow the operation. */
 export function assertAllowed(operation: Operation, row: StoredRow | undefined): asserts row is StoredRow {
   if (row === undefined) throw notFound();
-  assertRole(operation, role.parse(row.caller_role) ?? undefined);
-}
-
-function assertRole(operation: Operation, has: Role | undefined): void {
-  if (!roleAllows(operation, has)) throw new ApiError(AUTHORITY_INSUFFICIENT);
+  if (!roleAllows(operation, role.parse(row.caller_role) ?? undefined)) throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
 /** Throws authority_insufficient unless the member may do this in some account of the tenant. */

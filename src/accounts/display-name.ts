@@ -1,8 +1,8 @@
 const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
 
-/** "Ana M. P." of a person, the trade name of a business, from the name at opening. (docs/contract.md, Lookup) */
-export function displayName(type: 'person' | 'business', name: string): string {
-  if (type === 'business') return name;
+/** "Ana M. P." of a person; a business or a system account is shown by its name. (docs/contract.md, Lookup) */
+export function displayName(type: string, name: string): string {
+  if (type !== 'person') return name;
   const [first = '', ...others] = name.split(/\s+/u).filter((word) => word !== '');
   return [first, ...others.map(initial)].join(' ');
 }

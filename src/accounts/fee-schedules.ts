@@ -13,7 +13,7 @@ import {
   feeSchedules,
   tenants,
 } from '../db/entities/parties.js';
-import { equalsSql, updateSql, upsertSql } from '../db/statements.js';
+import { deleteSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockOpenAccount } from './access.js';
 
@@ -92,8 +92,7 @@ function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleR
 export async function removeFeeSchedule(database: Database, clock: Clock, key: FeeKey, actor: Actor): Promise<boolean> {
   const { tenantId, ...details } = feeKeyOf(key);
   return transact(database, async (transaction) => {
-    const where = equalsSql(feeSchedules, { tenantId, ...details });
-    if ((await transaction.execute(`DELETE FROM fee_schedules WHERE ${where}`)) === 0) return false;
+    if ((await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }))) === 0) return false;
     await recordAct(transaction, actor, clock(), { ...actOn(tenantId, 'fees.remove'), details });
     return true;
   });

@@ -2,13 +2,11 @@ import type { Actor } from '../access/audit-log.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
-import { type Account, accounts } from '../db/entities/parties.js';
+import { accounts } from '../db/entities/parties.js';
 import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
 
 /** The result for one account. `known`: it was open already, so repeating an import opens nothing twice. */
-type Imported =
-  | { readonly result: 'opened' | 'known'; readonly account: Account }
-  | { readonly result: 'refused'; readonly refusal: Refusal };
+type Imported = { readonly result: 'opened' | 'known' } | { readonly result: 'refused'; readonly refusal: Refusal };
 
 export interface ImportDeps extends DatabaseDeps {
   readonly actor: Actor;
@@ -21,58 +19,45 @@ export interface ImportDeps extends DatabaseDeps {
  * one by its alias: if an account of the same type and name has it, they are the same. Throws what openAccounts throws.
  */
 export async function importAccounts(
-  deps: ImportDeps,
+  { database, clock, actor, dryRun }: ImportDeps,
   tenantId: Uuid,
   wanted: readonly NewAccount[],
 ): Promise<readonly Imported[]> {
-  const drafted = wanted.map((one) => draftAccount(one, deps.clock()));
+  const drafted = wanted.map((one) => draftAccount(one, clock()));
   const drafts = drafted.flatMap((one) => ('draft' in one ? one.draft : []));
-  const known = await findKnown(deps.database.reader, tenantId, drafts);
+  const known = await findKnown(database.reader, tenantId, drafts);
   const fresh = drafts.filter((draft) => !known.has(draft));
+  const judged = dryRun
+    ? await judgeDrafts(database.reader, tenantId, fresh, clock())
+    : await openAccounts(database, clock, tenantId, fresh, actor);
   const refusals = new Map<Draft, Refusal>();
-  (await openFresh(deps, tenantId, fresh)).forEach((refusal, index) => {
-    const draft = fresh[index];
-    if (draft !== undefined && refusal !== null) refusals.set(draft, refusal);
+  fresh.forEach((draft, index) => {
+    const refusal = judged[index] ?? null;
+    if (refusal !== null) refusals.set(draft, refusal);
   });
   // A concurrent run of the same import may have been faster.
-  const overtaken = await findKnown(deps.database.reader, tenantId, [...refusals.keys()]);
+  const overtaken = await findKnown(database.reader, tenantId, [...refusals.keys()]);
   return drafted.map((one): Imported => {
     if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
-    const account = known.get(one.draft) ?? overtaken.get(one.draft);
-    if (account !== undefined) return { result: 'known', account };
+    if (known.has(one.draft) || overtaken.has(one.draft)) return { result: 'known' };
     const refusal = refusals.get(one.draft);
-    return refusal === undefined ? { result: 'opened', account: one.draft.account } : { result: 'refused', refusal };
+    return refusal === undefined ? { result: 'opened' } : { result: 'refused', refusal };
   });
 }
 
-/** For each, the rule that forbids it; the others are now open, except in a dry run. */
-async function openFresh(
-  { database, clock, actor, dryRun }: ImportDeps,
-  tenantId: Uuid,
-  fresh: readonly Draft[],
-): Promise<readonly (Refusal | null)[]> {
-  if (dryRun) return judgeDrafts(database.reader, tenantId, fresh, clock());
-  const opened = await openAccounts(database, clock, tenantId, fresh, actor);
-  return opened.map((one) => ('refusal' in one ? one.refusal : null));
-}
-
-async function findKnown(
-  reader: Reader,
-  tenantId: Uuid,
-  drafts: readonly Draft[],
-): Promise<ReadonlyMap<Draft, Account>> {
+async function findKnown(reader: Reader, tenantId: Uuid, drafts: readonly Draft[]): Promise<ReadonlySet<Draft>> {
   const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
   const phones = drafts.flatMap(({ account }) => account.phone ?? []);
   const byAlias = new Map((await reader.select(accounts, { tenantId, alias: aliases })).map((one) => [one.alias, one]));
   const byPhone = new Map((await reader.select(accounts, { tenantId, phone: phones })).map((one) => [one.phone, one]));
-  const known = new Map<Draft, Account>();
+  const known = new Set<Draft>();
   for (const draft of drafts) {
     const { type, name, alias, phone } = draft.account;
     const ofAlias = alias === null ? undefined : byAlias.get(alias);
     const found = phone === null ? ofAlias : byPhone.get(phone);
     const isSame = found !== undefined && found.type === type && found.name === name;
     // An alias that belongs to another account is a conflict, whoever has the phone.
-    if (isSame && (ofAlias === undefined || ofAlias.id === found.id)) known.set(draft, found);
+    if (isSame && (ofAlias === undefined || ofAlias.id === found.id)) known.add(draft);
   }
   return known;
 }

@@ -5,7 +5,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
-import { literal, upsertSql } from '../db/statements.js';
+import { deleteSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { limitsOf } from './limits.js';
@@ -28,9 +28,9 @@ export async function setAccountLimits(
   clock: Clock,
   change: LimitChange,
   actor: Actor,
-): Promise<AccountLimits> {
+): Promise<void> {
   const { accountId, asset } = change;
-  return transact(database, async (transaction) => {
+  await transact(database, async (transaction) => {
     const account = await lockAccount(transaction, accountId);
     const before = await transaction.find(accountLimits, { accountId, asset });
     const own: AccountLimits = {
@@ -47,7 +47,6 @@ export async function setAccountLimits(
     await transaction.execute(upsertSql(accountLimits, [own], ['minimum', 'maximum', 'month']));
     const details = { asset, minimum: textOf(own.minimum), maximum: textOf(own.maximum), month: textOf(own.month) };
     await recordAct(transaction, actor, clock(), accountAct(account, 'limits.set', details));
-    return own;
   });
 }
 
@@ -69,11 +68,7 @@ export async function clearAccountLimits(
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, accountId);
-    const removed = await transaction.execute(
-      `DELETE FROM account_limits WHERE account_id=${literal(accountLimits, 'accountId', accountId)}
-       AND asset=${literal(accountLimits, 'asset', asset)}`,
-    );
-    if (removed === 0) return false;
+    if ((await transaction.execute(deleteSql(accountLimits, { accountId, asset }))) === 0) return false;
     await recordAct(transaction, actor, clock(), accountAct(account, 'limits.clear', { asset }));
     return true;
   });

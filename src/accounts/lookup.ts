@@ -74,7 +74,7 @@ function present(row: StoredRow): LookupResult {
   return {
     account_id: column.uuid.parse(row.id),
     alias: column.nullable(column.string).parse(row.alias),
-    display_name: displayName(type === 'person' ? 'person' : 'business', column.string.parse(row.name)),
+    display_name: displayName(type, column.string.parse(row.name)),
     type,
   };
 }

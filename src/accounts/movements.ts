@@ -27,7 +27,7 @@ export interface MovementFilter {
 }
 
 export interface MovementPage {
-  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly items: readonly Movement[];
   /** The next page begins before this `seq`; null on the last page. */
   readonly nextBefore: bigint | null;
 }
@@ -51,7 +51,7 @@ export async function readMovements(
   const holders = await readHolders(reader, shown);
   return {
     // A newer process may know an asset that this one does not.
-    items: shown.filter((row) => isAsset(String(row.asset))).map((row) => presentMovement(movementOf(row, holders))),
+    items: shown.filter((row) => isAsset(String(row.asset))).map((row) => movementOf(row, holders)),
     nextBefore: rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
 }
@@ -182,7 +182,7 @@ function movementOf(row: StoredRow, holders: Holders): Movement {
   };
 }
 
-function presentMovement({ entry, counterparty, ...movement }: Movement): Readonly<Record<string, unknown>> {
+export function presentMovement({ entry, counterparty, ...movement }: Movement): Readonly<Record<string, unknown>> {
   return {
     id: entry.id,
     kind: entry.kind,

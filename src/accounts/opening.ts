@@ -33,7 +33,6 @@ export interface Draft {
 }
 
 type Drafted = { readonly draft: Draft } | { readonly refusal: Refusal };
-type Opened = { readonly account: Account } | { readonly refusal: Refusal };
 
 const MAX_NAME = 120;
 
@@ -54,10 +53,9 @@ export async function openAccount(
 ): Promise<Account> {
   const drafted = draftAccount(wanted, clock());
   if ('refusal' in drafted) throw new ApiError(drafted.refusal);
-  const [opened] = await openAccounts(database, clock, wanted.tenantId, [drafted.draft], actor);
-  if (opened === undefined) throw new Error('an opening has no outcome');
-  if ('refusal' in opened) throw new ApiError(opened.refusal);
-  return opened.account;
+  const [refusal = null] = await openAccounts(database, clock, wanted.tenantId, [drafted.draft], actor);
+  if (refusal !== null) throw new ApiError(refusal);
+  return drafted.draft.account;
 }
 
 export function draftAccount({ tenantId, type, name, grants, ...wanted }: NewAccount, createdAt: Instant): Drafted {
@@ -90,8 +88,8 @@ class Overtaken extends Error {
 const TRIES = 4;
 
 /**
- * Opens, in one transaction, those of a tenant's accounts that no rule forbids; returns a result for each, in order.
- * Throws ApiError not_found (tenant or member), and what withTransaction throws.
+ * Opens, in one transaction, those of a tenant's accounts that no rule forbids; returns for each the rule that does, or
+ * null. Throws ApiError not_found (tenant or member), and what withTransaction throws.
  */
 export async function openAccounts(
   database: Database,
@@ -99,7 +97,7 @@ export async function openAccounts(
   tenantId: Uuid,
   drafts: readonly Draft[],
   actor: Actor,
-): Promise<readonly Opened[]> {
+): Promise<readonly (Refusal | null)[]> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await transact(database, (transaction) => openAll(transaction, tenantId, drafts, actor, clock()));
@@ -116,7 +114,7 @@ async function openAll(
   drafts: readonly Draft[],
   actor: Actor,
   now: Instant,
-): Promise<readonly Opened[]> {
+): Promise<readonly (Refusal | null)[]> {
   await assertParties(transaction, tenantId, drafts);
   const refusals = await judgeDrafts(transaction, tenantId, drafts, now);
   const open = drafts.filter((_, index) => refusals[index] === null);
@@ -129,10 +127,7 @@ async function openAll(
     const acts = opened.map((account) => accountAct(account, 'account.open', { type: account.type }));
     await recordActs(transaction, actor, now, acts);
   }
-  return drafts.map(({ account }, index) => {
-    const refusal = refusals[index] ?? null;
-    return refusal === null ? { account } : { refusal };
-  });
+  return refusals;
 }
 
 async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[]): Promise<void> {

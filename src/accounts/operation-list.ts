@@ -17,7 +17,7 @@ import { readReach } from './reachable.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** What decides who may see an operation that leaves an account, and which lists it appears in. */
-interface Operation extends TimePosition {
+export interface AccountOperation extends TimePosition {
   readonly tenantId: Uuid;
   readonly sourceAccountId: Uuid;
 }
@@ -44,7 +44,7 @@ type Destination = Readonly<
   Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
 >;
 
-export interface OperationList<Row extends Operation> {
+export interface OperationList<Row extends AccountOperation> {
   /** With the indexes `source` and `status` (or `tenant`, without statuses), each ending in created_at and id. */
   readonly table: Table<Row>;
   /** Every value of the column `status`; empty if there is no such column. */
@@ -62,7 +62,7 @@ function visibleSql({ seenFrom }: Pick<OperationList<never>, 'seenFrom'>, caller
 }
 
 /** One of the tenant's operations. Throws not_found, authority_insufficient. */
-export async function readOperation<Row extends Operation>(
+export async function readOperation<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
@@ -80,7 +80,7 @@ export async function readOperation<Row extends Operation>(
 }
 
 /** The tenant's operations that the member may see, newest first, those before `before`. */
-export async function listOperations<Row extends Operation>(
+export async function listOperations<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
@@ -89,7 +89,7 @@ export async function listOperations<Row extends Operation>(
   limit: number,
 ): Promise<Page<Row>> {
   const { tenantId } = caller;
-  const { status, sourceAccountId, idempotencyKey, requestId } = filter;
+  const { sourceAccountId, idempotencyKey, requestId } = filter;
   if (idempotencyKey !== undefined || requestId !== undefined) return madeBy(list, reader, caller, filter);
   // The account's owner comes first: a foreign account gives an empty list as quickly as a missing one.
   if (sourceAccountId !== undefined) {
@@ -97,29 +97,37 @@ export async function listOperations<Row extends Operation>(
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
   }
   const rows = operationRows(list, filter, tenantId);
-  const shown = [visibleSql(list, caller, 'l'), `l.tenant_id=${uuid.literal(tenantId)}`, ...furtherSql(list, filter)];
-  if (rows.index === 'source' && status !== undefined) shown.push(`l.status=${string.literal(status)}`);
-  return readVisible(reader, { ...rows, shown }, before, limit);
+  return readVisible(reader, { ...rows, shown: shownSql(list, caller, filter) }, before, limit);
 }
 
-/** SQL over the row `l` for the filters without an index: each page examines a bounded number of rows for them. */
-function furtherSql<Row extends Operation>({ table }: OperationList<Row>, filter: OperationFilter): string[] {
-  const { destination = {}, asset, least, most } = filter;
-  const bound = (sign: string, raw: bigint | undefined): string[] =>
-    raw === undefined ? [] : [`l.raw${sign}${bigint.literal(raw)}`];
+/** SQL over the row `l` for what the member may see and every filter, of which few have an index. */
+function shownSql<Row extends AccountOperation>(
+  list: OperationList<Row>,
+  caller: Caller,
+  filter: OperationFilter,
+): readonly string[] {
+  const { status, sourceAccountId, destination, asset, from, to, least, most } = filter;
+  const { tenantId } = caller;
+  const wanted = Object.entries({ tenantId, status, sourceAccountId, asset, ...destination });
+  const given = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
+    value === undefined ? [] : [sql(value)];
   return [
-    ...Object.entries(destination).flatMap(([property, wanted]) => {
-      const { name, column } = table.column(property as keyof Row & string);
-      return wanted === undefined ? [] : [`l.${name}=${column.literal(wanted)}`];
-    }),
-    ...(asset === undefined ? [] : [`l.asset=${string.literal(asset)}`]),
-    ...bound('>=', least),
-    ...bound('<=', most),
+    visibleSql(list, caller, 'l'),
+    ...wanted.flatMap(([property, value]) => given(value, (one) => equalSql(list.table, property, one))),
+    ...given(from, (at) => `l.created_at>=${time.literal(at)}`),
+    ...given(to, (at) => `l.created_at<=${time.literal(at)}`),
+    ...given(least, (raw) => `l.raw>=${bigint.literal(raw)}`),
+    ...given(most, (raw) => `l.raw<=${bigint.literal(raw)}`),
   ];
 }
 
+function equalSql<Row>(table: Table<Row>, property: string, value: string): string {
+  const { name, column } = table.column(property as keyof Row & string);
+  return `l.${name}=${column.literal(value)}`;
+}
+
 /** The tenant's operations that match these filters, except the status filter if they are of one account. */
-function operationRows<Row extends Operation>(
+function operationRows<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
   { status, sourceAccountId, from, to }: OperationFilter,
   tenantId: Uuid,
@@ -136,7 +144,7 @@ function operationRows<Row extends Operation>(
 }
 
 /** For operators, regardless of what members may see: the tenant's newest `limit`, by status, account or both. */
-export async function listNewest<Row extends Operation>(
+export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   { tenantId, ...filter }: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
@@ -155,47 +163,26 @@ export async function listNewest<Row extends Operation>(
 }
 
 /** At most one: what the key or request created, if it matches the other filters and the member may see it. */
-async function madeBy<Row extends Operation>(
+async function madeBy<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
   filter: OperationFilter,
 ): Promise<Page<Row>> {
-  const ids = await Promise.all([
-    ...(filter.idempotencyKey === undefined ? [] : [resourceOfKey(list, reader, caller, filter.idempotencyKey)]),
-    ...(filter.requestId === undefined ? [] : [resourceOfRequest(reader, caller.tenantId, filter.requestId)]),
-  ]);
+  const { tenantId } = caller;
+  const { idempotencyKey, requestId } = filter;
+  const ids: (Uuid | null)[] = [];
+  if (idempotencyKey !== undefined) {
+    const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey, resourceType: list.resourceType });
+    ids.push(bound?.resourceId ?? null);
+  }
+  if (requestId !== undefined) ids.push(await resourceOfRequest(reader, tenantId, requestId));
   const [id = null, ...others] = new Set(ids);
   if (id === null || others.length > 0) return { items: [], next: null };
-  const made = await readOperation(list, reader, caller, id).catch((refusal: unknown) => {
-    if (refusal instanceof ApiError) return undefined;
-    throw refusal;
-  });
-  return { items: made !== undefined && isWithin(made, filter) ? [made] : [], next: null };
-}
-
-async function resourceOfKey(
-  { resourceType }: Pick<OperationList<never>, 'resourceType'>,
-  reader: Reader,
-  { tenantId }: Caller,
-  idempotencyKey: string,
-): Promise<Uuid | null> {
-  const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey, resourceType });
-  return bound?.resourceId ?? null;
-}
-
-/** The SQL's filters, applied to an operation found by other means. */
-function isWithin(made: Operation, filter: OperationFilter): boolean {
-  const { status, sourceAccountId, from, to, destination, asset, least, most } = filter;
-  const columns: Readonly<Record<string, unknown>> = { ...made };
-  const raw = typeof columns.raw === 'bigint' ? columns.raw : 0n;
-  return (
-    Object.entries({ status, sourceAccountId, asset, ...destination }).every(
-      ([property, wanted]) => wanted === undefined || columns[property] === wanted,
-    ) &&
-    (from === undefined || made.createdAt >= from) &&
-    (to === undefined || made.createdAt <= to) &&
-    (least === undefined || raw >= least) &&
-    (most === undefined || raw <= most)
+  const { table } = list;
+  const [row] = await reader.query(
+    `SELECT ${columnList(table, 'l')} FROM ${table.name} l
+     WHERE l.id=${uuid.literal(id)} AND ${shownSql(list, caller, filter).join(' AND ')}`,
   );
+  return { items: row === undefined ? [] : [parseRow(table, row)], next: null };
 }

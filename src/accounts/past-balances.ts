@@ -1,10 +1,10 @@
 import { type Asset, ASSETS, eachAsset } from '../core/amount.js';
 import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
-import type { Database, Reader } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { ENTRY_KINDS, entries } from '../db/entities/ledger.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { TransactionRetryable } from '../db/failures.js';
@@ -49,9 +49,7 @@ export async function awaitPostings(
   }
 }
 
-export interface ReadingDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface ReadingDeps extends DatabaseDeps {
   /** By a wrong clock, a moment that is yet to come may seem past. */
   readonly guard: Pick<ClockGuard, 'isWell'>;
 }

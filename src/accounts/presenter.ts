@@ -10,7 +10,7 @@ export function presentAccount(account: Account): Readonly<Record<string, unknow
     type,
     status,
     name,
-    display_name: displayName(type === 'person' ? 'person' : 'business', name),
+    display_name: displayName(type, name),
     alias,
     phone,
     can_send: status === 'active' && verifiedAt !== null,

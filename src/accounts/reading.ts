@@ -4,7 +4,7 @@ import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import { type Page, pageOf, type TimePosition } from '../core/pages.js';
-import type { Caller } from '../core/permissions.js';
+import type { Caller, Operation } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accountLimits } from '../db/entities/identity.js';
@@ -23,12 +23,17 @@ interface AccountFilter {
 }
 
 /** One of the tenant's accounts. Throws not_found, authority_insufficient. */
-export async function readAccount(reader: Reader, caller: Caller, accountId: Uuid): Promise<Account> {
+export async function readAccount(
+  reader: Reader,
+  caller: Caller,
+  accountId: Uuid,
+  operation: Operation = 'readAccount',
+): Promise<Account> {
   const own = ownAccountSql(caller, accountId);
   const [row] = await reader.query(
     `SELECT ${own.role},${columnList(accounts, 'a')} FROM ${own.from} WHERE ${own.where}`,
   );
-  assertAllowed('readAccount', row);
+  assertAllowed(operation, row);
   return parseRow(accounts, row);
 }
 
@@ -66,12 +71,7 @@ export async function readLimits(
   accountId: Uuid,
   now: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const own = ownAccountSql(caller, accountId);
-  const [row] = await reader.query(
-    `SELECT ${own.role},${columnList(accounts, 'a')} FROM ${own.from} WHERE ${own.where}`,
-  );
-  assertAllowed('readLimits', row);
-  const limits = await readLimitState(reader, parseRow(accounts, row), now);
+  const limits = await readLimitState(reader, await readAccount(reader, caller, accountId, 'readLimits'), now);
   return {
     account_id: accountId,
     limits: limits.map(({ asset, limits: { minimum, maximum, month }, used, resetsAt }) => ({

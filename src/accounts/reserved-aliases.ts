@@ -3,7 +3,7 @@ import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
 import { type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
-import { insertSql, literal } from '../db/statements.js';
+import { deleteSql, insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { readAlias } from './alias.js';
 
@@ -33,12 +33,9 @@ export async function reserveAlias(database: Database, clock: Clock, text: strin
 export async function unreserveAlias(database: Database, clock: Clock, text: string, actor: Actor): Promise<boolean> {
   const alias = readAlias(text);
   return transact(database, async (transaction) => {
-    const removed = await transaction.execute(
-      `DELETE FROM reserved_aliases WHERE alias=${literal(reservedAliases, 'alias', alias)}`,
-    );
-    if (removed > 0)
-      await recordAct(transaction, actor, clock(), { ...ACT, action: 'alias.unreserve', subjectId: alias });
-    return removed > 0;
+    if ((await transaction.execute(deleteSql(reservedAliases, { alias }))) === 0) return false;
+    await recordAct(transaction, actor, clock(), { ...ACT, action: 'alias.unreserve', subjectId: alias });
+    return true;
   });
 }
 

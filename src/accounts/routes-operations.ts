@@ -1,22 +1,22 @@
-import type { Page, TimePosition } from '../core/pages.js';
 import type { Operation } from '../core/permissions.js';
-import type { Uuid } from '../core/ids.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
 import { type OPERATION_QUERY, operationFilter } from '../http/operation-query.js';
-import { answers, named, pathId, permits, query, type RequestOf, shows, summary } from '../http/route.js';
+import { answers, named, pathId, permits, query, shows, summary } from '../http/route.js';
 import type { z } from '../http/zod.js';
-import type { OperationFilter } from './operation-list.js';
+import {
+  type AccountOperation,
+  listOperations,
+  type OperationFilter,
+  type OperationList,
+  readOperation,
+} from './operation-list.js';
 
-type Caller = RequestOf<'', []>['caller'];
+/** Where operations are read. */
+export type OperationReader = Parameters<typeof readOperation>[1];
 
-/** Where operations of a kind are read. Throws as `listOperations` and `readOperation` do. */
-interface ReadOperations<Row> {
-  list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Row>>;
-  read(caller: Caller, id: Uuid): Promise<Row>;
-}
-
-interface OperationRoutes<Query extends OperationQuery, Row> {
+interface OperationRoutes<Query extends OperationQuery, Row extends AccountOperation> {
+  readonly operations: OperationList<Row>;
   /** In the plural: the collection's path. */
   readonly nouns: 'transfers' | 'payouts' | 'bonuses';
   readonly list: { readonly id: string; readonly title: string; readonly order: string };
@@ -35,11 +35,22 @@ interface OperationRoutes<Query extends OperationQuery, Row> {
 type OperationQuery = z.ZodType<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
 
 /** The list of operations of a kind, and each of them. (docs/contract.md, Collections) */
-export function operationRoutes<Query extends OperationQuery, Row>(
+export function operationRoutes<Query extends OperationQuery, Row extends AccountOperation>(
   api: Api,
-  operations: ReadOperations<Row>,
+  reader: OperationReader,
   cursors: Cursors,
-  { nouns, list, get, permission, schema, example, filter, present, ...feature }: OperationRoutes<Query, Row>,
+  {
+    operations,
+    nouns,
+    list,
+    get,
+    permission,
+    schema,
+    example,
+    filter,
+    present,
+    ...feature
+  }: OperationRoutes<Query, Row>,
 ): void {
   api.get(
     `/v1/${nouns}`,
@@ -54,7 +65,12 @@ export function operationRoutes<Query extends OperationQuery, Row>(
     (request) => {
       const { caller, query: wanted } = request;
       const filters = { ...operationFilter(wanted), ...filter(wanted) };
-      return answerPage(cursors, request, (before, limit) => operations.list(caller, filters, before, limit), present);
+      return answerPage(
+        cursors,
+        request,
+        (before, limit) => listOperations(operations, reader, caller, filters, before, limit),
+        present,
+      );
     },
   );
 
@@ -67,7 +83,7 @@ export function operationRoutes<Query extends OperationQuery, Row>(
     summary(get.title, get.about),
     async (request) => ({
       status: 200,
-      body: present(await operations.read(request.caller, pathId(request, 'id'))),
+      body: present(await readOperation(operations, reader, request.caller, pathId(request, 'id'))),
     }),
   );
 }

@@ -13,7 +13,7 @@ import {
 } from './schemas.js';
 import { assertAccountAllowed } from './access.js';
 import { Balances } from './balances.js';
-import { readMovements } from './movements.js';
+import { presentMovement, readMovements } from './movements.js';
 import { type ReadingDeps, readPastBalances } from './past-balances.js';
 import { presentAccount } from './presenter.js';
 import { listAccounts, readAccount, readLimits } from './reading.js';
@@ -111,7 +111,7 @@ function fundsAndMovements(api: Api, deps: ReadingDeps, cursors: Cursors): void 
       await assertAccountAllowed(reader, 'readAccount', caller, accountId);
       const page = await readMovements(reader, accountId, filter, before, wanted.limit);
       const next = page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
-      return { status: 200, body: { items: page.items, next_cursor: next } };
+      return { status: 200, body: { items: page.items.map(presentMovement), next_cursor: next } };
     },
   );
 }

@@ -92,20 +92,16 @@ async function store(
   const { tenantId, id } = account;
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
   await recordAct(transaction, actor, now, accountAct(account, action));
-  const answer = presentVerification({ ...account, verifiedAt }, row.documentLast4);
+  const answer: VerificationAnswer = {
+    account_id: id,
+    status: 'verified',
+    can_send: account.status === 'active',
+    verified_at: toRfc3339(verifiedAt),
+    document_last4: row.documentLast4,
+  };
   const event = { tenantId, type: 'account.verified', resourceId: id, object: () => answer } as const;
   if (isFirst) await appendEvents(transaction, [event], now);
   return answer;
-}
-
-function presentVerification({ id, status, verifiedAt }: Account, documentLast4: string): VerificationAnswer {
-  return {
-    account_id: id,
-    status: 'verified',
-    can_send: status === 'active',
-    verified_at: toRfc3339(verifiedAt),
-    document_last4: documentLast4,
-  };
 }
 
 /** A sealed number can be opened only together with the account that it was declared for. */

@@ -5,7 +5,7 @@ import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant
 import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { approvalPolicies, type ApprovalPolicyRow } from '../db/entities/approvals.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
-import { equalsSql, literal, updateSql, upsertSql } from '../db/statements.js';
+import { deleteSql, literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import {
   type ComingPolicy,
@@ -13,6 +13,7 @@ import {
   NOTHING_COMES,
   planChange,
   type Policy,
+  policyDetails,
   type PolicyPlan,
   type PolicyState,
   policyState,
@@ -96,8 +97,7 @@ async function write(
   requester: Actor | null,
 ): Promise<void> {
   if (inForce === null) {
-    const where = equalsSql(approvalPolicies, { accountId, asset });
-    await transaction.execute(`DELETE FROM approval_policies WHERE ${where}`);
+    await transaction.execute(deleteSql(approvalPolicies, { accountId, asset }));
     return;
   }
   const next = coming === null || requester === null ? NOTHING_COMES : nextColumns(coming, requester);
@@ -143,12 +143,4 @@ function actsOf(
 
 function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): ActDetails {
   return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
-}
-
-function policyDetails(policy: Policy | null): ActDetails {
-  return {
-    threshold: policy?.threshold.toString() ?? null,
-    approvals: policy?.approvals ?? null,
-    expires_in_s: policy?.expiresInS ?? null,
-  };
 }

@@ -25,6 +25,15 @@ export interface PolicyState {
   readonly coming: ComingPolicy | null;
 }
 
+/** As answers, the audit log and operators see it; nulls for none. */
+export function policyDetails(policy: Policy | null) {
+  return {
+    threshold: policy?.threshold.toString() ?? null,
+    approvals: policy?.approvals ?? null,
+    expires_in_s: policy?.expiresInS ?? null,
+  };
+}
+
 /** A row's columns when no change is pending. */
 export const NOTHING_COMES = {
   nextThreshold: null,

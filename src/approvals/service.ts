@@ -164,7 +164,8 @@ export class Approvals<Row extends Approvable> {
 
   private async act({ tellWorkflow, resourceId, ...wanted }: WantedAct): Promise<Answer<Row>> {
     // Another tenant's resource is not found, and its accounts are not locked.
-    const own = (await this.readOwn(wanted.tenantId, resourceId)) ?? null;
+    const where = { id: resourceId, tenantId: wanted.tenantId } as Partial<Row>;
+    const own = (await this.reader.find(this.feature.table, where)) ?? null;
     const outboxId = tellWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId() };
     const answer = await this.desk.submit(this.commands.act, { ...wanted, ...ids, facts: own, outboxId });
@@ -187,10 +188,6 @@ export class Approvals<Row extends Approvable> {
     const row = await this.reader.find(this.feature.table, { id } as Partial<Row>);
     if (row === undefined) throw new ApiError(NOT_FOUND);
     return row;
-  }
-
-  private readOwn(tenantId: Uuid, id: Uuid): Promise<Row | undefined> {
-    return this.reader.find(this.feature.table, { id, tenantId } as Partial<Row>);
   }
 
   /** The key of an act that no client's key stands for. */

@@ -7,7 +7,7 @@ import type { Database, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
 import { type AuditFinding, auditFindings, type AuditPass, auditPasses, auditPieces } from '../db/entities/audits.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
-import { insertSql, updateSql, upsertSql } from '../db/statements.js';
+import { deleteSql, insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { auditSome, type AuditStep, estimateRows } from './audit.js';
 import { aheadMs } from './pace.js';
 import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from './position.js';
@@ -106,7 +106,7 @@ export class StandingAudit {
       const set = { rowsChecked: rowsChecked + BigInt(rows), ...(isDone ? { isOpen: null, endedAt: now } : {}) };
       if ((await transaction.execute(updateSql(auditPasses, set, { id, fence }))) === 0) return false;
       await writeFindings(transaction, step.findings, now);
-      await transaction.execute(`DELETE FROM audit_pieces WHERE pass_id=${uuid.literal(id)}`);
+      await transaction.execute(deleteSql(auditPieces, { passId: id }));
       if (step.position !== null) await writePosition(transaction, id, step.position);
       return true;
     }, Deadline.afterMs(STORE_MS));

@@ -5,22 +5,21 @@ import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { standingRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchAct } from '../temporal/contracts.js';
-import { MAX_REASON } from '../core/checked-text.js';
 import { cancelBatch, pauseBatch, resumeBatch, type BatchControlDeps } from './control.js';
 
 interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchAct['action'];
   readonly by: StaffIdentity;
-  /** Cleaned; null if none was given that may be stored. */
-  readonly reason: string | null;
+  /** 1 to 140 characters. */
+  readonly reason: string;
   /** The same for every retry: an act that was done or refused once stays so. */
   readonly actId: Uuid;
 }
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
-/** What lacks a reason or the right changes nothing and is recorded. Throws not_found, ledger_unavailable. */
+/** What lacks the right, or comes too late, changes nothing and is recorded. Throws not_found, ledger_unavailable. */
 export async function actOnBatch(
   deps: BatchControlDeps,
   request: StaffRequest,
@@ -28,10 +27,10 @@ export async function actOnBatch(
   const { batchId, action, by, reason, actId } = request;
   try {
     if (!(await wasDone(deps.database.current, actId))) {
-      const refusal = await requestRefusal(deps, request);
+      const refusal = await standingRefusal(deps.database.reader, `bonus_batch.${action}`, by);
       if (refusal !== null) throw new ApiError(refusal);
     }
-    return { batch: await ACTS[action](deps, batchId, by, reason ?? '', actId) };
+    return { batch: await ACTS[action](deps, batchId, by, reason, actId) };
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
     await recordRefusal(deps, request, failure.refusal.message);
@@ -40,15 +39,6 @@ export async function actOnBatch(
 }
 
 const FINAL = new Set<string>(['authority_insufficient', 'invalid_field', 'invalid_state']);
-
-async function requestRefusal(
-  { database }: BatchControlDeps,
-  { action, by, reason }: StaffRequest,
-): Promise<Refusal | null> {
-  if (reason === null)
-    return { code: 'invalid_field', message: `no reason of 1 to ${MAX_REASON} characters was given` };
-  return standingRefusal(database.reader, `bonus_batch.${action}`, by);
-}
 
 async function recordRefusal(
   deps: BatchControlDeps,

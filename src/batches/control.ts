@@ -3,8 +3,8 @@ import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, notFound } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Clock, Instant } from '../core/instant.js';
-import type { Database, Reader } from '../db/database.js';
+import type { Instant } from '../core/instant.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
 import { insertSql, updateSql } from '../db/statements.js';
@@ -20,10 +20,8 @@ import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
  * invalid_field (the reason: 1 to 140 characters).
  */
 
-export interface BatchControlDeps {
-  readonly database: Database;
+export interface BatchControlDeps extends DatabaseDeps {
   readonly desk: PostingDesk;
-  readonly clock: Clock;
 }
 
 /** Repeated with the same `actId`, it changes nothing. */

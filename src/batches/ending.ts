@@ -1,7 +1,6 @@
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
 import { uuid } from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { DatabaseDeps } from '../db/database.js';
 import { type BonusBatch, bonusBatches, bonusBatchStorage } from '../db/entities/bonuses.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -13,9 +12,7 @@ import type { FileMaker } from './making.js';
 import { presentBatch } from './presenter.js';
 import { isSettled } from './rules.js';
 
-export interface EndingDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface EndingDeps extends DatabaseDeps {
   /** Where tenants reach the API: the addresses of files in events begin with it. */
   readonly baseUrl: string;
   readonly files: FileMaker;

@@ -1,26 +1,19 @@
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId } from '../core/ids.js';
-import { type Clock, instant } from '../core/instant.js';
+import { instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
-import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { actOnDue } from '../accounts/due-of-accounts.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
 import { lapseBatchKind } from './commands.js';
-
-export interface LapsingDeps {
-  readonly database: Pick<Database, 'reader'>;
-  readonly desk: PostingDesk;
-  readonly clock: Clock;
-}
+import type { BatchControlDeps } from './control.js';
 
 /**
  * Ends the batches that have been ready for that long, at most `limit` at a time, and returns how many it found in the
  * end. Throws ApiError ledger_unavailable if it is unknown whether all of them have ended: try again a little later.
  */
 export async function lapseDue(
-  { database, desk, clock }: LapsingDeps,
+  { database, desk, clock }: BatchControlDeps,
   readyForMs: number,
   limit: number,
 ): Promise<number> {

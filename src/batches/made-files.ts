@@ -1,8 +1,7 @@
 import type { Uuid } from '../core/ids.js';
-import { uuid } from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
 import { bonusBatchFiles, bonusBatchStorage } from '../db/entities/bonuses.js';
-import { insertSql, updateSql } from '../db/statements.js';
+import { deleteSql, insertSql, updateSql } from '../db/statements.js';
 import { type LastPieces, MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 
 /** Stores the files of a batch, in pieces. */
@@ -31,7 +30,7 @@ export async function storePieces(
     throw new MakingSuperseded('another process makes these files, or they are no longer wanted');
   const filesRun = run ?? storage.filesRun + 1;
   if (run === null) {
-    await transaction.execute(`DELETE FROM bonus_batch_files WHERE batch_id=${uuid.literal(batchId)}`);
+    await transaction.execute(deleteSql(bonusBatchFiles, { batchId }));
     await transaction.execute(updateSql(bonusBatchStorage, { filesRun }, { batchId }));
   }
   if (rest.length > 0) {

@@ -1,33 +1,9 @@
-import type { Uuid } from '../core/ids.js';
-import { type Instant, toRfc3339 } from '../core/instant.js';
+import type { Asset } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { BonusBatchProblem, BonusBatchRow } from '../db/entities/bonuses.js';
 import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
 
-/** A batch's errors and result files. (docs/contract.md, Batch files) */
-
-export interface ErrorRow {
-  /** As a spreadsheet numbers it; null for the file as a whole. */
-  readonly row: number | null;
-  readonly column: string | null;
-  readonly code: string;
-  readonly message: string;
-  readonly value: string | null;
-}
-
-/** The outcome of one row. Amount and fee are in the smallest unit of the asset. */
-export interface ResultRow {
-  readonly row: number;
-  readonly reference: string | null;
-  readonly recipient: string;
-  readonly amount: bigint;
-  readonly asset: string;
-  readonly status: 'paid' | 'failed';
-  readonly bonusId: Uuid | null;
-  /** Null if the row was not paid, so nothing was charged. */
-  readonly fee: bigint | null;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly paidAt: Instant | null;
-}
+/** The lines of a batch's errors and result files. (docs/contract.md, Batch files) */
 
 export const ERROR_COLUMNS: readonly Column[] = [
   { name: 'row', kind: 'number', width: 8 },
@@ -51,23 +27,26 @@ export const RESULT_COLUMNS: readonly Column[] = [
   { name: 'paid_at', kind: 'text', width: 26 },
 ];
 
-export function errorCells({ row, column, code, message, value }: ErrorRow): TableRow {
-  return [row === null ? null : String(row), column, code, message, value];
+/** What concerns the whole file has no row, and what concerns none of its columns no column. */
+export function errorCells({ number, field, code, message, value }: BonusBatchProblem): TableRow {
+  const filled = (text: string): string | null => (text === '' ? null : text);
+  return [number === 0 ? null : String(number), filled(field), code, message, filled(value)];
 }
 
-export function resultCells(result: ResultRow): TableRow {
-  const { row, reference, recipient, amount, asset, status, bonusId, fee, code, message, paidAt } = result;
+/** What became of a settled row. Amount and fee are in the smallest unit; what was not paid was charged nothing. */
+export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
+  const isPaid = row.status === 'paid';
   return [
-    String(row),
-    reference,
-    recipient,
-    String(amount),
+    String(row.number),
+    row.reference,
+    row.recipient,
+    String(row.raw),
     asset,
-    status,
-    bonusId,
-    fee === null ? null : String(fee),
-    code,
-    message,
-    toRfc3339(paidAt),
+    isPaid ? 'paid' : 'failed',
+    row.bonusId,
+    isPaid ? String(row.feeRaw) : null,
+    row.code,
+    row.message,
+    isPaid ? toRfc3339(row.settledAt) : null,
   ];
 }

@@ -47,32 +47,14 @@ export async function* resultRows(reader: Reader, batch: BonusBatch): AsyncGener
 }
 
 /** The errors file's cells, a few rows at a time. */
-export async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
-  const cells = ({ number, field, code, message, value }: BonusBatchProblem): TableRow =>
-    errorCells({ row: number === 0 ? null : number, column: blank(field), code, message, value: blank(value) });
-  yield* inPieces(errorRows(reader, batchId), cells);
+export function errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
+  return inPieces(errorRows(reader, batchId), errorCells);
 }
 
 /** The result file's cells, for a batch whose rows are all settled. */
 export async function* resultPieces(reader: Reader, batch: BonusBatch): AsyncGenerator<readonly TableRow[]> {
   const { asset } = batch;
-  if (asset === null) return;
-  yield* inPieces(resultRows(reader, batch), (row) => {
-    const isPaid = row.status === 'paid';
-    return resultCells({
-      row: row.number,
-      reference: row.reference,
-      recipient: row.recipient,
-      amount: row.raw,
-      asset,
-      status: isPaid ? 'paid' : 'failed',
-      bonusId: row.bonusId,
-      fee: isPaid ? row.feeRaw : null,
-      code: row.code,
-      message: row.message,
-      paidAt: isPaid ? row.settledAt : null,
-    });
-  });
+  if (asset !== null) yield* inPieces(resultRows(reader, batch), (row) => resultCells(row, asset));
 }
 
 async function* inPieces<Row>(
@@ -86,8 +68,4 @@ async function* inPieces<Row>(
       piece = [];
     }
   yield piece;
-}
-
-function blank(text: string): string | null {
-  return text === '' ? null : text;
 }

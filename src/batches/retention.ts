@@ -2,7 +2,7 @@ import { type Actor, recordAct } from '../access/audit-log.js';
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
 import {
   bonusBatches,
@@ -12,41 +12,20 @@ import {
   bonusBatchStorage,
   uploadChunks,
 } from '../db/entities/bonuses.js';
-import { updateSql } from '../db/statements.js';
+import { deleteSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
 const FILES_AT_A_TIME = 100;
 
 /**
  * Deletes the bytes of files that were validated before a moment; their hash stays on the batch. One file per
- * transaction, so it may be interrupted anywhere and run twice. Returns how many files it deleted. Throws
- * DatabaseUnavailable.
+ * transaction, so it may be interrupted anywhere and run twice. By an operator, each has a line in the audit log.
+ * Returns how many files it deleted. Throws DatabaseUnavailable.
  */
-export async function deleteUploadedBytes(database: Database, validatedBefore: Instant): Promise<number> {
-  return deleteFiles(database, validatedBefore, () => Promise.resolve());
-}
-
-/** The same by an operator: each file with a line in the audit log. */
-export async function deleteUploadedBytesAs(
-  database: Database,
-  clock: Clock,
+export async function deleteUploadedBytes(
+  { database, clock }: DatabaseDeps,
   validatedBefore: Instant,
-  actor: Actor,
-): Promise<number> {
-  return deleteFiles(database, validatedBefore, (transaction, tenantId, subjectId) =>
-    recordAct(transaction, actor, clock(), {
-      tenantId,
-      action: 'bonus_batch.delete_upload',
-      subjectType: 'bonus_batch',
-      subjectId,
-    }),
-  );
-}
-
-async function deleteFiles(
-  database: Database,
-  validatedBefore: Instant,
-  record: (transaction: Transaction, tenantId: Uuid, batchId: Uuid) => Promise<void>,
+  operator: Actor | null = null,
 ): Promise<number> {
   for (let deleted = 0; ;) {
     const rows = await database.reader.query(
@@ -56,9 +35,11 @@ async function deleteFiles(
     for (const row of rows)
       await transact(database, async (transaction) => {
         const batchId = uuid.parse(row.batch_id);
-        await transaction.execute(`DELETE FROM upload_chunks WHERE batch_id=${uuid.literal(batchId)}`);
+        await transaction.execute(deleteSql(uploadChunks, { batchId }));
         await transaction.execute(updateSql(bonusBatchStorage, { fileBytes: 0 }, { batchId }));
-        await record(transaction, uuid.parse(row.tenant_id), batchId);
+        if (operator === null) return;
+        const subject = { tenantId: uuid.parse(row.tenant_id), subjectType: 'bonus_batch', subjectId: batchId };
+        await recordAct(transaction, operator, clock(), { ...subject, action: 'bonus_batch.delete_upload' });
       });
     deleted += rows.length;
     if (rows.length < FILES_AT_A_TIME) return deleted;

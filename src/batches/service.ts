@@ -1,10 +1,9 @@
 import { BurstSpreader } from '../core/burst-spreader.js';
 import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Reader } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
   type BatchRowStatus,
   type BonusBatch,
@@ -26,10 +25,8 @@ import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
 import { uploadBatch, type UploadRequest } from './uploading.js';
 
-interface BatchesDeps {
-  readonly database: Database;
+interface BatchesDeps extends DatabaseDeps {
   readonly desk: PostingDesk;
-  readonly clock: Clock;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;

@@ -1,7 +1,8 @@
 import { instant } from '../core/instant.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { type Sweep, tidying } from '../temporal/sweeper.js';
-import { lapseDue, type LapsingDeps } from './lapsing.js';
+import type { BatchControlDeps } from './control.js';
+import { lapseDue } from './lapsing.js';
 import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';
 import type { BatchWorkflowService } from './workflow-service.js';
 
@@ -12,7 +13,7 @@ const LAPSE_EVERY_MS = 10_000;
 const LAPSED_AT_ONCE = 100;
 
 /** Batches that have waited this many days to be executed. */
-export function lapseSweep(deps: LapsingDeps, readyDays: number): Sweep {
+export function lapseSweep(deps: BatchControlDeps, readyDays: number): Sweep {
   return {
     name: 'lapsed batches',
     everyMs: LAPSE_EVERY_MS,
@@ -21,12 +22,12 @@ export function lapseSweep(deps: LapsingDeps, readyDays: number): Sweep {
 }
 
 /** The bytes of files that were validated this many days ago. */
-export function uploadsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
+export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'uploaded files',
     everyMs: EVERY_MS,
     run: async () => {
-      await deleteUploadedBytes(database, instant(clock() - keptDays * DAY_MS));
+      await deleteUploadedBytes(deps, instant(deps.clock() - keptDays * DAY_MS));
       return false;
     },
   };

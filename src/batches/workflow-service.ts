@@ -1,9 +1,8 @@
 import { notFound } from '../core/errors.js';
 import type { Failpoints } from '../core/failpoints.js';
 import { asUuid, type Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
 import type { Shares } from '../core/shares.js';
-import type { Database } from '../db/database.js';
+import type { DatabaseDeps } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { StaffSignals } from '../staff/signals.js';
@@ -19,11 +18,9 @@ import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
-export interface BatchWorkflowDeps {
-  readonly database: Database;
+export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
   readonly desk: PostingDesk;
-  readonly clock: Clock;
   /** Where tenants reach the API: the addresses of files in events begin with it. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;

@@ -1,15 +1,17 @@
-import { operationRoutes } from '../accounts/routes-operations.js';
+import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
 import { answers, body, idempotent, named, permits, refusesSpending, summary } from '../http/route.js';
 import { presentBonus } from './presenter.js';
+import { bonusList } from './reading.js';
 import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
 import type { Bonuses } from './service.js';
 
-export function bonusRoutes(api: Api, bonuses: Bonuses, cursors: Cursors): void {
+export function bonusRoutes(api: Api, bonuses: Bonuses, reader: OperationReader, cursors: Cursors): void {
   create(api, bonuses);
-  operationRoutes(api, bonuses, cursors, {
+  operationRoutes(api, reader, cursors, {
+    operations: bonusList,
     nouns: 'bonuses',
     list: { id: 'listBonuses', title: 'List bonuses', order: 'Single bonuses and those of batches, newest first.' },
     get: { id: 'getBonus', title: 'Read a bonus' },

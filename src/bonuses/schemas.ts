@@ -1,6 +1,7 @@
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
+import { parsedText } from '../core/parsed-text.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
@@ -19,15 +20,7 @@ import { MAX_REFERENCE } from './rules.js';
 
 /** A name in canonical form. Reason: malformed. */
 function nameField(parse: (text: string) => string | null, example: string): z.ZodType<string, string> {
-  return z
-    .string()
-    .transform((text, context): string => {
-      const name = parse(text);
-      if (name !== null) return name;
-      context.addIssue('malformed');
-      return z.NEVER;
-    })
-    .openapi({ example });
+  return parsedText(parse, 'malformed').openapi({ example });
 }
 
 const RecipientField = z

@@ -1,18 +1,15 @@
 import type { Amount } from '../core/amount.js';
 import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
-import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { foundByName, onlyOne, type RecipientName, resolveRecipients } from '../accounts/recipients.js';
-import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { findKeys } from '../ledger/desk/keys.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { createBonusKind } from './commands.js';
-import { bonusList } from './reading.js';
 
 interface BonusRequest {
   readonly sourceAccountId: Uuid;
@@ -51,14 +48,5 @@ export class Bonuses {
     const recipientAccountId = onlyOne(found(recipient));
     const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: id };
     return this.desk.submit(createBonusKind, command);
-  }
-
-  /** Throws not_found, authority_insufficient. */
-  read(caller: Caller, id: Uuid): Promise<Bonus> {
-    return readOperation(bonusList, this.reader, caller, id);
-  }
-
-  list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Bonus>> {
-    return listOperations(bonusList, this.reader, caller, filter, before, limit);
   }
 }

@@ -304,6 +304,11 @@ export function notFound(): ApiError {
   return new ApiError(NOT_FOUND);
 }
 
+/** Without the state that it was in: for operators, who read the message. (docs/contract.md, Invalid state) */
+export function invalidState(message: string): ApiError {
+  return new ApiError({ code: 'invalid_state', message });
+}
+
 export function ledgerUnavailable(): ApiError {
   return new ApiError(LEDGER_UNAVAILABLE);
 }

@@ -64,6 +64,11 @@ export function updateSql<Row>(table: Table<Row>, set: Partial<Row>, where: Wher
   return `UPDATE ${table.name} SET ${assignments.join(',')}${whereSql(table, where)}`;
 }
 
+/** `where` is never empty: that is no statement. */
+export function deleteSql<Row>(table: Table<Row>, where: Where<Row>): string {
+  return `DELETE FROM ${table.name} WHERE ${equalsSql(table, where)}`;
+}
+
 export function selectSql<Row>(table: Table<Row>, where: Where<Row>, options: SelectOptions<Row> = {}): string {
   const order = options.orderBy?.map((property) => table.column(property).name).join(',');
   return (

@@ -135,7 +135,7 @@ async function decide(
     accountId,
     systemAccountId: await systemAccountId(database.reader, tenantId, 'adjustment'),
     by,
-    ...(why === undefined ? {} : { why }),
+    why,
     auditId: newId(),
   });
   return resultOf(answer, reference);

@@ -47,7 +47,7 @@ export interface ProposeAdjustment extends StaffCommand {
 export interface DecideAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
   /** The reason for the audit log, if one was asked for. */
-  readonly why?: string | null;
+  readonly why: string | null;
   readonly accountId: Uuid;
   /** The tenant's adjustment account, the other side of the correction. */
   readonly systemAccountId: Uuid;

@@ -1,5 +1,5 @@
 import type { Asset } from '../core/amount.js';
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import { feeFor } from '../core/fees.js';
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -234,10 +234,7 @@ export async function approveRefund(
   const standing = await standingRefund(deps.database.reader, tenantId, name);
   assertEven(name, standing);
   if (standing.ofFeeAccounts.some(({ direction, status }) => direction === 'out' && status === 'proposed'))
-    throw new ApiError({
-      code: 'invalid_state',
-      message: `more was proposed under ${name} meanwhile: look at it again`,
-    });
+    throw invalidState(`more was proposed under ${name} meanwhile: look at it again`);
   await inSteps([...toPayers, ...putBack], steps, (adjustment) => approveAdjustment(deps, adjustment, by));
 }
 

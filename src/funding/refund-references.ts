@@ -1,4 +1,4 @@
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 import type { Adjustment } from '../db/entities/operations.js';
 
@@ -41,11 +41,7 @@ export function feeAccountReference(name: string, accountId: Uuid, tries: number
 }
 
 function referenceOf(name: string, id: Uuid, tries: number): string {
-  if (tries > LAST_TRY)
-    throw new ApiError({
-      code: 'invalid_state',
-      message: `${name}.${id} was rejected ${LAST_TRY} times`,
-    });
+  if (tries > LAST_TRY) throw invalidState(`${name}.${id} was rejected ${LAST_TRY} times`);
   return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
 }
 

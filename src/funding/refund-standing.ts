@@ -1,6 +1,6 @@
 import { type Amount, type Asset, formatAmount } from '../core/amount.js';
 import { groupBy } from '../core/collections.js';
-import { ApiError } from '../core/errors.js';
+import { invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { asset as assetColumn, bigint, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
@@ -123,7 +123,7 @@ export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: St
   const took = new Set(ofPayers.map(({ feeAccountId }) => feeAccountId));
   const foreign = ofFeeAccounts.filter(({ status, accountId }) => status === 'proposed' && !took.has(accountId));
   for (const { reference } of [...strays, ...foreign])
-    throw uneven(
+    throw invalidState(
       `${reference} does not belong to ${name} as it is proposed: find out who proposed it and why, and reject it, or propose the refund again if that stopped half-way`,
     );
   const ofTheirs = ofFeeAccounts.map((part) => ({ ...part, feeAccountId: part.accountId }));
@@ -132,7 +132,7 @@ export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: St
     for (const [asset, own] of groupBy(parts, (one) => one.asset)) {
       const [out, back] = [sumOf(own, 'out', asset), sumOf(own, 'in', asset)];
       if (out.raw !== back.raw)
-        throw uneven(
+        throw invalidState(
           `under ${name} the fee account ${feeAccountId} would give ${formatAmount(out)} and ${formatAmount(back)} would go back: a part was rejected, or not all of it was proposed; propose it again first`,
         );
     }
@@ -141,8 +141,4 @@ export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: St
 function sumOf(parts: readonly Adjustment[], direction: Adjustment['direction'], asset: Asset): Amount {
   const raw = parts.filter((one) => one.direction === direction).reduce((total, one) => total + one.raw, 0n);
   return { raw, asset };
-}
-
-function uneven(message: string): ApiError {
-  return new ApiError({ code: 'invalid_state', message });
 }

@@ -1,8 +1,9 @@
 import { ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
 import { isCountry } from '../core/countries.js';
 import { ERROR_CODES } from '../core/errors.js';
-import { parseUuid, type Uuid } from '../core/ids.js';
+import { parseUuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
+import { parsedText } from '../core/parsed-text.js';
 import { normaliseText, textFault } from '../core/text.js';
 import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
 import { z } from './zod.js';
@@ -16,15 +17,9 @@ export const countryField = z
   .openapi({ description: 'ISO 3166 alpha-2', pattern: '^[A-Z]{2}$', example: 'CO' });
 
 /** A UUID in any case, made canonical. Reason: not_a_uuid. */
-export const uuidField = z
-  .string({ error: 'not_a_uuid' })
-  .transform((text, context): Uuid => {
-    const id = parseUuid(text);
-    if (id !== null) return id;
-    context.addIssue('not_a_uuid');
-    return z.NEVER;
-  })
-  .openapi({ format: 'uuid' });
+export const uuidField = parsedText(parseUuid, 'not_a_uuid', z.string({ error: 'not_a_uuid' })).openapi({
+  format: 'uuid',
+});
 
 export const assetField = z.enum(ASSETS).openapi('Asset', {
   description: `What an amount counts: ${ASSET_UNITS}.`,
@@ -81,15 +76,10 @@ export function optional<S extends z.ZodType>(
 
 /** An RFC 3339 date-time. Fractions of a millisecond are rounded as the use requires. Reason: not_a_date_time. */
 export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, string> {
-  return z
-    .string({ error: 'not_a_date_time' })
-    .transform((text, context): Instant => {
-      const at = parseRfc3339(text, round);
-      if (at !== null) return at;
-      context.addIssue('not_a_date_time');
-      return z.NEVER;
-    })
-    .openapi({ format: 'date-time' });
+  const reason = 'not_a_date_time';
+  return parsedText((text) => parseRfc3339(text, round), reason, z.string({ error: reason })).openapi({
+    format: 'date-time',
+  });
 }
 
 /** A whole number written as plain digits in a query. Reasons: not_an_integer, out_of_range. */

@@ -97,27 +97,33 @@ export function withGlobalOptions(program: Command): Command {
     .option('--as <name>', 'who acts, of those who are signed in here (default: who signed in last)');
 }
 
-export function group(program: Command, name: string, summary: string): Command {
-  return program.command(name).description(summary).configureHelp({ showGlobalOptions: true });
+/** A command, or a group of them, which the program adds to its parent. */
+export type CommandDefinition = (parent: Command) => void;
+
+export function group(name: string, summary: string, commands: readonly CommandDefinition[]): CommandDefinition {
+  return (parent) => {
+    const own = parent.command(name).description(summary).configureHelp({ showGlobalOptions: true });
+    for (const addTo of commands) addTo(own);
+  };
 }
 
-export function addQuery<S extends z.ZodObject>(parent: Command, spec: QuerySpec<S>): void {
-  define(parent, spec, 'nothing', (options, input) =>
+export function query<S extends z.ZodObject>(spec: QuerySpec<S>): CommandDefinition {
+  return define(spec, 'nothing', (options, input) =>
     withOps(options, (ops) => goByDatabase(ops, () => spec.run(ops, input))),
   );
 }
 
-export function addCommand<S extends z.ZodObject>(parent: Command, spec: CommandSpec<S>): void {
-  define(parent, spec, namedNeeds(spec.needs), (options, input, command) =>
+export function command<S extends z.ZodObject>(spec: CommandSpec<S>): CommandDefinition {
+  return define(spec, namedNeeds(spec.needs), (options, input, name) =>
     withOps(options, (ops, config, acting) => {
       spec.check?.(input);
-      return goByDatabase(ops, () => act(spec, input, { ops, config, acting, command }));
+      return goByDatabase(ops, () => act(spec, input, { ops, config, acting, command: name }));
     }),
   );
 }
 
-export function addLocalCommand<S extends z.ZodObject>(parent: Command, spec: LocalCommandSpec<S>): void {
-  define(parent, spec, 'nothing', (options, input) => spec.run(new Output(options), input));
+export function localCommand<S extends z.ZodObject>(spec: LocalCommandSpec<S>): CommandDefinition {
+  return define(spec, 'nothing', (options, input) => spec.run(new Output(options), input));
 }
 
 type GlobalOptions = z.infer<typeof globals>;
@@ -162,30 +168,31 @@ function actingOps(ops: Ops, identity: StaffIdentity | null, actor: Actor | null
 const CODE = ['--code <code>', 'what your authenticator shows now; without it you are asked'] as const;
 
 function define<S extends z.ZodObject>(
-  parent: Command,
   spec: CommandFace<S>,
   needs: DeclaredNeeds,
   act: (options: GlobalOptions, input: z.infer<S>, command: string) => Promise<void>,
-): void {
-  const command = parent
-    .command(spec.usage, { isDefault: spec.isDefault === true })
-    .description(spec.summary)
-    .configureHelp({ showGlobalOptions: true });
-  declareNeeds(command, needs);
-  const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
-  const schema = spec.input ?? z.object({});
-  for (const [flags, description] of [...optionsOf(schema), ...codes]) command.option(flags, description);
-  const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
-  command.addHelpText(
-    'after',
-    `${[spec.explanation, asked(needs)].flatMap((text) => (text === undefined ? [] : `${text}\n`)).join('')}\nExamples:\n${examples}`,
-  );
-  command.action(async () => {
-    const named = argumentsOf(command);
-    const given = { ...command.optsWithGlobals(), ...named };
-    const input = checked(schema, given, new Set(Object.keys(named))) as z.infer<S>;
-    await act(checked(globals, given), input, nameOf(command));
-  });
+): CommandDefinition {
+  return (parent) => {
+    const own = parent
+      .command(spec.usage, { isDefault: spec.isDefault === true })
+      .description(spec.summary)
+      .configureHelp({ showGlobalOptions: true });
+    declareNeeds(own, needs);
+    const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
+    const schema = spec.input ?? z.object({});
+    for (const [flags, description] of [...optionsOf(schema), ...codes]) own.option(flags, description);
+    const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
+    own.addHelpText(
+      'after',
+      `${[spec.explanation, asked(needs)].flatMap((text) => (text === undefined ? [] : `${text}\n`)).join('')}\nExamples:\n${examples}`,
+    );
+    own.action(async () => {
+      const named = argumentsOf(own);
+      const given = { ...own.optsWithGlobals(), ...named };
+      const input = checked(schema, given, new Set(Object.keys(named))) as z.infer<S>;
+      await act(checked(globals, given), input, nameOf(own));
+    });
+  };
 }
 
 function argumentsOf(command: Command): Record<string, unknown> {

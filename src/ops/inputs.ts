@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
 import { parseRfc3339 } from '../core/instant.js';
+import { parsedText } from '../core/parsed-text.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
 
@@ -34,14 +35,11 @@ export function dashed(name: string): string {
 }
 
 /** An integer in the asset's smallest unit, as text. */
-export const raw = z.string().transform((given, context) => {
-  const parsed = parseRaw(given);
-  if (parsed !== null) return parsed;
-  context.addIssue(
+export const raw = parsedText(
+  parseRaw,
+  (given) =>
     `${given} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
-  );
-  return z.NEVER;
-});
+);
 
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
 export const asset = option('<asset>', ASSET_NAMES, assetName);
@@ -79,12 +77,10 @@ export const status = <const S extends string>(statuses: readonly S[]) =>
   option('<status>', `only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
 export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
-  z.string().transform((given, context) => {
+  parsedText((given) => {
     const number = /^[0-9]{1,9}$/.test(given) ? Number.parseInt(given, 10) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    context.addIssue(`must be a number from ${least} to ${most}`);
-    return z.NEVER;
-  });
+    return number >= least && number <= most ? number : null;
+  }, `must be a number from ${least} to ${most}`);
 
 export const role = oneOf(ROLES);
 
@@ -118,30 +114,28 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 const MAX_MS = 90 * 86_400_000;
 
 /** `15m`, `24h`, `7d`: milliseconds. */
-export const duration = z.string().transform((given, context) => {
+export const duration = parsedText(
+  readDuration,
+  (given) => `${given} is not a length of time of up to 90 days: write it as 15m, 24h or 7d`,
+);
+
+function readDuration(given: string): number | null {
   const [, count = '', unit = ''] = /^([0-9]{1,7})([smhd])$/.exec(given) ?? [];
   const ms = Number.parseInt(count, 10) * (UNIT_MS[unit] ?? Number.NaN);
-  if (ms <= MAX_MS) return ms;
-  context.addIssue(`${given} is not a length of time of up to 90 days: write it as 15m, 24h or 7d`);
-  return z.NEVER;
-});
+  return ms <= MAX_MS ? ms : null;
+}
 
 /** `15m`, `24h`, `7d`, or plain seconds: seconds within these bounds. */
 export const seconds = (least: number, most: number): z.ZodType<number, string> =>
-  z.string().transform((given, context) => {
-    const parsed = duration.safeParse(/^[0-9]+$/.test(given) ? `${given}s` : given);
-    const found = parsed.success ? parsed.data / 1000 : Number.NaN;
-    if (found >= least && found <= most) return found;
-    context.addIssue(`${given} is not from ${least} to ${most} seconds: write it as 15m, 24h, 7d, or in seconds`);
-    return z.NEVER;
-  });
+  parsedText(
+    (given) => {
+      const found = (readDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN) / 1000;
+      return found >= least && found <= most ? found : null;
+    },
+    (given) => `${given} is not from ${least} to ${most} seconds: write it as 15m, 24h, 7d, or in seconds`,
+  );
 
-export const time = z.string().transform((given, context) => {
-  const parsed = parseRfc3339(given);
-  if (parsed !== null) return parsed;
-  context.addIssue(`${given} is not a time: write it as 2027-01-31T00:00:00Z`);
-  return z.NEVER;
-});
+export const time = parsedText(parseRfc3339, (given) => `${given} is not a time: write it as 2027-01-31T00:00:00Z`);
 
 /** `owner=owner,payroll=operator`: members' names with their roles. */
 export const grants = z

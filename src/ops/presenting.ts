@@ -73,11 +73,10 @@ export function accountFields(account: Account): Fields {
 }
 
 export function accountDetailFields(account: Account, details: AccountDetails): Fields {
-  const shownName = account.type === 'system' ? account.name : displayName(account.type, account.name);
   return {
     ...accountFields(account),
     tenant_id: account.tenantId,
-    display_name: shownName,
+    display_name: displayName(account.type, account.name),
     ...Object.fromEntries(details.balances.flatMap(balanceFields)),
     members: details.members.map(({ name, role }) => `${name} (${role})`),
   };

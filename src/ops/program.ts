@@ -1,33 +1,33 @@
 import { Command } from 'commander';
 import { EXAMPLE_ASSET } from '../core/amount.js';
-import { withGlobalOptions } from './command.js';
-import { addAccountCommands } from './commands/accounts.js';
-import { addAliasCommands } from './commands/aliases.js';
-import { addAuditCommand } from './commands/audit.js';
-import { addAuditLogCommand } from './commands/audit-log.js';
-import { addEventCommands } from './commands/events.js';
-import { addBackupCommands } from './commands/backup.js';
-import { addBatchCommands } from './commands/batches.js';
-import { addCompletionCommand } from './commands/completion.js';
-import { addFeeCommands } from './commands/fees.js';
-import { addFindingCommands } from './commands/findings.js';
-import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
-import { addKeyCommands } from './commands/keys.js';
-import { addLimitCommands } from './commands/limits.js';
-import { addMemberCommands } from './commands/members.js';
-import { addOutboxCommands } from './commands/outbox.js';
-import { addPayoutCommands } from './commands/payouts.js';
-import { addPolicyCommands } from './commands/policies.js';
-import { addRailCommands } from './commands/rails.js';
-import { addReportCommands } from './commands/reports.js';
-import { addRestoreCommands } from './commands/restore.js';
-import { addSignInCommands } from './commands/sign-in.js';
-import { addStaffCommands } from './commands/staff.js';
-import { addSweepCommands } from './commands/sweeps.js';
-import { addTenantCommands } from './commands/tenants.js';
-import { addTokenCommands } from './commands/tokens.js';
-import { addTransferCommands } from './commands/transfers.js';
-import { addWebhookCommands } from './commands/webhooks.js';
+import { type CommandDefinition, withGlobalOptions } from './command.js';
+import { accountCommands } from './commands/accounts.js';
+import { aliasCommands } from './commands/aliases.js';
+import { auditCommand } from './commands/audit.js';
+import { auditLogCommand } from './commands/audit-log.js';
+import { eventCommands } from './commands/events.js';
+import { backupCommands } from './commands/backup.js';
+import { batchCommands } from './commands/batches.js';
+import { completionCommand } from './commands/completion.js';
+import { feeCommands } from './commands/fees.js';
+import { findingCommands } from './commands/findings.js';
+import { adjustmentCommands, payInCommands } from './commands/funding.js';
+import { keyCommands } from './commands/keys.js';
+import { limitCommands } from './commands/limits.js';
+import { memberCommands } from './commands/members.js';
+import { outboxCommands } from './commands/outbox.js';
+import { payoutCommands } from './commands/payouts.js';
+import { policyCommands } from './commands/policies.js';
+import { railCommands } from './commands/rails.js';
+import { reportCommands } from './commands/reports.js';
+import { restoreCommands } from './commands/restore.js';
+import { signInCommands } from './commands/sign-in.js';
+import { staffCommands } from './commands/staff.js';
+import { sweepCommands } from './commands/sweeps.js';
+import { tenantCommands } from './commands/tenants.js';
+import { tokenCommands } from './commands/tokens.js';
+import { transferCommands } from './commands/transfers.js';
+import { webhookCommands } from './commands/webhooks.js';
 import { PROGRAM } from './program-name.js';
 
 const FIRST_STEPS = `
@@ -44,37 +44,41 @@ First steps:
 Every command explains itself: ${PROGRAM} accounts open --help
 Exit codes: 0 done, 1 not done, 2 wrong usage, 3 unknown whether it was done.`;
 
+const COMMANDS: readonly CommandDefinition[] = [
+  ...signInCommands,
+  tenantCommands,
+  memberCommands,
+  tokenCommands,
+  accountCommands,
+  payInCommands,
+  adjustmentCommands,
+  batchCommands,
+  feeCommands,
+  limitCommands,
+  policyCommands,
+  transferCommands,
+  payoutCommands,
+  railCommands,
+  staffCommands,
+  outboxCommands,
+  sweepCommands,
+  aliasCommands,
+  eventCommands,
+  keyCommands,
+  webhookCommands,
+  reportCommands,
+  backupCommands,
+  restoreCommands,
+  auditCommand,
+  findingCommands,
+  auditLogCommand,
+  completionCommand,
+];
+
 export function buildProgram(): Command {
   const program = withGlobalOptions(new Command(PROGRAM))
     .description('The command line for operators of the service.')
     .addHelpText('after', FIRST_STEPS);
-  addSignInCommands(program);
-  addTenantCommands(program);
-  addMemberCommands(program);
-  addTokenCommands(program);
-  addAccountCommands(program);
-  addPayInCommands(program);
-  addAdjustmentCommands(program);
-  addBatchCommands(program);
-  addFeeCommands(program);
-  addLimitCommands(program);
-  addPolicyCommands(program);
-  addTransferCommands(program);
-  addPayoutCommands(program);
-  addRailCommands(program);
-  addStaffCommands(program);
-  addOutboxCommands(program);
-  addSweepCommands(program);
-  addAliasCommands(program);
-  addEventCommands(program);
-  addKeyCommands(program);
-  addWebhookCommands(program);
-  addReportCommands(program);
-  addBackupCommands(program);
-  addRestoreCommands(program);
-  addAuditCommand(program);
-  addFindingCommands(program);
-  addAuditLogCommand(program);
-  addCompletionCommand(program);
+  for (const addTo of COMMANDS) addTo(program);
   return program;
 }

@@ -1,4 +1,4 @@
-import { operationRoutes } from '../accounts/routes-operations.js';
+import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
@@ -6,6 +6,7 @@ import type { Cursors } from '../http/cursor.js';
 import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
 import type { PayoutApprovals } from './approvals.js';
 import { presentPayout } from './presenter.js';
+import { payoutList } from './reading.js';
 import {
   CreatePayoutBody,
   PAYOUT_EXAMPLES,
@@ -16,9 +17,10 @@ import {
 } from './schemas.js';
 import type { Payouts } from './service.js';
 
-export function payoutRoutes(api: Api, payouts: Payouts, cursors: Cursors): void {
+export function payoutRoutes(api: Api, payouts: Payouts, reader: OperationReader, cursors: Cursors): void {
   create(api, payouts);
-  operationRoutes(api, payouts, cursors, {
+  operationRoutes(api, reader, cursors, {
+    operations: payoutList,
     nouns: 'payouts',
     list: { id: 'listPayouts', title: 'List payouts', order: 'Newest first.' },
     get: {

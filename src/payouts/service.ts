@@ -1,18 +1,15 @@
 import type { Amount } from '../core/amount.js';
 import type { Keyed, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Payout } from '../db/entities/payouts.js';
 import { systemAccountId } from '../funding/reference.js';
-import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { createPayout } from './commands.js';
 import type { RailRoute } from './rails/rules.js';
-import { payoutList } from './reading.js';
 import { type CreatePayout, endOfNumber, type PayoutDestination } from './rules.js';
 import { type ClearSecrets, sealSecrets } from './secrets.js';
 
@@ -66,14 +63,5 @@ export class Payouts {
     if (!answer.replayed && answer.outcome.done)
       notifier.notify({ id: ids.outboxId, resourceType: 'payout', resourceId: ids.payoutId });
     return answer;
-  }
-
-  /** Throws not_found, authority_insufficient. */
-  read(caller: Caller, id: Uuid): Promise<Payout> {
-    return readOperation(payoutList, this.deps.reader, caller, id);
-  }
-
-  list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Payout>> {
-    return listOperations(payoutList, this.deps.reader, caller, filter, before, limit);
   }
 }

@@ -1,5 +1,5 @@
 import { recordAct } from '../access/audit-log.js';
-import { ApiError } from '../core/errors.js';
+import { ApiError, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
@@ -28,33 +28,29 @@ type Progress = (what: string, done: number, total: number) => void;
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);
-  if (open === undefined) throw new ApiError({ code: 'invalid_state', message: 'this database was never restored' });
+  if (open === undefined) throw invalidState('this database was never restored');
   if (open.finishedAt !== null) return open;
   if (open.beganById === null)
-    throw new ApiError({
-      code: 'invalid_state',
-      message: 'nobody has said yet to which moment the database was restored: restore begin --help',
-    });
+    throw invalidState('nobody has said yet to which moment the database was restored: restore begin --help');
   const refusal = secondPersonRefusal(open.beganById, by.id);
   if (refusal !== null) throw new ApiError(refusal);
   return open;
 }
 
-/** Does `work` unless it was done before. Returns whether it did it now. */
+/** Does `work` unless it was done before. */
 export async function stepOf(
   { database, clock }: DatabaseDeps,
   restore: Restore,
   step: Step,
   work: () => Promise<void>,
-): Promise<boolean> {
-  if (restore[step] !== null) return false;
+): Promise<void> {
+  if (restore[step] !== null) return;
   await work();
   await transact(database, (transaction) =>
     transaction.execute(
       `UPDATE restores SET ${restores.column(step).name}=${time.literal(clock())} WHERE id=${uuid.literal(restore.id)}`,
     ),
   );
-  return true;
 }
 
 /** If anything was lost, skips the numbers that somebody may have seen. */
@@ -63,7 +59,7 @@ export function moveNumbers(
   restore: Restore,
   by: StaffIdentity,
   onProgress: Progress,
-): Promise<boolean> {
+): Promise<void> {
   return stepOf(deps, restore, 'movedAt', async () => {
     if (!isLossy(restore)) return;
     await moveSequences(deps, restore, by, (done, total) => onProgress('Leaving a gap', done, total));

@@ -1,6 +1,6 @@
 import { type Act, recordAct } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -66,10 +66,9 @@ export async function beginRestore(
     const open = await transaction.select(restores, { finishedAt: null }, { orderBy: IN_TIME, forUpdate: true });
     const noticed = leading(open);
     if (noticed !== undefined && noticed.beganById !== null)
-      throw new ApiError({
-        code: 'invalid_state',
-        message: `a restore was begun at ${toRfc3339(noticed.beganAt)} by ${noticed.beganBy ?? 'nobody'}: finish that one`,
-      });
+      throw invalidState(
+        `a restore was begun at ${toRfc3339(noticed.beganAt)} by ${noticed.beganBy ?? 'nobody'}: finish that one`,
+      );
     const begun: Restore = {
       ...(noticed ?? newRestore('operator', now)),
       reason,

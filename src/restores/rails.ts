@@ -22,13 +22,6 @@ import { isLossy } from './sequences.js';
 
 /** What rails know of payouts that are lost here, or in an earlier state. (docs/operations.md, Backup and restore) */
 
-interface AskedRails {
-  /** Rails that answer only about keys that we name: only their statements show the rest. */
-  readonly cannotList: readonly string[];
-  /** Payouts and listed payments that were examined. */
-  readonly asked: number;
-}
-
 /** The clocks of the rail and the database never differ by more. */
 const MARGIN_MS = 300_000;
 const SLICE = 500;
@@ -65,28 +58,27 @@ interface Asking extends DatabaseDeps {
 
 /**
  * Asks each rail what it has received since the moment of the restore, and the outcome of every payout that has not
- * ended here. Stores the findings and changes nothing else. Throws RailSilent, DatabaseUnavailable.
+ * ended here. Stores the findings and changes nothing else. Returns the rails that answer only about keys that we name:
+ * only their statements show the rest. Throws RailSilent, DatabaseUnavailable.
  */
-export async function askRails(deps: Asking, rails: Rails): Promise<AskedRails> {
+export async function askRails(deps: Asking, rails: Rails): Promise<readonly string[]> {
   const cannotList: string[] = [];
-  let asked = 0;
   for (const [name, rail] of rails) {
-    asked += await askKeys(deps, name, rail);
-    const listed = canList(rail) ? await askList(deps, name, rail) : null;
-    if (listed === null) cannotList.push(name);
-    asked += listed ?? 0;
+    await askKeys(deps, name, rail);
+    if (!canList(rail) || !(await askList(deps, name, rail))) cannotList.push(name);
   }
-  return { cannotList, asked };
+  return cannotList;
 }
 
-async function askList(deps: Asking, name: string, rail: ListingRail): Promise<number | null> {
+/** False if it lists none after all. */
+async function askList(deps: Asking, name: string, rail: ListingRail): Promise<boolean> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
   let seen = 0;
   let after: Uuid | null = null;
   do {
     const page: Awaited<ReturnType<ListingRail['list']>> = await rail.list(since, after);
-    if (page === null) return null;
+    if (page === null) return false;
     await compareListed(deps, name, page.items);
     seen += page.items.length;
     deps.onProgress(name, seen);
@@ -94,7 +86,7 @@ async function askList(deps: Asking, name: string, rail: ListingRail): Promise<n
       throw new RailSilent(`${name} lists no further than ${after}, and says that there is more`);
     after = page.next;
   } while (after !== null);
-  return seen;
+  return true;
 }
 
 async function compareListed(deps: Asking, rail: string, listed: readonly ListedPayment[]): Promise<void> {
@@ -108,7 +100,7 @@ async function compareListed(deps: Asking, rail: string, listed: readonly Listed
   await keep(deps, found);
 }
 
-async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> {
+async function askKeys(deps: Asking, name: string, rail: Rail): Promise<void> {
   let seen = 0;
   for await (const slice of unfinished(deps.database.reader, name)) {
     for (let from = 0; from < slice.length; from += ASKED_AT_ONCE) {
@@ -127,7 +119,6 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> 
       deps.onProgress(name, seen);
     }
   }
-  return seen;
 }
 
 /** Read again after the rail's answers: while the ledger is open they continue, so earlier reads are stale. */

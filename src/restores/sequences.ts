@@ -19,21 +19,19 @@ export function isLossy(restore: Restore): restore is LossyRestore {
   return restore.restoredTo !== null && restore.skip !== null;
 }
 
-/** Makes the gap in each log, a tenant per transaction. Returns how many it moved now. Throws DatabaseUnavailable. */
+/** Makes the gap in each log, a tenant per transaction. Throws DatabaseUnavailable. */
 export async function moveSequences(
   deps: DatabaseDeps,
   restore: LossyRestore,
   actor: Actor,
   onProgress: (done: number, total: number) => void,
-): Promise<number> {
+): Promise<void> {
   const rows = await deps.database.reader.query('SELECT tenant_id FROM event_counters ORDER BY tenant_id');
-  let moved = 0;
   for (const [index, row] of rows.entries()) {
     const tenantId = column.uuid.parse(row.tenant_id);
-    if (await transact(deps.database, (work) => moveTenant(work, restore, tenantId, actor, deps.clock()))) moved += 1;
+    await transact(deps.database, (transaction) => moveTenant(transaction, restore, tenantId, actor, deps.clock()));
     onProgress(index + 1, rows.length);
   }
-  return moved;
 }
 
 async function moveTenant(
@@ -42,10 +40,10 @@ async function moveTenant(
   tenantId: Uuid,
   actor: Actor,
   now: Instant,
-): Promise<boolean> {
+): Promise<void> {
   const counter = await transaction.find(eventCounters, { tenantId }, { forUpdate: true });
   const known = await transaction.find(eventGaps, { restoreId: restore.id, tenantId });
-  if (counter === undefined || known !== undefined) return false;
+  if (counter === undefined || known !== undefined) return;
   const { lastSequence: after, lastAt, restores } = counter;
   const throughSequence = throughFor(after, restore.skip);
   const gap: EventGap = {
@@ -62,7 +60,6 @@ async function moveTenant(
   ]);
   const events = { events_after: after.toString(), events_through: throughSequence.toString() };
   await leaveOut(transaction, restore, tenantId, actor, now, events);
-  return true;
 }
 
 /** The same, once, for the chain of acts that belong to no tenant. */

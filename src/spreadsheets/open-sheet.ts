@@ -25,11 +25,11 @@ const OTHER_KINDS: readonly (readonly number[])[] = [
 
 /**
  * The kind of file by its content; null for neither, or an empty file. Of a zip only the directory is read: a
- * workbook's lists its parts. Throws SheetProblem unreadable_file if the directory cannot be read, and what the source
- * throws. An upload is refused for nothing else; other problems are reported row by row. (docs/contract.md, Upload)
+ * workbook's lists its parts. Throws SheetProblem unreadable_file if the directory cannot be read. An upload is refused
+ * for nothing else; other problems are reported row by row. (docs/contract.md, Upload)
  */
 export async function recogniseFile(source: ByteSource): Promise<FileKind | null> {
-  const head = await source.read(0, Math.min(HEAD_BYTES, source.size));
+  const head = source.read(0, Math.min(HEAD_BYTES, source.size));
   if (beginsWith(head, [0x50, 0x4b, 0x03, 0x04]) || beginsWith(head, [0x50, 0x4b, 0x05, 0x06])) {
     const archive = await Archive.open(source);
     return archive.has('[Content_Types].xml') && archive.has('_rels/.rels') ? 'xlsx' : null;
@@ -43,8 +43,7 @@ export async function recogniseFile(source: ByteSource): Promise<FileKind | null
  * the file is read only as far as rows are requested. Other work of the process gets a turn about every ten
  * milliseconds.
  *
- * Throws SheetProblem (too_many_rows for the first row beyond the header and 100,000 others), and what the source
- * throws.
+ * Throws SheetProblem (too_many_rows for the first row beyond the header and 100,000 others).
  */
 export async function* openSheet(source: ByteSource, limits: EffortLimits = WHOLE_FILE): AsyncGenerator<SheetRow> {
   const kind = await recogniseFile(source);

@@ -1,6 +1,6 @@
 import { recordAct } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, notFound, type Refusal } from '../core/errors.js';
+import { ApiError, invalidState, notFound, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffFactorReset, staffFactorResets } from '../db/entities/staff.js';
@@ -25,10 +25,7 @@ export async function proposeFactorReset(
   return transact(database, async (transaction) => {
     await lock(transaction, person);
     if ((await openReset(transaction, person)) !== undefined)
-      throw new ApiError({
-        code: 'invalid_state',
-        message: `a new authenticator of ${person.name} is proposed already`,
-      });
+      throw invalidState(`a new authenticator of ${person.name} is proposed already`);
     const made = { id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() } as const;
     const reset: StaffFactorReset = { ...made, proposedById: by.id, decidedById: null, decidedAt: null };
     await transaction.execute(insertSql(staffFactorResets, [reset]));
@@ -91,7 +88,7 @@ function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
 
 /** The person's row guards proposals for them. */
 async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
-  if (kind !== 'person') throw new ApiError({ code: 'invalid_state', message: 'a service has no authenticator' });
+  if (kind !== 'person') throw invalidState('a service has no authenticator');
   await transaction.find(staff, { id }, { forUpdate: true });
 }
 

@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
 import { checkedText } from '../core/checked-text.js';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { ApiError, invalidField, invalidState, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffRight, staffSessions } from '../db/entities/staff.js';
-import { insertSql, literal, updateSql } from '../db/statements.js';
+import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { foldedName } from './name.js';
@@ -61,7 +61,7 @@ export async function setService(
   const key = `ssk_${randomBytes(32).toString('base64url')}`;
   return transact(database, async (transaction) => {
     const { known, row } = await rowOf(transaction, clock, 'service', wanted);
-    const service: Staff = { ...row, keyHash: hashOf(key) };
+    const service: Staff = { ...row, keyHash: hash('sha256', key, 'buffer') };
     await store(transaction, known, service);
     await recordSet(transaction, clock, service, actor);
     return { service, key };
@@ -73,7 +73,7 @@ export async function findService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   key: string,
 ): Promise<StaffIdentity | null> {
-  const service = await database.current.find(staff, { keyHash: hashOf(key) });
+  const service = await database.current.find(staff, { keyHash: hash('sha256', key, 'buffer') });
   if (service?.active !== true) return null;
   await database.withTransaction((transaction) =>
     transaction.execute(updateSql(staff, { lastUsedAt: clock() }, { id: service.id })),
@@ -87,10 +87,7 @@ async function keepManager(transaction: Transaction, { id, name }: Staff): Promi
     mayManage,
   );
   if (managers.length === 1 && managers[0]?.id === id)
-    throw new ApiError({
-      code: 'invalid_state',
-      message: `${name} is the last person who may manage the staff: let another one manage first`,
-    });
+    throw invalidState(`${name} is the last person who may manage the staff: let another one manage first`);
 }
 
 function mayManage({ rights, factorSecret }: Staff): boolean {
@@ -132,11 +129,7 @@ export async function hasNoManager(reader: Reader): Promise<boolean> {
 
 /** Ends all of a person's open sessions, in a transaction that removes some of their rights. */
 export async function endSessions(transaction: Transaction, clock: Clock, staffId: Uuid): Promise<void> {
-  const { name } = staffSessions;
-  await transaction.execute(
-    `UPDATE ${name} SET revoked_at=${literal(staffSessions, 'revokedAt', clock())}
-     WHERE staff_id=${literal(staffSessions, 'staffId', staffId)} AND revoked_at IS NULL`,
-  );
+  await transaction.execute(updateSql(staffSessions, { revokedAt: clock() }, { staffId, revokedAt: null }));
 }
 
 export function sealedColumns({ sealed }: NewFactor): Pick<Staff, 'factorKeyId' | 'factorSecret'> {
@@ -172,10 +165,6 @@ async function store(transaction: Transaction, known: Staff | undefined, row: St
 function recordSet(transaction: Transaction, clock: Clock, one: Staff, actor: Actor): Promise<void> {
   const details = { kind: one.kind, rights: one.rights.join(',') };
   return recordAct(transaction, actor, clock(), staffAct(one, 'staff.set', details));
-}
-
-function hashOf(key: string): Buffer {
-  return hash('sha256', key, 'buffer');
 }
 
 /** Null if they are still active staff with the right: they may have lost it since they proved who they are. */

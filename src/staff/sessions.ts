@@ -4,7 +4,7 @@ import { ApiError, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
-import { type Staff, staff, type StaffSession, staffSessions } from '../db/entities/staff.js';
+import { staff, type StaffSession, staffSessions } from '../db/entities/staff.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { denied, type StaffIdentity } from './rules.js';
@@ -57,7 +57,7 @@ export async function openSession(
     id: newId(),
     staffId: identity.id,
     door,
-    tokenHash: hashOf(token),
+    tokenHash: hash('sha256', token, 'buffer'),
     place: [...place].slice(0, MAX_PLACE).join(''),
     createdAt: now,
     lastUsedAt: now,
@@ -86,7 +86,7 @@ export async function findSession(
   door: StaffSession['door'],
   idleMs = SESSION_MS,
 ): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
-  const session = await database.current.find(staffSessions, { tokenHash: hashOf(token), door });
+  const session = await database.current.find(staffSessions, { tokenHash: hash('sha256', token, 'buffer'), door });
   const now = clock();
   if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs) return null;
   const person = await database.current.find(staff, { id: session.staffId });
@@ -95,12 +95,7 @@ export async function findSession(
     await database.withTransaction((transaction) =>
       transaction.execute(updateSql(staffSessions, { lastUsedAt: now }, { id: session.id })),
     );
-  return { session, identity: sessionIdentity(person, session) };
-}
-
-function sessionIdentity(person: Staff, { door, rights }: StaffSession): StaffIdentity {
-  const identity = identityOf(person, door);
-  return rights === null ? identity : { ...identity, rights: identity.rights.filter((one) => rights.includes(one)) };
+  return { session, identity: identityOf(person, session.door, session.rights) };
 }
 
 /** Ends sessions at once: all of a person's, or one. Returns how many were open. */
@@ -127,21 +122,15 @@ export async function listOpenSessions(
   reader: Reader,
   now: Instant,
 ): Promise<readonly { readonly session: StaffSession; readonly name: string }[]> {
-  const open = await reader.query(
-    `SELECT id FROM staff_sessions WHERE revoked_at IS NULL AND expires_at>${literal(staffSessions, 'expiresAt', now)}`,
+  const sessions = await reader.list(
+    staffSessions,
+    `WHERE revoked_at IS NULL AND expires_at>${literal(staffSessions, 'expiresAt', now)} ORDER BY created_at DESC`,
   );
-  if (open.length === 0) return [];
-  const ids = open.map(({ id }) => staffSessions.column('id').column.parse(id) as Uuid);
-  const sessions = await reader.select(staffSessions, { id: ids }, { orderBy: ['createdAt'] });
   const people = await reader.select(staff, { id: sessions.map(({ staffId }) => staffId) });
-  const names = new Map(people.map(({ id, name }: Staff) => [id, name]));
-  return sessions.map((session) => ({ session, name: names.get(session.staffId) ?? session.staffId })).reverse();
+  const names = new Map(people.map(({ id, name }) => [id, name]));
+  return sessions.map((session) => ({ session, name: names.get(session.staffId) ?? session.staffId }));
 }
 
 function isOpen({ revokedAt, expiresAt }: StaffSession, now: Instant): boolean {
   return revokedAt === null && now < expiresAt;
-}
-
-function hashOf(token: string): Buffer {
-  return hash('sha256', token, 'buffer');
 }

@@ -43,7 +43,7 @@ export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Pro
     return { found: 'nobody', refusal };
   }
   if (bound === undefined) return { found: 'unbound', person };
-  return { found: 'person', identity: limitedIdentity(bound, proven) };
+  return { found: 'person', identity: identityOf(bound, 'support', proven.rights) };
 }
 
 /** Links the person to the account, by their code. A refusal is recorded and counts towards the lock-out. */
@@ -76,7 +76,7 @@ async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubj
       if (row === undefined || refusedOf(row, proven) !== null) return null;
       await transaction.execute(updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }));
       await recordAct(transaction, identity, deps.clock(), staffAct(row, 'staff.bind', { issuer: proven.issuer }));
-      return limitedIdentity(row, proven);
+      return identityOf(row, 'support', proven.rights);
     });
   } catch (failure) {
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
@@ -122,11 +122,6 @@ async function findNamed({ database }: StaffDeps, name: string | null): Promise<
 /** Includes the provider: another one may have somebody else with the same subject. */
 function subjectHash({ issuer, subject }: Pick<ProvenSubject, 'issuer' | 'subject'>): Buffer {
   return hash('sha256', JSON.stringify([issuer, subject]), 'buffer');
-}
-
-function limitedIdentity(person: Staff, { rights }: ProvenSubject): StaffIdentity {
-  const identity = identityOf(person, 'support');
-  return rights === null ? identity : { ...identity, rights: identity.rights.filter((one) => rights.includes(one)) };
 }
 
 function recordRefusal(

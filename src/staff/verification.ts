@@ -178,6 +178,11 @@ function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: 
   return { identity: identityOf(person, door) };
 }
 
-export function identityOf({ id, name, kind, rights }: Staff, channel: StaffDoor): StaffIdentity {
-  return { id, name, kind, rights, channel };
+/** With at most the rights that `within` names; null: with all of theirs. */
+export function identityOf(
+  { id, name, kind, rights }: Staff,
+  channel: StaffDoor,
+  within: readonly StaffRight[] | null = null,
+): StaffIdentity {
+  return { id, name, kind, rights: within === null ? rights : rights.filter((one) => within.includes(one)), channel };
 }

@@ -2,24 +2,19 @@ import { assertStatementQuota } from '../access/quotas.js';
 import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, type Instant, instant } from '../core/instant.js';
+import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Reader } from '../db/database.js';
+import type { Reader } from '../db/database.js';
 import { tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
 import { rangesWithin } from '../accounts/movements.js';
-import { assertSettled, awaitPostings, totalsAt } from '../accounts/past-balances.js';
+import { assertSettled, awaitPostings, type ReadingDeps, totalsAt } from '../accounts/past-balances.js';
 import { readAccount } from '../accounts/reading.js';
-import type { ClockGuard } from '../ledger/clock-guard.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
 
-export interface CreatingDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  /** By a wrong clock, a period that is yet to come may seem over. */
-  readonly guard: Pick<ClockGuard, 'isWell'>;
+export interface CreatingDeps extends ReadingDeps {
   /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }

@@ -7,7 +7,6 @@ import { type DeskContext, type DeskRouter, ownForm, personOf, seeOther, sendPag
 export function sessionRoutes(router: DeskRouter, site: Site): void {
   const { sessions, addresses } = site;
   router.get('/sign-in', (context) => {
-    context.state.route = '/sign-in';
     const next = nextOf(context.query.next);
     if (context.state.person !== null) return seeOther(context, next);
     const { secret, cookie } = sessions.formSecret(context.req);
@@ -15,7 +14,6 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
     sendPage(context, signInPage(waysOf(site), secret, next, null));
   });
   router.post('/sign-in', async (context) => {
-    context.state.route = '/sign-in';
     if (!site.settings.withCode) throw noSuchPage();
     const { secret } = sessions.formSecret(context.req);
     const form = await ownForm(context, site, secret);
@@ -27,7 +25,6 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
     seeOther(context, next);
   });
   router.post('/sign-out', async (context) => {
-    context.state.route = '/sign-out';
     const person = personOf(context);
     if (person === null) return;
     await ownForm(context, site, person.secret);
@@ -49,12 +46,10 @@ export function nextOf(given: unknown): string {
 
 export function waitingRoutes(router: DeskRouter, { database: { reader } }: Site): void {
   router.get('/', async (context) => {
-    context.state.route = '/';
     if (personOf(context) === null) return;
     sendPage(context, await startPage(reader));
   });
   router.get('/waiting/:kind', async (context) => {
-    context.state.route = '/waiting/{kind}';
     if (personOf(context) === null) return;
     const kind = WAITING_KINDS.find((one) => one === context.params.kind);
     if (kind === undefined) throw noSuchPage();

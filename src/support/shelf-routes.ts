@@ -26,7 +26,6 @@ export function shelfRoutes(router: DeskRouter, site: Site): void {
   addShelf(router, site, adjustmentShelf);
   addShelf(router, site, accountShelf);
   router.get('/search', async (context) => {
-    context.state.route = '/search';
     if (personOf(context) === null) return;
     const { text, amount, asset, day, from } = context.query;
     const wanted = { text: one(text), amount: one(amount), asset: one(asset), day: one(day), from: one(from) };
@@ -40,7 +39,6 @@ function one(value: unknown): string {
 
 function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resource>): void {
   router.get(`/${shelf.name}/:id`, async (context) => {
-    context.state.route = `/${shelf.name}/{id}`;
     const person = personOf(context);
     if (person === null) return;
     const resource = await found(context, site, shelf);
@@ -51,7 +49,6 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
   });
   for (const act of shelf.acts)
     router.post(`/${shelf.name}/:id/${act.verb}`, async (context) => {
-      context.state.route = `/${shelf.name}/{id}/${act.verb}`;
       const person = personOf(context);
       if (person === null) return;
       const form = await ownForm(context, site, person.secret);

@@ -1,4 +1,4 @@
-import { operationRoutes } from '../accounts/routes-operations.js';
+import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
@@ -6,6 +6,7 @@ import type { Cursors } from '../http/cursor.js';
 import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
 import type { TransferApprovals } from './approvals.js';
 import { presentTransfer } from './presenter.js';
+import { transferList } from './reading.js';
 import {
   CreateTransferBody,
   RejectBody,
@@ -16,9 +17,10 @@ import {
 } from './schemas.js';
 import type { Transfers } from './service.js';
 
-export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors): void {
+export function transferRoutes(api: Api, transfers: Transfers, reader: OperationReader, cursors: Cursors): void {
   create(api, transfers);
-  operationRoutes(api, transfers, cursors, {
+  operationRoutes(api, reader, cursors, {
+    operations: transferList,
     nouns: 'transfers',
     list: { id: 'listTransfers', title: 'List transfers', order: 'Newest first.' },
     get: { id: 'getTransfer', title: 'Read a transfer' },

@@ -1,22 +1,17 @@
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader } from '../db/database.js';
 import type { Transfer } from '../db/entities/operations.js';
-import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer } from '../ledger/desk/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { createTransfer } from './commands.js';
-import { transferList } from './reading.js';
 import type { TransferRequest } from './rules.js';
 
 export class Transfers {
   /** `notifier` is told of transfers that have to wait, so that their workflow starts at once. */
   constructor(
     private readonly desk: PostingDesk,
-    private readonly reader: Reader,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
   ) {}
 
@@ -34,14 +29,5 @@ export class Transfers {
     if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
       this.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });
     return answer;
-  }
-
-  /** Throws not_found, authority_insufficient. */
-  read(caller: Caller, id: Uuid): Promise<Transfer> {
-    return readOperation(transferList, this.reader, caller, id);
-  }
-
-  list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Transfer>> {
-    return listOperations(transferList, this.reader, caller, filter, before, limit);
   }
 }

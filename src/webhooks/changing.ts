@@ -12,7 +12,7 @@ import {
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { equalsSql, insertSql, literals, updateSql } from '../db/statements.js';
+import { deleteSql, insertSql, literals, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { assertManager, findManaged, lockManaged } from './access.js';
 import { headOf } from './log-positions.js';
@@ -97,9 +97,7 @@ async function replaceTypes(
     await transaction.execute(insertSql(webhookSubscriptions, subscriptionsOf(endpoint, added, from)));
   }
   if (removed.length > 0) {
-    await transaction.execute(
-      `DELETE FROM webhook_subscriptions WHERE ${equalsSql(webhookSubscriptions, { endpointId, type: removed })}`,
-    );
+    await transaction.execute(deleteSql(webhookSubscriptions, { endpointId, type: removed }));
     await transaction.execute(
       `UPDATE webhook_deliveries SET state='ended', next_attempt_at=NULL, finished_at=${column.time.literal(now)}
        WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state IN ('pending','retrying')
@@ -170,9 +168,7 @@ export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promi
       recoverUntil: null,
     };
     await transaction.execute(updateSql(webhookEndpoints, set, { id }));
-    await transaction.execute(
-      `DELETE FROM webhook_subscriptions WHERE ${equalsSql(webhookSubscriptions, { endpointId: id })}`,
-    );
+    await transaction.execute(deleteSql(webhookSubscriptions, { endpointId: id }));
     const now = deps.clock();
     const told = noticeOf(endpoint, now);
     await transaction.execute(insertSql(outbox, [told]));

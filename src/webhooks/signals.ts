@@ -1,5 +1,5 @@
 import type { DatabaseDeps } from '../db/database.js';
-import { ApiError, notFound } from '../core/errors.js';
+import { ApiError, invalidState, notFound } from '../core/errors.js';
 import { asUuid } from '../core/ids.js';
 import { recordOnce } from '../access/audit-log.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
@@ -36,4 +36,4 @@ export async function actBySignal(
 }
 
 const FINAL = new Set<string>(['authority_insufficient', 'invalid_state']);
-const DELETED = new ApiError({ code: 'invalid_state', message: 'the endpoint is deleted' });
+const DELETED = invalidState('the endpoint is deleted');

@@ -86,7 +86,7 @@ describe('the quotas of a tenant', () => {
     await set({ storedBytes: BigInt(FILE.length) + 10n });
     await validate(answered(await upload(), 201));
     answered(await upload(), 422, 'quota_exceeded');
-    await deleteUploadedBytes(db.database, instant(Date.now() + 60_000));
+    await deleteUploadedBytes({ database: db.database, clock: systemClock }, instant(Date.now() + 60_000));
     assert.equal((await used()).storedBytes, 0n);
     answered(await upload(), 201);
   });

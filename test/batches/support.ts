@@ -23,7 +23,7 @@ import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { Batches } from '../../src/batches/service.js';
 import { SheetReaders } from '../../src/spreadsheets/apart/sheet-readers.js';
-import type { ByteSource } from '../../src/spreadsheets/byte-source.js';
+import type { FileToRead } from '../../src/spreadsheets/apart/sheet-readers.js';
 import type { Cell, SheetRow } from '../../src/spreadsheets/sheet.js';
 import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
@@ -67,10 +67,10 @@ export function csvOf(rows: readonly (readonly (string | null)[])[]): Buffer {
   return Buffer.from([HEADER, ...rows].map((cells) => `${cells.join(',')}\n`).join(''));
 }
 
-/** Reads it in pieces of an odd size. A row of the one cell `!code` is where such a file breaks. */
-async function* openTestSheet(bytes: ByteSource): AsyncGenerator<SheetRow> {
+/** A row of the one cell `!code` is where such a file breaks. */
+async function* openTestSheet(file: FileToRead): AsyncGenerator<SheetRow> {
   const pieces: Buffer[] = [];
-  for (let at = 0; at < bytes.size; at += pieces.at(-1)!.length) pieces.push(await bytes.read(at, 700_001));
+  for await (const piece of file.pieces()) pieces.push(piece);
   const rows = JSON.parse(Buffer.concat(pieces).toString()) as { number: number; cells: WantedCell[] }[];
   for (const { number, cells } of rows) {
     const [first] = cells;

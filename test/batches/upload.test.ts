@@ -146,9 +146,12 @@ describe('the upload of a batch', () => {
 
   it('keeps the hash when the bytes are deleted, only after validation and a set time', async () => {
     const [old, open] = [await world.ready(source, FILE), await world.uploaded(source, FILE)];
-    await deleteUploadedBytes(db.database, instant(old.validatedAt!));
+    await deleteUploadedBytes({ database: db.database, clock: systemClock }, instant(old.validatedAt!));
     assert.equal(await chunks(), 2);
-    assert.equal(await deleteUploadedBytes(db.database, instant(old.validatedAt! + 1)), 1);
+    assert.equal(
+      await deleteUploadedBytes({ database: db.database, clock: systemClock }, instant(old.validatedAt! + 1)),
+      1,
+    );
     assert.equal(await chunks(), 1);
     assert.deepEqual((await world.batch(old.id)).fileSha256, old.fileSha256);
     assert.equal((await world.validate(open.id)).sameFileBatchId, old.id);

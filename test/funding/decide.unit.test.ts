@@ -174,6 +174,7 @@ describe('an adjustment', () => {
     return {
       ...IDENTITY,
       by,
+      why: null,
       adjustmentId: adjustment.id,
       accountId: adjustment.accountId,
       systemAccountId: side.account.id,

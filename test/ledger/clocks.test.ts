@@ -258,7 +258,7 @@ describe("a process's clock, beside the database's", () => {
           before,
           2,
         );
-        seen.push(...items.map(({ id }) => id));
+        seen.push(...items.map(({ entry }) => entry.id));
         if (nextBefore === null) return seen;
         before = nextBefore;
       }

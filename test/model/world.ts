@@ -8,6 +8,7 @@ import type { Member } from '../../src/db/entities/parties.js';
 import { BatchExecution } from '../../src/batches/execution.js';
 import type { ValidationDeps } from '../../src/batches/validation/run.js';
 import type { BatchControlDeps } from '../../src/batches/control.js';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { fileMaker, validationParts } from '../batches/support.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
@@ -122,7 +123,11 @@ export class ModelWorld {
     this.validation = {
       ...validationParts(core),
       recipientBudget,
-      openSheet: (bytes) => openSheet(bytes),
+      openSheet: async function* (file) {
+        const pieces: Buffer[] = [];
+        for await (const piece of file.pieces()) pieces.push(piece);
+        yield* openSheet(bytesOf(pieces));
+      },
       baseUrl: BASE_URL,
     };
     this.execution = new BatchExecution({ ...core, baseUrl: BASE_URL, files: fileMaker(database) });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { ReadingThread } from '../../src/spreadsheets/apart/reading-thread.js';
-import { type ReadingFor, SheetReaders } from '../../src/spreadsheets/apart/sheet-readers.js';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { type FileToRead, type ReadingFor, SheetReaders } from '../../src/spreadsheets/apart/sheet-readers.js';
+import { bytesOf, piecesOf } from '../../src/spreadsheets/byte-source.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
 import { withPart } from '../campaigns/bombs.js';
@@ -38,7 +39,11 @@ describe('files that are read in a thread of their own', () => {
   let readers: SheetReaders;
   const never = new AbortController().signal;
   const of = (tenantId: string, signal = never): ReadingFor => ({ tenantId, signal });
-  const read = (file: Buffer, who = of('a')): Promise<Read> => readAll(readers.rows(bytesOf([file]), who));
+  const stored = (file: Buffer): FileToRead => ({
+    size: file.length,
+    pieces: () => Readable.from(piecesOf(bytesOf([file]), 0, file.length, 700_001)),
+  });
+  const read = (file: Buffer, who = of('a')): Promise<Read> => readAll(readers.rows(stored(file), who));
 
   beforeEach(() => {
     readers = new SheetReaders();
@@ -119,7 +124,7 @@ describe('files that are read in a thread of their own', () => {
   });
 
   it('a reader that wants no more rows releases its place', async () => {
-    for await (const _ of readers.rows(bytesOf([csv(50_000)]), of('a'))) break;
+    for await (const _ of readers.rows(stored(csv(50_000)), of('a'))) break;
     assert.equal((await read(csv(2_000), of('b'))).rows.length, 2_000);
   });
 
@@ -132,7 +137,11 @@ describe('files that are read in a thread of their own', () => {
   });
 
   it('a failure of the store is not a problem of the file, and the next one is read', async () => {
-    const away = { size: 10, read: () => Promise.reject(new Error('away')) };
+    async function* pieces(): AsyncGenerator<Buffer> {
+      yield await Promise.resolve(Buffer.from('a,b\n'));
+      throw new Error('away');
+    }
+    const away = { size: 10, pieces };
     await assert.rejects(readAll(readers.rows(away, of('a'))), { message: 'away' });
     assert.equal((await read(csv(3))).rows.length, 3);
   });

@@ -181,35 +181,6 @@ describe('the bytes of a file', () => {
     }
   });
 
-  it('that the store cannot give are its failure, not the file’s', async () => {
-    let reads = 0;
-    const counting: ByteSource = {
-      size: file.length,
-      read: (offset, length) => {
-        reads += 1;
-        return bytesOf([file]).read(offset, length);
-      },
-    };
-    for await (const _ of openSheet(counting));
-    const all = reads;
-    for (let failing = 1; failing <= all; failing += 1) {
-      reads = 0;
-      const source: ByteSource = {
-        ...counting,
-        read: (offset, length) =>
-          reads + 1 === failing ? Promise.reject(new Error('away')) : counting.read(offset, length),
-      };
-      await assert.rejects(
-        async () => {
-          for await (const _ of openSheet(source));
-        },
-        { message: 'away' },
-        `read ${failing} of ${all}`,
-      );
-    }
-    assert.ok(all < 40, `${all} reads`);
-  });
-
   it('are not requested if nobody wants more rows', async () => {
     const large = workbook(sheetXml(ROWS.repeat(50_000)));
     let bytes = 0;

@@ -6,49 +6,51 @@ import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
+import type { BonusBatchProblem, BonusBatchRow } from '../../src/db/entities/bonuses.js';
 import { bytesOf } from '../../src/spreadsheets/byte-source.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { writeApart } from '../../src/spreadsheets/apart/table-writing.js';
 import { type CellKind, csvLines } from '../../src/spreadsheets/writing/cells.js';
 import type { Column, TableRow } from '../../src/spreadsheets/writing/columns.js';
-import {
-  ERROR_COLUMNS,
-  errorCells,
-  type ErrorRow,
-  RESULT_COLUMNS,
-  resultCells,
-  type ResultRow,
-} from '../../src/batches/report-rows.js';
+import { ERROR_COLUMNS, errorCells, RESULT_COLUMNS, resultCells } from '../../src/batches/report-rows.js';
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table.js';
 import { templateCsv, templateXlsx } from '../../src/batches/template.js';
 import { rowsOf, textsOf } from './workbooks.js';
 
-const PAID: ResultRow = {
-  row: 2,
-  reference: 'R-1',
+const PAID: BonusBatchRow = {
+  id: newId(),
+  batchId: newId(),
+  number: 2,
   recipient: '+573001112233',
-  amount: 9_007_199_254_740_993n,
-  asset: 'COPM',
+  recipientAccountId: newId(),
+  raw: 9_007_199_254_740_993n,
+  feeRaw: 100n,
+  description: null,
+  reference: 'R-1',
   status: 'paid',
   bonusId: newId(),
-  fee: 100n,
   code: null,
   message: null,
-  paidAt: instant(Date.UTC(2026, 10, 1, 14, 5)),
+  settledAt: instant(Date.UTC(2026, 10, 1, 14, 5)),
 };
-const FAILED: ResultRow = {
+const FAILED: BonusBatchRow = {
   ...PAID,
-  row: 3,
+  number: 3,
   reference: null,
   recipient: '$ana',
   status: 'failed',
   bonusId: null,
-  fee: null,
   code: 'insufficient_funds',
   message: 'the available balance is 5, the row needs 10',
-  paidAt: null,
 };
-const ERROR: ErrorRow = { row: 2, column: 'amount', code: 'invalid_field', message: 'no "number"', value: '1,5' };
+const ERROR: BonusBatchProblem = {
+  ...{ batchId: newId(), number: 2, ordinal: 0, field: 'amount' },
+  ...{ code: 'invalid_field', message: 'no "number"', value: '1,5' },
+};
+
+function cells(row: BonusBatchRow): TableRow {
+  return resultCells(row, 'COPM');
+}
 
 type Format = 'csv' | 'xlsx';
 
@@ -70,11 +72,11 @@ function written(columns: readonly Column[], rows: readonly TableRow[]): Promise
   });
 }
 
-async function result(format: Format, rows: readonly ResultRow[]): Promise<Buffer> {
-  return (await written(RESULT_COLUMNS, rows.map(resultCells)))[format];
+async function result(format: Format, rows: readonly BonusBatchRow[]): Promise<Buffer> {
+  return (await written(RESULT_COLUMNS, rows.map(cells)))[format];
 }
 
-async function errors(format: Format, rows: readonly ErrorRow[]): Promise<Buffer> {
+async function errors(format: Format, rows: readonly BonusBatchProblem[]): Promise<Buffer> {
   return (await written(ERROR_COLUMNS, rows.map(errorCells)))[format];
 }
 
@@ -168,7 +170,7 @@ describe('the result file', () => {
   });
 
   it('is written in a separate thread if it is large, with the same cells to the last byte', async () => {
-    const rows = Array.from({ length: 1_500 }, (_, index) => resultCells({ ...PAID, row: index + 2 }));
+    const rows = Array.from({ length: 1_500 }, (_, index) => cells({ ...PAID, number: index + 2 }));
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
       for (let at = 0; at < rows.length; at += 300) yield await Promise.resolve(rows.slice(at, at + 300));
     }
@@ -185,11 +187,11 @@ describe('the result file', () => {
     async function* endless(): AsyncGenerator<readonly TableRow[]> {
       for (let row = 2; ; row += 1) {
         if (row === 20) stop.abort(new Error('stopped'));
-        yield await Promise.resolve([resultCells({ ...PAID, row })]);
+        yield await Promise.resolve([cells({ ...PAID, number: row })]);
       }
     }
     async function* failing(): AsyncGenerator<readonly TableRow[]> {
-      yield await Promise.resolve([resultCells(PAID)]);
+      yield await Promise.resolve([cells(PAID)]);
       throw new Error('away');
     }
     await inFolder(async (paths) => {
@@ -202,7 +204,7 @@ describe('the result file', () => {
   it('that finds no space fails without ending anything else, in either thread', async () => {
     const paths = { csv: '/dev/full', xlsx: '/dev/full' };
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
-      for (let row = 2; row < 5_000; row += 1) yield await Promise.resolve([resultCells({ ...PAID, row })]);
+      for (let row = 2; row < 5_000; row += 1) yield await Promise.resolve([cells({ ...PAID, number: row })]);
     }
     await assert.rejects(
       writeApart({ columns: RESULT_COLUMNS, paths, sheetName: 'Result' }, pieces(), new AbortController().signal),
@@ -218,7 +220,10 @@ describe('the result file', () => {
 
 describe('the errors file', () => {
   it('has the columns of the interface; a problem of the whole file has no row', async () => {
-    const rows = [ERROR, { row: null, column: null, code: 'no_rows', message: 'the file has no rows', value: null }];
+    const rows = [
+      ERROR,
+      { ...ERROR, number: 0, field: '', code: 'no_rows', message: 'the file has no rows', value: '' },
+    ];
     for (const format of ['csv', 'xlsx'] as const)
       assert.deepEqual(await textsOf(await errors(format, rows)), [
         ['row', 'column', 'code', 'message', 'value'],

@@ -1,7 +1,7 @@
 import { newId, type Uuid } from '../../core/ids.js';
-import { type Clock, type Instant, instant } from '../../core/instant.js';
+import { type Instant, instant } from '../../core/instant.js';
 import { bytes, time, uuid } from '../../db/columns.js';
-import type { Database, Reader, Transaction } from '../../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../../db/database.js';
 import {
   type BonusBatch,
   type BonusBatchProblem,
@@ -31,9 +31,7 @@ export class ValidationSuperseded extends Error {
   override name = 'ValidationSuperseded';
 }
 
-export interface RecordDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface RecordDeps extends DatabaseDeps {
   /** Where tenants reach the API: the addresses of files in events begin with it. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;

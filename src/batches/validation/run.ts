@@ -4,8 +4,7 @@ import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import type { RecipientBudget } from '../../accounts/recipient-budget.js';
 import { foundByName, MAX_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
 import { ApiError } from '../../core/errors.js';
-import type { ByteSource } from '../../spreadsheets/byte-source.js';
-import type { ReadingFor } from '../../spreadsheets/apart/sheet-readers.js';
+import type { FileToRead, ReadingFor } from '../../spreadsheets/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
 import { Turns } from '../../spreadsheets/turns.js';
 import { MakingSuperseded } from '../../spreadsheets/stored-pieces.js';
@@ -22,7 +21,7 @@ export interface ValidationDeps extends RecordDeps {
   readonly files: FileMaker;
   readonly maxRows: number;
   /** The rows of a file, of whichever kind its content is. Throws SheetProblem, at once or between rows. */
-  readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
+  readonly openSheet: (file: FileToRead, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
 /** How long-running work reports progress, and is told to stop. */

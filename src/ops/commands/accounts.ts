@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { resetClock } from '../../accounts/clock.js';
 import { closeAccount } from '../../accounts/closing.js';
@@ -7,108 +6,75 @@ import { openAccount } from '../../accounts/opening.js';
 import { type Changed, type Decided, freezeAccount, unfreezeAccount } from '../../accounts/status.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { addCommand, addQuery, group, type Ops } from '../command.js';
+import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { grants, limit, option, optional, tenant, text, within } from '../inputs.js';
 import { accountDetailFields, accountFields } from '../presenting.js';
-import { addAliasChanges } from './aliases.js';
-import { addImport } from './import.js';
-import { addVerification } from './verification.js';
+import { aliasChangeCommands } from './aliases.js';
+import { importCommand } from './import.js';
+import { verificationCommand } from './verification.js';
 import { PROGRAM } from '../program-name.js';
 
-export function addAccountCommands(program: Command): void {
-  const own = group(program, 'accounts', 'who holds money');
-  addOpening(own);
-  addImport(own);
-  addReading(own);
-  addVerification(own);
-  addAliasChanges(own);
-  addChange(own, {
-    usage: 'freeze <account>',
-    summary: 'the account may receive, but not send',
-    done: 'it was frozen already',
-    change: ({ database, clock }, id, decided) => freezeAccount(database, clock, id, decided),
-  });
-  addChange(own, {
-    usage: 'unfreeze <account>',
-    summary: 'a frozen account may send again',
-    done: 'it was not frozen',
-    change: ({ database, clock }, id, decided) => unfreezeAccount(database, clock, id, decided),
-  });
-  addChange(own, {
-    usage: 'close <account>',
-    summary: 'close an account for good, empty and with nothing held; its alias and phone are released',
-    done: 'it was closed already',
-    question: 'Close the account of',
-    change: ({ database, clock }, id, decided) => closeAccount(database, clock, id, decided),
-  });
-  addClockReset(own);
-}
-
 /** By id only, as in the alarm: system accounts have no other name. */
-function addClockReset(own: Command): void {
-  addCommand(own, {
-    usage: 'reset-clock <account-id>',
-    summary: 'allow postings again to an account that is dated ahead of every clock',
-    explanation: `
+const clockResetCommand = command({
+  usage: 'reset-clock <account-id>',
+  summary: 'allow postings again to an account that is dated ahead of every clock',
+  explanation: `
 A process with a wrong clock may have dated an account ahead. Until that time nothing is posted to the account (503), so
 that it dates no other. If the time is near, wait. Otherwise this command lets postings continue from now. Movements keep
 their dates and run backwards in time at this point, so lists by created_at are not exact around it.`,
-    examples: ["accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'"],
-    input: z.object({
-      accountId: text,
-      reason: option('<text>', 'why, for the audit log; up to 140 characters'),
-    }),
-    needs: 'manage',
-    run: async (ops, { accountId, reason }) => {
-      const id = parseUuid(accountId);
-      if (id === null) throw new UsageError(`${accountId} is no id`);
-      await ops.output.confirm(`Reset the clock of account ${id}`);
-      const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
-      ops.output.one({ account_id: id, last_posted_at: toRfc3339(account.lastPostedAt), reset: changed });
-      if (!changed) ops.output.say('Nothing was changed: it is not ahead of the clock.');
-    },
-  });
-}
+  examples: ["accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'"],
+  input: z.object({
+    accountId: text,
+    reason: option('<text>', 'why, for the audit log; up to 140 characters'),
+  }),
+  needs: 'manage',
+  run: async (ops, { accountId, reason }) => {
+    const id = parseUuid(accountId);
+    if (id === null) throw new UsageError(`${accountId} is no id`);
+    await ops.output.confirm(`Reset the clock of account ${id}`);
+    const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
+    ops.output.one({ account_id: id, last_posted_at: toRfc3339(account.lastPostedAt), reset: changed });
+    if (!changed) ops.output.say('Nothing was changed: it is not ahead of the clock.');
+  },
+});
 
-function addOpening(own: Command): void {
-  addCommand(own, {
-    usage: 'open <name>',
-    summary: "open an account; the name is a person's full name or a business's trade name",
-    examples: [
-      "accounts open 'Ana María Pérez' --tenant acme --type person --alias '$ana' --phone '300 111 2233'",
-      "accounts open 'Acme Treasury' --tenant acme --type business --grant finance=owner,payroll=operator",
-    ],
-    input: z.object({
-      name: text,
-      tenant,
-      type: option(
-        '<type>',
-        'person or business',
-        z.enum(['person', 'business'], { error: 'must be person or business' }),
-      ),
-      alias: optional('<alias>', 'begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
-      phone: optional('<phone>', 'in any format; Colombian without a country code (default: none)'),
-      grant: option('<grants>', 'members and their roles in the account, such as ana=owner,payroll=operator', grants),
-    }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { name, type, alias, phone, ...input }) => {
-      const { id: tenantId } = await findTenant(database.reader, input.tenant);
-      const granted = await Promise.all(
-        input.grant.map(async ({ name: member, role }) => ({
-          memberId: (await findMember(database.reader, tenantId, member)).id,
-          role,
-        })),
-      );
-      const wanted = { tenantId, type, name, alias: alias ?? null, phone: phone ?? null, grants: granted };
-      output.one(accountFields(await openAccount(database, clock, wanted, actor())));
-    },
-  });
-}
+const openingCommand = command({
+  usage: 'open <name>',
+  summary: "open an account; the name is a person's full name or a business's trade name",
+  examples: [
+    "accounts open 'Ana María Pérez' --tenant acme --type person --alias '$ana' --phone '300 111 2233'",
+    "accounts open 'Acme Treasury' --tenant acme --type business --grant finance=owner,payroll=operator",
+  ],
+  input: z.object({
+    name: text,
+    tenant,
+    type: option(
+      '<type>',
+      'person or business',
+      z.enum(['person', 'business'], { error: 'must be person or business' }),
+    ),
+    alias: optional('<alias>', 'begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
+    phone: optional('<phone>', 'in any format; Colombian without a country code (default: none)'),
+    grant: option('<grants>', 'members and their roles in the account, such as ana=owner,payroll=operator', grants),
+  }),
+  needs: 'manage',
+  run: async ({ database, clock, actor, output }, { name, type, alias, phone, ...input }) => {
+    const { id: tenantId } = await findTenant(database.reader, input.tenant);
+    const granted = await Promise.all(
+      input.grant.map(async ({ name: member, role }) => ({
+        memberId: (await findMember(database.reader, tenantId, member)).id,
+        role,
+      })),
+    );
+    const wanted = { tenantId, type, name, alias: alias ?? null, phone: phone ?? null, grants: granted };
+    output.one(accountFields(await openAccount(database, clock, wanted, actor())));
+  },
+});
 
-function addReading(own: Command): void {
-  addQuery(own, {
+const readingCommands = [
+  query({
     usage: 'list',
     summary: "a tenant's accounts, newest first",
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
@@ -122,8 +88,8 @@ function addReading(own: Command): void {
         `${input.tenant} has no accounts yet: ${PROGRAM} accounts open --help`,
       );
     },
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'show <account>',
     summary: 'one account with its balances and members, by id, alias or phone',
     examples: ["accounts show '$ana' --tenant acme", "accounts show '+57 300 111 2233' --tenant acme --json"],
@@ -132,8 +98,8 @@ function addReading(own: Command): void {
       const account = await findAccount(database.reader, named);
       output.one(accountDetailFields(account, await readAccountDetails(database.reader, account.id)));
     },
-  });
-}
+  }),
+];
 
 interface ChangeSpec {
   readonly usage: `${string} <account>`;
@@ -145,9 +111,9 @@ interface ChangeSpec {
   readonly change: (ops: Ops, id: Uuid, decided: Decided) => Promise<Changed>;
 }
 
-function addChange(own: Command, { usage, summary, done, question, change }: ChangeSpec): void {
+function changeCommand({ usage, summary, done, question, change }: ChangeSpec): CommandDefinition {
   const example = `accounts ${usage.replace('<account>', "'$ana'")} --tenant acme`;
-  addCommand(own, {
+  return command({
     usage,
     summary,
     examples: [`${example} --reason 'asked for in ticket 118'`],
@@ -168,3 +134,31 @@ function addChange(own: Command, { usage, summary, done, question, change }: Cha
     },
   });
 }
+
+export const accountCommands = group('accounts', 'who holds money', [
+  openingCommand,
+  importCommand,
+  ...readingCommands,
+  verificationCommand,
+  ...aliasChangeCommands,
+  changeCommand({
+    usage: 'freeze <account>',
+    summary: 'the account may receive, but not send',
+    done: 'it was frozen already',
+    change: ({ database, clock }, id, decided) => freezeAccount(database, clock, id, decided),
+  }),
+  changeCommand({
+    usage: 'unfreeze <account>',
+    summary: 'a frozen account may send again',
+    done: 'it was not frozen',
+    change: ({ database, clock }, id, decided) => unfreezeAccount(database, clock, id, decided),
+  }),
+  changeCommand({
+    usage: 'close <account>',
+    summary: 'close an account for good, empty and with nothing held; its alias and phone are released',
+    done: 'it was closed already',
+    question: 'Close the account of',
+    change: ({ database, clock }, id, decided) => closeAccount(database, clock, id, decided),
+  }),
+  clockResetCommand,
+]);

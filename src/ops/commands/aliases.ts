@@ -1,49 +1,13 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import { findAccount } from '../finding.js';
 import { text, within } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
 
-export function addAliasCommands(program: Command): void {
-  const own = group(program, 'aliases', "the platform's reserved aliases, which nobody may take");
-  addCommand(own, {
-    usage: 'reserve <alias>',
-    summary: 'reserve an alias, so that nobody may take it; an account that has it keeps it',
-    examples: ["aliases reserve '$tesoreria'"],
-    input: z.object({ alias: text }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias }) => {
-      const isNew = await reserveAlias(database, clock, alias, actor());
-      output.one({ alias, reserved: true });
-      if (!isNew) output.say('Nothing was changed: it was reserved already.');
-    },
-  });
-  addCommand(own, {
-    usage: 'unreserve <alias>',
-    summary: 'end the reservation of an alias; anybody may take it again',
-    examples: ["aliases unreserve '$tesoreria'"],
-    input: z.object({ alias: text }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias }) => {
-      const wasReserved = await unreserveAlias(database, clock, alias, actor());
-      output.one({ alias, reserved: false });
-      if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
-    },
-  });
-  addQuery(own, {
-    usage: 'list',
-    summary: 'the reserved aliases',
-    examples: ['aliases list', 'aliases list --json'],
-    run: async ({ database, output }) =>
-      output.list((await listReservedAliases(database.reader)).map(reservedAliasFields), 'No alias is reserved.'),
-  });
-}
-
-export function addAliasChanges(own: Command): void {
-  addCommand(own, {
+export const aliasChangeCommands = [
+  command({
     usage: 'set-alias <account> <alias>',
     summary: 'give an account this alias; the one that it had is released, and blocked for 90 days',
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
@@ -55,8 +19,8 @@ export function addAliasChanges(own: Command): void {
         await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
       output.one(accountFields(await setAlias(database, clock, found.id, alias, actor())));
     },
-  });
-  addCommand(own, {
+  }),
+  command({
     usage: 'release-alias <account>',
     summary: 'release the alias of an account; it is blocked for 90 days',
     examples: ["accounts release-alias '$ana' --tenant acme"],
@@ -69,5 +33,39 @@ export function addAliasChanges(own: Command): void {
       output.one(accountFields(await releaseAlias(database, clock, found.id, actor())));
       if (found.alias === null) output.say('Nothing was changed: it has no alias.');
     },
-  });
-}
+  }),
+];
+
+export const aliasCommands = group('aliases', "the platform's reserved aliases, which nobody may take", [
+  command({
+    usage: 'reserve <alias>',
+    summary: 'reserve an alias, so that nobody may take it; an account that has it keeps it',
+    examples: ["aliases reserve '$tesoreria'"],
+    input: z.object({ alias: text }),
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { alias }) => {
+      const isNew = await reserveAlias(database, clock, alias, actor());
+      output.one({ alias, reserved: true });
+      if (!isNew) output.say('Nothing was changed: it was reserved already.');
+    },
+  }),
+  command({
+    usage: 'unreserve <alias>',
+    summary: 'end the reservation of an alias; anybody may take it again',
+    examples: ["aliases unreserve '$tesoreria'"],
+    input: z.object({ alias: text }),
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { alias }) => {
+      const wasReserved = await unreserveAlias(database, clock, alias, actor());
+      output.one({ alias, reserved: false });
+      if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
+    },
+  }),
+  query({
+    usage: 'list',
+    summary: 'the reserved aliases',
+    examples: ['aliases list', 'aliases list --json'],
+    run: async ({ database, output }) =>
+      output.list((await listReservedAliases(database.reader)).map(reservedAliasFields), 'No alias is reserved.'),
+  }),
+]);

@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { chainHeads, listActs } from '../../access/audit-log.js';
 import type { Uuid } from '../../core/ids.js';
 import { verifyAuditLog } from '../../auditor/audit.js';
-import { addQuery, type Ops } from '../command.js';
+import { type Ops, query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { flag, limit, onlyTenant, optional } from '../inputs.js';
@@ -14,35 +13,33 @@ Each tenant's lines are a chain, and so are those of no tenant: a line carries a
 content. --verify recomputes them, shows the last line of each chain, and ends with 1 where one is broken. Keep what it
 shows elsewhere: whoever can write the whole log anew can do so with other hashes alone.`;
 
-export function addAuditLogCommand(program: Command): void {
-  addQuery(program, {
-    usage: 'audit-log',
-    summary: 'privileged acts, newest first; the application cannot change or delete a line',
-    explanation: EXPLANATION,
-    examples: [
-      'audit-log --tenant acme',
-      'audit-log --action adjustment.approve --limit 20 --json',
-      'audit-log --verify',
-    ],
-    input: z.object({
-      tenant: onlyTenant,
-      subject: optional(
-        '<id>',
-        'only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
-      ),
-      action: optional('<action>', 'only this, such as token.revoke'),
-      limit,
-      verify: flag('prove that no line was changed, removed, inserted or moved, and say where one was'),
-    }),
-    run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
-      const { database, output } = ops;
-      const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
-      if (isProof) return verify(ops, tenantId);
-      const acts = await listActs(database.reader, { tenantId, subjectId, action }, most);
-      output.newest(acts.map(actFields), most, 'Nothing is recorded.');
-    },
-  });
-}
+export const auditLogCommand = query({
+  usage: 'audit-log',
+  summary: 'privileged acts, newest first; the application cannot change or delete a line',
+  explanation: EXPLANATION,
+  examples: [
+    'audit-log --tenant acme',
+    'audit-log --action adjustment.approve --limit 20 --json',
+    'audit-log --verify',
+  ],
+  input: z.object({
+    tenant: onlyTenant,
+    subject: optional(
+      '<id>',
+      'only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
+    ),
+    action: optional('<action>', 'only this, such as token.revoke'),
+    limit,
+    verify: flag('prove that no line was changed, removed, inserted or moved, and say where one was'),
+  }),
+  run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
+    const { database, output } = ops;
+    const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    if (isProof) return verify(ops, tenantId);
+    const acts = await listActs(database.reader, { tenantId, subjectId, action }, most);
+    output.newest(acts.map(actFields), most, 'Nothing is recorded.');
+  },
+});
 
 async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {
   const heads = await chainHeads(database.reader, tenantId);

@@ -1,29 +1,26 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { audit } from '../../auditor/audit.js';
 import { auditStanding } from '../../auditor/standing.js';
-import { addQuery } from '../command.js';
+import { query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { onlyTenant } from '../inputs.js';
 
-export function addAuditCommand(program: Command): void {
-  addQuery(program, {
-    usage: 'audit',
-    summary: "check the ledger's invariants, and print every violation; it may run while money moves",
-    examples: ['audit', 'audit --tenant acme --json'],
-    input: z.object({ tenant: onlyTenant }),
-    run: async ({ database, output }, { tenant }) => {
-      const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
-      const { findings, checked } = await audit(database, {
-        ...(tenantId === undefined ? {} : { tenantId }),
-        onProgress: (done, total) => output.progress('Auditing', done, total),
-      });
-      const rows = Object.entries(checked).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
-      output.list(findings, `The ledger is sound. Looked at: ${rows.join(', ')}.`);
-      const { open } = await auditStanding(database.reader);
-      if (open > 0) output.say(`${open} finding(s) of the audit that runs by itself wait: findings list`);
-      if (findings.length > 0) throw new OpsError(`the audit found ${findings.length} contradiction(s)`);
-    },
-  });
-}
+export const auditCommand = query({
+  usage: 'audit',
+  summary: "check the ledger's invariants, and print every violation; it may run while money moves",
+  examples: ['audit', 'audit --tenant acme --json'],
+  input: z.object({ tenant: onlyTenant }),
+  run: async ({ database, output }, { tenant }) => {
+    const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    const { findings, checked } = await audit(database, {
+      ...(tenantId === undefined ? {} : { tenantId }),
+      onProgress: (done, total) => output.progress('Auditing', done, total),
+    });
+    const rows = Object.entries(checked).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
+    output.list(findings, `The ledger is sound. Looked at: ${rows.join(', ')}.`);
+    const { open } = await auditStanding(database.reader);
+    if (open > 0) output.say(`${open} finding(s) of the audit that runs by itself wait: findings list`);
+    if (findings.length > 0) throw new OpsError(`the audit found ${findings.length} contradiction(s)`);
+  },
+});

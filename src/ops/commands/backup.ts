@@ -1,13 +1,11 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { systemClock } from '../../core/instant.js';
 import { copyMark } from '../../restores/copy-mark.js';
-import { addLocalCommand, group } from '../command.js';
+import { group, localCommand } from '../command.js';
 import { option, text } from '../inputs.js';
 
-export function addBackupCommands(program: Command): void {
-  const own = group(program, 'backup', 'what backups need of the service');
-  addLocalCommand(own, {
+export const backupCommands = group('backup', 'what backups need of the service', [
+  localCommand({
     usage: 'mark',
     summary:
       'print the SQL that closes a copy of the database: put it behind each dump, or start a physical copy with it',
@@ -26,5 +24,5 @@ It changes nothing where a restore is open already.`,
       output.verbatim(copyMark(systemClock, database));
       return Promise.resolve();
     },
-  });
-}
+  }),
+]);

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError } from '../../core/errors.js';
@@ -8,36 +7,16 @@ import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
 import { actOnBatch } from '../../batches/acting.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/reading.js';
-import { deleteUploadedBytesAs } from '../../batches/retention.js';
+import { deleteUploadedBytes } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
 import type { BatchAct } from '../../temporal/contracts.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, type CommandDefinition, group, query } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
 import { duration, limit, option, status, tenant, text } from '../inputs.js';
 import { batchFields, batchLine } from '../presenting.js';
 
-export function addBatchCommands(program: Command): void {
-  const own = group(program, 'batches', 'batches of bonuses: look at them, pause, resume and cancel them');
-  addReading(own);
-  addControl(own, {
-    action: 'pause',
-    summary: 'pause payment until it is resumed; the group of rows in progress is finished',
-  });
-  addControl(own, { action: 'resume', summary: 'continue to pay a paused batch' });
-  addControl(own, {
-    action: 'cancel',
-    summary: 'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
-    explanation: '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
-    question: (batch) =>
-      batch.status === 'executing'
-        ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
-        : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
-  });
-  addRemoval(own);
-}
-
-function addReading(own: Command): void {
-  addQuery(own, {
+const readingCommands = [
+  query({
     usage: 'list',
     summary: "a tenant's batches, newest first",
     examples: ['batches list --tenant acme --status executing'],
@@ -47,15 +26,15 @@ function addReading(own: Command): void {
       const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
       output.newest(found.map(batchLine), most, 'There are none.');
     },
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'show <batch>',
     summary: 'one batch: its state, its sums, and how much of it has been paid',
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: z.object({ batch: text }),
     run: async ({ database, output }, input) => output.one(batchFields(await findBatch(database.reader, input.batch))),
-  });
-}
+  }),
+];
 
 interface Control {
   readonly action: BatchAct['action'];
@@ -65,8 +44,8 @@ interface Control {
   readonly question?: (batch: BonusBatch) => string;
 }
 
-function addControl(own: Command, { action, summary, explanation, question }: Control): void {
-  addCommand(own, {
+function controlCommand({ action, summary, explanation, question }: Control): CommandDefinition {
+  return command({
     usage: `${action} <batch>`,
     summary,
     ...(explanation === undefined ? {} : { explanation }),
@@ -88,19 +67,36 @@ function addControl(own: Command, { action, summary, explanation, question }: Co
   });
 }
 
-function addRemoval(own: Command): void {
-  addCommand(own, {
-    usage: 'remove-uploads',
-    summary: 'delete the bytes of files validated long enough ago; their hashes stay',
-    examples: ['batches remove-uploads --older-than 7d --yes'],
-    input: z.object({
-      olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration),
-    }),
-    needs: 'manage',
-    run: async ({ database, clock, output, actor }, { olderThan }) => {
-      await output.confirm('Delete the bytes of validated files');
-      const before = instant(clock() - olderThan);
-      output.one({ removed: await deleteUploadedBytesAs(database, clock, before, actor()) });
-    },
-  });
-}
+const removalCommand = command({
+  usage: 'remove-uploads',
+  summary: 'delete the bytes of files validated long enough ago; their hashes stay',
+  examples: ['batches remove-uploads --older-than 7d --yes'],
+  input: z.object({
+    olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration),
+  }),
+  needs: 'manage',
+  run: async (ops, { olderThan }) => {
+    await ops.output.confirm('Delete the bytes of validated files');
+    const before = instant(ops.clock() - olderThan);
+    ops.output.one({ removed: await deleteUploadedBytes(ops, before, ops.actor()) });
+  },
+});
+
+export const batchCommands = group('batches', 'batches of bonuses: look at them, pause, resume and cancel them', [
+  ...readingCommands,
+  controlCommand({
+    action: 'pause',
+    summary: 'pause payment until it is resumed; the group of rows in progress is finished',
+  }),
+  controlCommand({ action: 'resume', summary: 'continue to pay a paused batch' }),
+  controlCommand({
+    action: 'cancel',
+    summary: 'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
+    explanation: '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
+    question: (batch) =>
+      batch.status === 'executing'
+        ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
+        : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
+  }),
+  removalCommand,
+]);

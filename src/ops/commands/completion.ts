@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
-import { addLocalCommand } from '../command.js';
+import { type CommandDefinition, localCommand } from '../command.js';
 import { completionScript, SHELLS } from '../completion.js';
 import { oneOf } from '../inputs.js';
 
-export function addCompletionCommand(program: Command): void {
-  addLocalCommand(program, {
+export const completionCommand: CommandDefinition = (program) => {
+  localCommand({
     usage: 'completion <shell>',
     summary: `print a script that completes commands and options in a shell: ${SHELLS.join(', ')}`,
     explanation: `
@@ -18,5 +17,5 @@ It completes the program money-ops, which npm links (npm link, or npm install of
       output.verbatim(completionScript(program, shell));
       return Promise.resolve();
     },
-  });
-}
+  })(program);
+};

@@ -1,31 +1,6 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { MIN_DAYS, readRetention, setRetention } from '../../events/retention.js';
-import { addCommand, addQuery, group, type Ops } from '../command.js';
-
-export function addEventCommands(program: Command): void {
-  const own = group(program, 'events', 'the event log');
-  const retention = group(own, 'retention', 'how long the log keeps events');
-  addQuery(retention, {
-    usage: 'show',
-    summary: 'how long events are kept',
-    examples: ['events retention show'],
-    run: (ops) => show(ops),
-  });
-  addCommand(retention, {
-    usage: 'set <days>',
-    summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
-    examples: ['events retention set 400', 'events retention set forever'],
-    input: z.object({ days }),
-    needs: 'manage',
-    run: async (ops, wanted) => {
-      if (wanted.days !== null)
-        await ops.output.confirm(`Remove the events of every tenant that are older than ${wanted.days} days`);
-      await setRetention(ops.database, ops.clock, wanted.days, ops.actor());
-      await show(ops);
-    },
-  });
-}
+import { command, group, type Ops, query } from '../command.js';
 
 /** A number of days, or the word `forever`: null. */
 const days = z.string().transform((given, context) => {
@@ -39,3 +14,27 @@ async function show({ database, output }: Ops): Promise<void> {
   const kept = await readRetention(database.reader);
   output.one({ kept_days: kept, kept: kept === null ? 'forever' : `${kept} days` });
 }
+
+export const eventCommands = group('events', 'the event log', [
+  group('retention', 'how long the log keeps events', [
+    query({
+      usage: 'show',
+      summary: 'how long events are kept',
+      examples: ['events retention show'],
+      run: (ops) => show(ops),
+    }),
+    command({
+      usage: 'set <days>',
+      summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
+      examples: ['events retention set 400', 'events retention set forever'],
+      input: z.object({ days }),
+      needs: 'manage',
+      run: async (ops, wanted) => {
+        if (wanted.days !== null)
+          await ops.output.confirm(`Remove the events of every tenant that are older than ${wanted.days} days`);
+        await setRetention(ops.database, ops.clock, wanted.days, ops.actor());
+        await show(ops);
+      },
+    }),
+  ]),
+]);

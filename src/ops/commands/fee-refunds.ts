@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
@@ -11,7 +10,7 @@ import {
   proposeRefund,
   type RefundMoves,
 } from '../../funding/fee-refunds.js';
-import { type ActingOps, addCommand } from '../command.js';
+import { type ActingOps, command } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { assetName, flag, oneOf, option, optional, tenant, time } from '../inputs.js';
@@ -29,11 +28,10 @@ const input = z.object({
 });
 type Input = z.infer<typeof input>;
 
-export function addFeeRefund(own: Command): void {
-  addCommand(own, {
-    usage: 'refund',
-    summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
-    explanation: `
+export const feeRefundCommand = command({
+  usage: 'refund',
+  summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
+  explanation: `
   fees set …                                           put the schedule right first: what it asks now is what is right
   fees refund --tenant T --reference R --operation O --asset A --from TIME --to TIME --reason TEXT
                                                        proposes the difference for each operation of that time
@@ -42,25 +40,24 @@ export function addFeeRefund(own: Command): void {
 The money comes out of the account that got the fees; where that lacks it, nothing is refunded. Each refund is an adjustment named
 fee-refund.<operation>, so no operation is refunded twice. What stopped goes on where it was when the command is repeated. What was
 rejected, and what has changed since, is proposed anew by proposing again.`,
-    examples: [
-      `fees refund --tenant acme --reference fees-118 --operation transfer --asset ${EXAMPLE_ASSET} --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'`,
-      'fees refund --tenant acme --reference fees-118 --approve --as leo',
-    ],
-    input,
-    needs: {
-      among: ['adjustment.propose', 'adjustment.approve'],
-      of: ({ approve }) => (approve ? 'adjustment.approve' : 'adjustment.propose'),
-    },
-    subject: ({ reference }) => reference,
-    check: ({ approve, ...given }) => {
-      const { operation, asset: of, from, to, reason } = given;
-      const named = [operation, of, from, to, reason].filter((one) => one !== undefined).length;
-      if (approve ? named > 0 : named < 5)
-        throw new UsageError('say --approve alone, or --operation, --asset, --from, --to and --reason');
-    },
-    run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
-  });
-}
+  examples: [
+    `fees refund --tenant acme --reference fees-118 --operation transfer --asset ${EXAMPLE_ASSET} --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'`,
+    'fees refund --tenant acme --reference fees-118 --approve --as leo',
+  ],
+  input,
+  needs: {
+    among: ['adjustment.propose', 'adjustment.approve'],
+    of: ({ approve }) => (approve ? 'adjustment.approve' : 'adjustment.propose'),
+  },
+  subject: ({ reference }) => reference,
+  check: ({ approve, ...given }) => {
+    const { operation, asset: of, from, to, reason } = given;
+    const named = [operation, of, from, to, reason].filter((one) => one !== undefined).length;
+    if (approve ? named > 0 : named < 5)
+      throw new UsageError('say --approve alone, or --operation, --asset, --from, --to and --reason');
+  },
+  run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
+});
 
 async function propose(ops: ActingOps, given: Input): Promise<void> {
   const { tenant, reference, operation, asset: of, from, to, reason } = given;

@@ -1,20 +1,18 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../accounts/fee-schedules.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { FEE_OPERATIONS } from '../../db/entities/parties.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { asset, oneOf, option, raw, tenant } from '../inputs.js';
 import { feeFields } from '../presenting.js';
-import { addFeeRefund } from './fee-refunds.js';
+import { feeRefundCommand } from './fee-refunds.js';
 
 const operation = option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS));
 
-export function addFeeCommands(program: Command): void {
-  const own = group(program, 'fees', 'what a tenant charges on top of an operation, into its fee account');
-  addCommand(own, {
+export const feeCommands = group('fees', 'what a tenant charges on top of an operation, into its fee account', [
+  command({
     usage: 'set',
     summary:
       'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
@@ -42,8 +40,8 @@ export function addFeeCommands(program: Command): void {
       await setFeeSchedule(database, clock, schedule, actor());
       output.one(feeFields(schedule));
     },
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'list',
     summary: 'what a tenant charges; anything not listed is free',
     examples: ['fees list --tenant acme'],
@@ -52,8 +50,8 @@ export function addFeeCommands(program: Command): void {
       const { id } = await findTenant(database.reader, tenant);
       output.list((await listFeeSchedules(database.reader, id)).map(feeFields), `${tenant} charges nothing.`);
     },
-  });
-  addCommand(own, {
+  }),
+  command({
     usage: 'remove',
     summary: 'make an operation in an asset free from now on',
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
@@ -65,6 +63,6 @@ export function addFeeCommands(program: Command): void {
       if (!removed) throw new OpsError(`${tenant} has no fee on ${of.operation} in ${of.asset}`);
       output.one({ removed: true, ...of });
     },
-  });
-  addFeeRefund(own);
-}
+  }),
+  feeRefundCommand,
+]);

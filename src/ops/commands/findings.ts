@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { recordAct } from '../../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../../core/checked-text.js';
@@ -7,7 +6,7 @@ import { toRfc3339 } from '../../core/instant.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
 import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, limit, option, text } from '../inputs.js';
 
@@ -15,9 +14,22 @@ const EXPLANATION = `
 The workers audit the ledger continuously, a part at a time. A finding remains an alarm until somebody who has looked into
 it acknowledges it. An acknowledged finding that is found again is not a new alarm; one with different figures is.`;
 
-export function addFindingCommands(program: Command): void {
-  const own = group(program, 'findings', 'what the audit that runs by itself has found');
-  addQuery(own, {
+function findingFields(finding: AuditFinding): Record<string, string | null> {
+  const { id, checkName, subject, message, firstFoundAt, lastFoundAt, acknowledgedAt, acknowledgedBy } = finding;
+  return {
+    id,
+    check: checkName,
+    subject,
+    message,
+    first_found_at: toRfc3339(firstFoundAt),
+    last_found_at: toRfc3339(lastFoundAt),
+    acknowledged_at: toRfc3339(acknowledgedAt),
+    acknowledged_by: acknowledgedBy,
+  };
+}
+
+export const findingCommands = group('findings', 'what the audit that runs by itself has found', [
+  query({
     usage: 'list',
     summary: 'unacknowledged contradictions, newest first',
     explanation: EXPLANATION,
@@ -29,8 +41,8 @@ export function addFindingCommands(program: Command): void {
       const found = rows.map(findingFields);
       output.newest(found, most, 'Nothing was found.');
     },
-  });
-  addCommand(own, {
+  }),
+  command({
     usage: 'acknowledge <id>',
     summary: 'acknowledge a finding once it has been examined; this ends its alarm',
     explanation: EXPLANATION,
@@ -57,19 +69,5 @@ export function addFindingCommands(program: Command): void {
       if (found === undefined) throw new OpsError(`there is no finding ${given}`);
       ops.output.one(findingFields(found));
     },
-  });
-}
-
-function findingFields(finding: AuditFinding): Record<string, string | null> {
-  const { id, checkName, subject, message, firstFoundAt, lastFoundAt, acknowledgedAt, acknowledgedBy } = finding;
-  return {
-    id,
-    check: checkName,
-    subject,
-    message,
-    first_found_at: toRfc3339(firstFoundAt),
-    last_found_at: toRfc3339(lastFoundAt),
-    acknowledged_at: toRfc3339(acknowledgedAt),
-    acknowledged_by: acknowledgedBy,
-  };
-}
+  }),
+]);

@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
 import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
 import { recordPayIn } from '../../funding/pay-ins.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
 import { asset, direction, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
 import { adjustmentFields, payInFields } from '../presenting.js';
@@ -28,9 +27,77 @@ const MOVED = {
 
 const REPLAYED = 'This was done before under the same reference; nothing moved now.';
 
-export function addPayInCommands(program: Command): void {
-  const own = group(program, 'payins', 'money that enters from outside');
-  addCommand(own, {
+const proposalCommand = command({
+  usage: 'propose <in|out>',
+  summary: 'propose to add money to an account (in) or take it out (out); nothing moves yet',
+  examples: [
+    `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
+  ],
+  input: z.object({
+    'in|out': direction,
+    ...MOVED,
+    reason: option('<text>', "why; the account's owner reads it with the movement"),
+  }),
+  needs: 'adjustment.propose',
+  subject: ({ reference }) => reference,
+  run: async (ops, { reference, reason, ...input }) => {
+    const account = await findAccount(ops.database.reader, input);
+    const { resource, replayed } = await proposeAdjustment(ops, {
+      tenantId: account.tenantId,
+      accountId: account.id,
+      direction: input['in|out'],
+      amount: { raw: input.amount, asset: input.asset },
+      reference,
+      reason,
+      by: ops.by(),
+    });
+    ops.output.one(adjustmentFields(resource));
+    ops.output.say(replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`);
+  },
+});
+
+const DECISION = z.object({ reference: text, tenant });
+
+const approvalCommand = command({
+  usage: 'approve <reference>',
+  summary: 'post an adjustment that another person proposed',
+  examples: ['adjustments approve case-118 --tenant acme --as maria'],
+  input: DECISION,
+  needs: 'adjustment.approve',
+  subject: ({ reference }) => reference,
+  run: async (ops, { reference, tenant }) => {
+    const { id } = await findTenant(ops.database.reader, tenant);
+    const adjustment = await findAdjustment(ops.database.reader, id, reference);
+    const { direction: way, reason } = adjustment;
+    if (adjustment.status === 'proposed')
+      await ops.output.confirm(
+        `${way === 'in' ? 'Put' : 'Take'} ${formatAmount(adjustment)} ${way === 'in' ? 'into' : 'out of'} account ${adjustment.accountId} (${reason})`,
+      );
+    const { resource, replayed } = await approveAdjustment(ops, adjustment, ops.by());
+    ops.output.one(adjustmentFields(resource));
+    if (replayed) ops.output.say(`Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`);
+  },
+});
+
+const rejectionCommand = command({
+  usage: 'reject <reference>',
+  summary: 'end a proposal; its reference stays used',
+  examples: ['adjustments reject case-118 --tenant acme --as maria'],
+  input: DECISION,
+  needs: 'adjustment.reject',
+  subject: ({ reference }) => reference,
+  run: async (ops, { reference, tenant }) => {
+    const { id } = await findTenant(ops.database.reader, tenant);
+    const adjustment = await findAdjustment(ops.database.reader, id, reference);
+    if (adjustment.status === 'proposed') await ops.output.confirm(`Reject the adjustment ${reference}`);
+    const { resource, replayed } = await rejectAdjustment(ops, adjustment, ops.by());
+    ops.output.one(adjustmentFields(resource));
+    if (replayed) ops.output.say('It was rejected before.');
+  },
+});
+
+export const payInCommands = group('payins', 'money that enters from outside', [
+  command({
     usage: 'record',
     summary: 'credit an account with money that came in from outside',
     examples: [
@@ -57,15 +124,14 @@ export function addPayInCommands(program: Command): void {
       ops.output.one(payInFields(resource));
       if (replayed) ops.output.say(REPLAYED);
     },
-  });
-}
+  }),
+]);
 
-export function addAdjustmentCommands(program: Command): void {
-  const own = group(program, 'adjustments', 'corrections: one person proposes, another one approves');
-  addProposal(own);
-  addApproval(own);
-  addRejection(own);
-  addQuery(own, {
+export const adjustmentCommands = group('adjustments', 'corrections: one person proposes, another one approves', [
+  proposalCommand,
+  approvalCommand,
+  rejectionCommand,
+  query({
     usage: 'list',
     summary: "a tenant's adjustments, newest first",
     examples: ['adjustments list --tenant acme --status proposed'],
@@ -75,80 +141,5 @@ export function addAdjustmentCommands(program: Command): void {
       const found = await listAdjustments(database.reader, id, status ?? null, most);
       output.newest(found.map(adjustmentFields), most, 'There are none.');
     },
-  });
-}
-
-function addProposal(own: Command): void {
-  addCommand(own, {
-    usage: 'propose <in|out>',
-    summary: 'propose to add money to an account (in) or take it out (out); nothing moves yet',
-    examples: [
-      `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
-    ],
-    input: z.object({
-      'in|out': direction,
-      ...MOVED,
-      reason: option('<text>', "why; the account's owner reads it with the movement"),
-    }),
-    needs: 'adjustment.propose',
-    subject: ({ reference }) => reference,
-    run: async (ops, { reference, reason, ...input }) => {
-      const account = await findAccount(ops.database.reader, input);
-      const { resource, replayed } = await proposeAdjustment(ops, {
-        tenantId: account.tenantId,
-        accountId: account.id,
-        direction: input['in|out'],
-        amount: { raw: input.amount, asset: input.asset },
-        reference,
-        reason,
-        by: ops.by(),
-      });
-      ops.output.one(adjustmentFields(resource));
-      ops.output.say(replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`);
-    },
-  });
-}
-
-const DECISION = z.object({ reference: text, tenant });
-
-function addApproval(own: Command): void {
-  addCommand(own, {
-    usage: 'approve <reference>',
-    summary: 'post an adjustment that another person proposed',
-    examples: ['adjustments approve case-118 --tenant acme --as maria'],
-    input: DECISION,
-    needs: 'adjustment.approve',
-    subject: ({ reference }) => reference,
-    run: async (ops, { reference, tenant }) => {
-      const { id } = await findTenant(ops.database.reader, tenant);
-      const adjustment = await findAdjustment(ops.database.reader, id, reference);
-      const { direction: way, reason } = adjustment;
-      if (adjustment.status === 'proposed')
-        await ops.output.confirm(
-          `${way === 'in' ? 'Put' : 'Take'} ${formatAmount(adjustment)} ${way === 'in' ? 'into' : 'out of'} account ${adjustment.accountId} (${reason})`,
-        );
-      const { resource, replayed } = await approveAdjustment(ops, adjustment, ops.by());
-      ops.output.one(adjustmentFields(resource));
-      if (replayed) ops.output.say(`Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`);
-    },
-  });
-}
-
-function addRejection(own: Command): void {
-  addCommand(own, {
-    usage: 'reject <reference>',
-    summary: 'end a proposal; its reference stays used',
-    examples: ['adjustments reject case-118 --tenant acme --as maria'],
-    input: DECISION,
-    needs: 'adjustment.reject',
-    subject: ({ reference }) => reference,
-    run: async (ops, { reference, tenant }) => {
-      const { id } = await findTenant(ops.database.reader, tenant);
-      const adjustment = await findAdjustment(ops.database.reader, id, reference);
-      if (adjustment.status === 'proposed') await ops.output.confirm(`Reject the adjustment ${reference}`);
-      const { resource, replayed } = await rejectAdjustment(ops, adjustment, ops.by());
-      ops.output.one(adjustmentFields(resource));
-      if (replayed) ops.output.say('It was rejected before.');
-    },
-  });
-}
+  }),
+]);

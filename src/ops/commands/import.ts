@@ -1,16 +1,14 @@
 import { stat } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { members } from '../../db/entities/parties.js';
-import { addCommand } from '../command.js';
+import { command } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines.js';
 import { readCsv } from '../import/csv-lines.js';
-import { ImportJob } from '../import/import-job.js';
+import { importLines } from '../import/import-job.js';
 import { ReportFile } from '../import/report.js';
 import { flag, optional, tenant, text } from '../inputs.js';
-import type { Output } from '../output.js';
 
 /** How many bad lines are shown; the report file contains all. */
 const MAX_SHOWN = 20;
@@ -29,48 +27,56 @@ phone: with that alias) already is the account of the line, so you may import th
 stay as they are. Good lines are opened; each bad line is reported with its line, column, code and value.
 The command exits with 1 if there was a bad line.`;
 
-export function addImport(own: Command): void {
-  addCommand(own, {
-    usage: 'import <file>',
-    summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
-    explanation: EXPLANATION,
-    examples: [
-      'accounts import people.csv --tenant acme --dry-run',
-      'accounts import people.csv --tenant acme --report bad-lines.csv',
-    ],
-    input: z.object({
-      file: text,
-      tenant,
-      dryRun: flag('say what would happen, and open nothing'),
-      report: optional('<csv>', 'write every bad line into this file'),
-    }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
-      const { id: tenantId } = await findTenant(database.reader, tenant);
-      const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
-      const total = await countLines(file);
-      // It would be emptied, and nobody else may have it.
-      if (reportPath !== undefined && (await isSameFile(file, reportPath)))
-        throw new UsageError('--report names the file that is imported');
-      const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
-      const shown: LineProblem[] = [];
-      const job = new ImportJob({ database, clock, actor: actor(), dryRun }, tenantId, {
-        onBadLine: async (problems) => {
-          shown.push(...problems.slice(0, MAX_SHOWN - shown.length));
-          await report?.write(problems);
-        },
-        onProgress: (done) => output.progress(dryRun ? 'Checking' : 'Importing', done, total),
-      });
-      try {
-        for await (const line of readCsv(file, COLUMNS)) await job.take(lines.read(line));
-        await job.finish();
-      } finally {
-        await report?.close();
+export const importCommand = command({
+  usage: 'import <file>',
+  summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
+  explanation: EXPLANATION,
+  examples: [
+    'accounts import people.csv --tenant acme --dry-run',
+    'accounts import people.csv --tenant acme --report bad-lines.csv',
+  ],
+  input: z.object({
+    file: text,
+    tenant,
+    dryRun: flag('say what would happen, and open nothing'),
+    report: optional('<csv>', 'write every bad line into this file'),
+  }),
+  needs: 'manage',
+  run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
+    const { id: tenantId } = await findTenant(database.reader, tenant);
+    const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
+    const total = await countLines(file);
+    // It would be emptied, and nobody else may have it.
+    if (reportPath !== undefined && (await isSameFile(file, reportPath)))
+      throw new UsageError('--report names the file that is imported');
+    const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
+    const counts = { lines: 0, opened: 0, known: 0, bad: 0 };
+    const shown: LineProblem[] = [];
+    const deps = { database, clock, actor: actor(), dryRun };
+    try {
+      for await (const group of importLines(deps, tenantId, readCsv(file, COLUMNS), lines)) {
+        counts.lines += group.length;
+        for (const outcome of group) {
+          counts[typeof outcome === 'string' ? outcome : 'bad'] += 1;
+          if (typeof outcome === 'string') continue;
+          shown.push(...outcome.slice(0, MAX_SHOWN - shown.length));
+          await report?.write(outcome);
+        }
+        output.progress(dryRun ? 'Checking' : 'Importing', counts.lines, total);
       }
-      tell(output, job, shown, { dryRun, reportPath });
-    },
-  });
-}
+    } finally {
+      await report?.close();
+    }
+    output.one({ ...counts, dry_run: dryRun });
+    if (counts.bad === 0) return;
+    for (const { line, column, code, value, message } of shown)
+      output.say(`line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`);
+    if (reportPath === undefined && counts.bad > MAX_SHOWN)
+      output.say('More: --report bad-lines.csv writes all of them.');
+    const where = reportPath === undefined ? '' : `; they are in ${reportPath}`;
+    throw new OpsError(`${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`);
+  },
+});
 
 async function isSameFile(known: string, other: string): Promise<boolean> {
   const [one = null, another = null] = await Promise.all([known, other].map((path) => stat(path).catch(() => null)));
@@ -82,25 +88,4 @@ async function countLines(file: string): Promise<number> {
   let count = 0;
   for await (const _ of readCsv(file, COLUMNS)) count += 1;
   return count;
-}
-
-interface Told {
-  readonly dryRun: boolean;
-  readonly reportPath: string | undefined;
-}
-
-function tell(
-  output: Output,
-  { counts }: ImportJob,
-  shown: readonly LineProblem[],
-  { dryRun, reportPath }: Told,
-): void {
-  output.one({ ...counts, dry_run: dryRun });
-  if (counts.bad === 0) return;
-  for (const { line, column, code, value, message } of shown)
-    output.say(`line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`);
-  if (reportPath === undefined && counts.bad > MAX_SHOWN)
-    output.say('More: --report bad-lines.csv writes all of them.');
-  const where = reportPath === undefined ? '' : `; they are in ${reportPath}`;
-  throw new OpsError(`${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`);
 }

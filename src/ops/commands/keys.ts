@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import type { AnySecrets } from '../../access/sealed-secrets.js';
 import { DOCUMENT_NUMBERS } from '../../accounts/verification.js';
@@ -8,7 +7,7 @@ import { countByFingerprintKey } from '../../ledger/fingerprint-keys.js';
 import { BANK_ACCOUNTS } from '../../payouts/secrets.js';
 import { AUTHENTICATORS } from '../../staff/authenticator.js';
 import { WEBHOOK_SECRETS } from '../../webhooks/secrets.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import type { Output } from '../output.js';
 
 /** Everything sealed under ENCRYPTION_KEYS, by column of `keys list`. */
@@ -19,79 +18,25 @@ const SEALED: Readonly<Record<string, AnySecrets>> = {
   authenticators: AUTHENTICATORS,
 };
 
-export function addKeyCommands(program: Command): void {
-  const own = group(
-    program,
-    'keys',
-    'the keys of idempotency fingerprints, of cursors, and of what is sealed at rest, and how they are rolled',
-  );
-  addQuery(own, {
-    usage: 'list',
-    summary:
-      'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
-    examples: ['keys list'],
-    run: async ({ database, output }) => {
-      const { fingerprints, sealed } = await countUses(database.reader, output);
-      const uses = new Map([['fingerprints', fingerprints], ...sealed]);
-      const rows = idsOf([...uses.values()]).map((keyId) => ({
-        key_id: keyId,
-        ...Object.fromEntries(Array.from(uses, ([name, counts]) => [name, counts.get(keyId) ?? 0])),
-      }));
-      output.list(rows, 'No key is used yet.');
-    },
-  });
-  addQuery(own, {
-    usage: 'roll <key-id>',
-    summary: 'the next step towards using this key for everything new',
-    explanation: ROLLING,
-    examples: ['keys roll k2'],
-    input: z.object({ keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -') }),
-    run: async ({ database, output }, { keyId }) => {
-      const { fingerprints, sealed } = await countUses(database.reader, output);
-      const counts: Record<KeyringName, readonly Counts[] | null> = {
-        FINGERPRINT_KEYS: [fingerprints],
-        // Cursors are held by clients.
-        CURSOR_KEYS: null,
-        ENCRYPTION_KEYS: [...sealed.values()],
-      };
-      const rows = KEYRINGS.map((keyring) => {
-        const own = counts[keyring];
-        const others = own === null ? [] : idsOf(own).filter((id) => id !== keyId);
-        const under = own === null ? null : sumOf(own, keyId);
-        return {
-          keyring,
-          made_under_it: under,
-          made_under_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
-          next: under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
-        };
-      });
-      output.list(rows, '');
-    },
-  });
-  addRotation(own);
-}
-
-function addRotation(own: Command): void {
-  addCommand(own, {
-    usage: 'rotate',
-    summary: 'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
-    examples: ['keys rotate'],
-    needs: 'manage',
-    run: async (ops) => {
-      const { database, clock, output } = ops;
-      const encryptionKeys = ops.encryptionKeys();
-      const onProgress = (done: number, total: number): void => output.progress('Sealing', done, total);
-      const deps = { database, clock, encryptionKeys, onProgress };
-      const all = Object.values(SEALED);
-      // Checked before anything is resealed: all or none.
-      for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
-      const done: [string, number][] = [];
-      for (const secrets of all) done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
-      output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
-      output.say('Before an old key is taken out, every process must run with the new first key.');
-    },
-  });
-}
+const rotationCommand = command({
+  usage: 'rotate',
+  summary: 'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
+  examples: ['keys rotate'],
+  needs: 'manage',
+  run: async (ops) => {
+    const { database, clock, output } = ops;
+    const encryptionKeys = ops.encryptionKeys();
+    const onProgress = (done: number, total: number): void => output.progress('Sealing', done, total);
+    const deps = { database, clock, encryptionKeys, onProgress };
+    const all = Object.values(SEALED);
+    // Checked before anything is resealed: all or none.
+    for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
+    const done: [string, number][] = [];
+    for (const secrets of all) done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
+    output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
+    output.say('Before an old key is taken out, every process must run with the new first key.');
+  },
+});
 
 const ROLLING = `
 A keyring is a list of id:base64 pairs, separated by commas. The first key writes, all keys read. Two rounds of restarts:
@@ -144,3 +89,54 @@ function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
     return [everywhere, `then run keys rotate; when keys list shows nothing under ${others.join(', ')}, take them out`];
   return [everywhere, `keep ${others.join(', ')} for ever: idempotency keys are kept as long`];
 }
+
+export const keyCommands = group(
+  'keys',
+  'the keys of idempotency fingerprints, of cursors, and of what is sealed at rest, and how they are rolled',
+  [
+    query({
+      usage: 'list',
+      summary:
+        'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
+      examples: ['keys list'],
+      run: async ({ database, output }) => {
+        const { fingerprints, sealed } = await countUses(database.reader, output);
+        const uses = new Map([['fingerprints', fingerprints], ...sealed]);
+        const rows = idsOf([...uses.values()]).map((keyId) => ({
+          key_id: keyId,
+          ...Object.fromEntries(Array.from(uses, ([name, counts]) => [name, counts.get(keyId) ?? 0])),
+        }));
+        output.list(rows, 'No key is used yet.');
+      },
+    }),
+    query({
+      usage: 'roll <key-id>',
+      summary: 'the next step towards using this key for everything new',
+      explanation: ROLLING,
+      examples: ['keys roll k2'],
+      input: z.object({ keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -') }),
+      run: async ({ database, output }, { keyId }) => {
+        const { fingerprints, sealed } = await countUses(database.reader, output);
+        const counts: Record<KeyringName, readonly Counts[] | null> = {
+          FINGERPRINT_KEYS: [fingerprints],
+          // Cursors are held by clients.
+          CURSOR_KEYS: null,
+          ENCRYPTION_KEYS: [...sealed.values()],
+        };
+        const rows = KEYRINGS.map((keyring) => {
+          const own = counts[keyring];
+          const others = own === null ? [] : idsOf(own).filter((id) => id !== keyId);
+          const under = own === null ? null : sumOf(own, keyId);
+          return {
+            keyring,
+            made_under_it: under,
+            made_under_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
+            next: under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
+          };
+        });
+        output.list(rows, '');
+      },
+    }),
+    rotationCommand,
+  ],
+);

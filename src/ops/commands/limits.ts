@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { clearAccountLimits, setAccountLimits } from '../../accounts/limit-overrides.js';
 import { readLimitState } from '../../accounts/reading.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
 import type { Account } from '../../db/entities/parties.js';
-import { addCommand, addQuery, group, type Ops } from '../command.js';
+import { command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
 import { asset, option, rawOrDefault, text, within } from '../inputs.js';
@@ -12,16 +11,19 @@ import { limitFields } from '../presenting.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
 
-export function addLimitCommands(program: Command): void {
-  const own = group(program, 'limits', 'what one operation and one month may take out of an account');
-  addQuery(own, {
+async function show({ database, clock, output }: Ops, account: Account): Promise<void> {
+  output.list((await readLimitState(database.reader, account, clock())).map(limitFields), 'It has no limits.');
+}
+
+export const limitCommands = group('limits', 'what one operation and one month may take out of an account', [
+  query({
     usage: 'show <account>',
     summary: "an account's limits, and what this month has used of them",
     examples: ["limits show '$ana' --tenant acme"],
     input: z.object({ account: text, tenant: within }),
     run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
-  });
-  addCommand(own, {
+  }),
+  command({
     usage: 'set <account>',
     summary: "set an account's own limits; limits not named stay unchanged",
     examples: [
@@ -45,8 +47,8 @@ export function addLimitCommands(program: Command): void {
       await setAccountLimits(ops.database, ops.clock, { accountId: account.id, ...wanted }, ops.actor());
       await show(ops, account);
     },
-  });
-  addCommand(own, {
+  }),
+  command({
     usage: 'clear <account>',
     summary: 'reset an account to the limits of its type',
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
@@ -58,9 +60,5 @@ export function addLimitCommands(program: Command): void {
       await show(ops, account);
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
     },
-  });
-}
-
-async function show({ database, clock, output }: Ops, account: Account): Promise<void> {
-  output.list((await readLimitState(database.reader, account, clock())).map(limitFields), 'It has no limits.');
-}
+  }),
+]);

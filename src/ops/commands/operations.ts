@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { listNewest, type OperationList } from '../../accounts/operation-list.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
@@ -7,7 +6,7 @@ import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Transfer } from '../../db/entities/operations.js';
-import { addCommand, addQuery, type Ops } from '../command.js';
+import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { UnknownOutcome } from '../failures.js';
 import { findAccount, findTenant } from '../finding.js';
 import { limit, option, optional, status, tenant, text } from '../inputs.js';
@@ -29,9 +28,9 @@ export interface OperationCommands<Row extends Transfer | Payout> {
 
 export const EXAMPLE_ID = '01a1feef-38a9-7169-8296-3070b51f3af4';
 
-export function addOperationList<Row extends Transfer | Payout>(own: Command, kind: OperationCommands<Row>): void {
+export function operationListCommand<Row extends Transfer | Payout>(kind: OperationCommands<Row>): CommandDefinition {
   const { noun, list, examples, present } = kind;
-  addQuery(own, {
+  return query({
     usage: 'list',
     summary: `a tenant's ${noun}s, newest first`,
     examples,
@@ -52,28 +51,23 @@ export function addOperationList<Row extends Transfer | Payout>(own: Command, ki
 }
 
 /** What support may do to one that waits. `until`: up to when it can be canceled. */
-export function addApprovalActs<Row extends Transfer | Payout>(
-  own: Command,
+export function approvalActCommands<Row extends Transfer | Payout>(
   kind: OperationCommands<Row>,
   until = '',
-): void {
-  addApprovalAct(
-    own,
-    kind,
-    'approve',
-    'give one approval for support, which counts once whoever of the staff gives it',
-  );
-  addApprovalAct(own, kind, 'reject', `end a ${kind.noun} that waits: nothing leaves the account`);
-  addApprovalAct(own, kind, 'cancel', `the same, because whoever asked for it no longer wants it${until}`);
+): readonly CommandDefinition[] {
+  return [
+    actCommand(kind, 'approve', 'give one approval for support, which counts once whoever of the staff gives it'),
+    actCommand(kind, 'reject', `end a ${kind.noun} that waits: nothing leaves the account`),
+    actCommand(kind, 'cancel', `the same, because whoever asked for it no longer wants it${until}`),
+  ];
 }
 
-function addApprovalAct<Row extends Transfer | Payout>(
-  own: Command,
+function actCommand<Row extends Transfer | Payout>(
   { noun, find, show, question, approvals }: OperationCommands<Row>,
   action: ApprovalAction,
   summary: string,
-): void {
-  addCommand(own, {
+): CommandDefinition {
+  return command({
     usage: `${action} <id>`,
     summary,
     examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],

@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { recordAct } from '../../access/audit-log.js';
 import { parseUuid } from '../../core/ids.js';
 import { transact } from '../../db/transact.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
 import { WAITING_SOURCES } from '../../waiting-sources.js';
-import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
+import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
@@ -17,38 +16,8 @@ An entry tells a workflow about a decision of MySQL. It is written with the deci
 has received it, usually within milliseconds. Entries remain if Temporal refuses them or cannot be reached. An entry that
 fails on its own account for twenty minutes is a dead letter: it is left alone until somebody releases it.`;
 
-export function addOutboxCommands(program: Command): void {
-  const own = group(program, 'outbox', 'entries that Temporal has not received yet');
-  addReading(own);
-  addRelease(own);
-  addCommand(own, {
-    usage: 'rebuild',
-    summary:
-      'write an entry for everything that waits and has none, as after a restore; repeated, it writes nothing twice',
-    explanation: EXPLANATION,
-    examples: ['outbox rebuild'],
-    needs: 'manage',
-    run: async (ops) => {
-      const { database, clock, output } = ops;
-      const onProgress = (done: number, total: number): void => output.progress('Looking', done, total);
-      const deps = { database, clock, outbox: new Outbox(database, clock), onProgress };
-      const rebuilt = await rebuildOutbox(deps, WAITING_SOURCES);
-      const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
-      await record(ops, 'outbox.rebuild', {}, written);
-      output.list(
-        rebuilt.map(({ resourceType, waiting, written: entries }) => ({
-          resource_type: resourceType,
-          waiting,
-          entries_written: entries,
-        })),
-        'Nothing can wait.',
-      );
-    },
-  });
-}
-
-function addReading(own: Command): void {
-  addQuery(own, {
+const readingCommands = [
+  query({
     usage: 'status',
     summary: 'the number of entries, the age of the oldest, and why they are stuck',
     explanation: EXPLANATION,
@@ -56,8 +25,8 @@ function addReading(own: Command): void {
     run: async ({ database, clock, output }) => {
       output.one(outboxStateFields(await readOutboxState(database.reader), clock()));
     },
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'list',
     summary: 'the entries, oldest first, with the last error of each',
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
@@ -74,40 +43,37 @@ function addReading(own: Command): void {
       output.list(found.map(outboxFields), 'There are none: Temporal knows of everything.');
       if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
     },
-  });
-}
+  }),
+];
 
-function addRelease(own: Command): void {
-  addCommand(own, {
-    usage: 'release [resource-id]',
-    summary:
-      'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
-    explanation: EXPLANATION,
-    examples: [
-      'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
-      'outbox release --tenant acme',
-      'outbox release --dead',
-      'outbox release --all',
-    ],
-    input: z.object({
-      resourceId: optionalText,
-      tenant: optional('<tenant>', 'what belongs to this tenant (id or name)'),
-      dead: flag('dead letters, of the tenant if one is named'),
-      all: flag('every entry'),
-    }),
-    needs: 'manage',
-    run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
-      if (all === (isDead || resourceId !== undefined || tenant !== undefined))
-        throw new UsageError('say which: a resource id, --tenant, --dead, or --all alone');
-      const { database, clock, output } = ops;
-      const filter = { ...(await filterOf(ops, tenant, resourceId)), isDead };
-      const released = await new Outbox(database, clock).release(filter);
-      await record(ops, 'outbox.release', filter, released);
-      output.one({ released });
-      if (released === 0) output.say('There was nothing to release.');
-    },
-  });
-}
+const releaseCommand = command({
+  usage: 'release [resource-id]',
+  summary: 'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
+  explanation: EXPLANATION,
+  examples: [
+    'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
+    'outbox release --tenant acme',
+    'outbox release --dead',
+    'outbox release --all',
+  ],
+  input: z.object({
+    resourceId: optionalText,
+    tenant: optional('<tenant>', 'what belongs to this tenant (id or name)'),
+    dead: flag('dead letters, of the tenant if one is named'),
+    all: flag('every entry'),
+  }),
+  needs: 'manage',
+  run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
+    if (all === (isDead || resourceId !== undefined || tenant !== undefined))
+      throw new UsageError('say which: a resource id, --tenant, --dead, or --all alone');
+    const { database, clock, output } = ops;
+    const filter = { ...(await filterOf(ops, tenant, resourceId)), isDead };
+    const released = await new Outbox(database, clock).release(filter);
+    await record(ops, 'outbox.release', filter, released);
+    output.one({ released });
+    if (released === 0) output.say('There was nothing to release.');
+  },
+});
 
 async function filterOf(
   { database }: Ops,
@@ -131,3 +97,32 @@ async function record(
   const act = { ...about, action, details: { entries } };
   await transact(database, (transaction) => recordAct(transaction, actor(), clock(), act));
 }
+
+export const outboxCommands = group('outbox', 'entries that Temporal has not received yet', [
+  ...readingCommands,
+  releaseCommand,
+  command({
+    usage: 'rebuild',
+    summary:
+      'write an entry for everything that waits and has none, as after a restore; repeated, it writes nothing twice',
+    explanation: EXPLANATION,
+    examples: ['outbox rebuild'],
+    needs: 'manage',
+    run: async (ops) => {
+      const { database, clock, output } = ops;
+      const onProgress = (done: number, total: number): void => output.progress('Looking', done, total);
+      const deps = { database, clock, outbox: new Outbox(database, clock), onProgress };
+      const rebuilt = await rebuildOutbox(deps, WAITING_SOURCES);
+      const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
+      await record(ops, 'outbox.rebuild', {}, written);
+      output.list(
+        rebuilt.map(({ resourceType, waiting, written: entries }) => ({
+          resource_type: resourceType,
+          waiting,
+          entries_written: entries,
+        })),
+        'Nothing can wait.',
+      );
+    },
+  }),
+]);

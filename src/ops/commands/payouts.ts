@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { recordAct } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
@@ -10,7 +9,7 @@ import { proposeResolution, readSeen, rejectResolution } from '../../payouts/res
 import { Submissions } from '../../payouts/submission.js';
 import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
-import { addCommand, addQuery, group, type Ops } from '../command.js';
+import { command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findPayout } from '../finding.js';
 import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
@@ -18,33 +17,19 @@ import { payoutList } from '../../payouts/reading.js';
 import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { conversationOf } from '../rail-conversation.js';
-import { addApprovalActs, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
-import { addReconcile } from './reconcile.js';
+import { approvalActCommands, operationListCommand, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
+import { reconcileCommand } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';
 
-export function addPayoutCommands(program: Command): void {
-  const own = group(
-    program,
-    'payouts',
-    'money on its way to bank accounts: find it, decide it, and settle what is stuck',
-  );
-  addOperationList(own, PAYOUTS);
-  addReading(own);
-  addApprovalActs(own, PAYOUTS, '; until the rail has it');
-  addRetry(own);
-  addResolve(own);
-  addReconcile(own);
-}
-
-function addReading(own: Command): void {
-  addQuery(own, {
+const readingCommands = [
+  query({
     usage: 'show <id>',
     summary: 'one payout: what it waits for, what its rail said, and what the staff proposed',
     examples: [`payouts show ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'stuck',
     summary: 'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
     explanation: `
@@ -58,8 +43,8 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
       for (const payout of found) rows.push(await stuckFields(reader, payout, clock()));
       output.list(rows, 'There are none.');
     },
-  });
-}
+  }),
+];
 
 const PAYOUTS: OperationCommands<Payout> = {
   noun: 'payout',
@@ -73,39 +58,36 @@ const PAYOUTS: OperationCommands<Payout> = {
     new PayoutApprovals(desk, database.reader, clock, { notify: () => undefined }),
 };
 
-function addRetry(own: Command): void {
-  addCommand(own, {
-    usage: 'retry <id>',
-    summary:
-      'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
-    explanation: `
+const retryCommand = command({
+  usage: 'retry <id>',
+  summary: 'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
+  explanation: `
 Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. A rail that took the payout and
 now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. A payout
 that has ended is asked about, but never handed over again.`,
-    examples: [`payouts retry ${EXAMPLE_ID}`],
-    input: z.object({ id: text }),
-    needs: 'resolve',
-    run: async (ops, { id }) => {
-      const payout = await findPayout(ops.database.reader, id);
-      const { tenantId, status } = payout;
-      if (status !== 'approved' && payout.submittedAt === null)
-        throw new OpsError(`nothing is asked: the payout is ${status}, and its rail never had it`);
-      const act = {
-        tenantId,
-        action: 'payout.retry',
-        subjectType: 'payout',
-        subjectId: payout.id,
-        details: { status },
-      };
-      // Recorded beforehand: whatever the rail then gets, it is known who wanted it.
-      await transact(ops.database, (transaction) => recordAct(transaction, ops.actor(), ops.clock(), act));
-      const after = await askNow(ops, payout);
-      const entry = { tenantId: payout.tenantId, resourceType: 'payout', resourceId: payout.id } as const;
-      if (after.status !== payout.status) await new Outbox(ops.database, ops.clock).add([entry]);
-      await show(ops, after);
-    },
-  });
-}
+  examples: [`payouts retry ${EXAMPLE_ID}`],
+  input: z.object({ id: text }),
+  needs: 'resolve',
+  run: async (ops, { id }) => {
+    const payout = await findPayout(ops.database.reader, id);
+    const { tenantId, status } = payout;
+    if (status !== 'approved' && payout.submittedAt === null)
+      throw new OpsError(`nothing is asked: the payout is ${status}, and its rail never had it`);
+    const act = {
+      tenantId,
+      action: 'payout.retry',
+      subjectType: 'payout',
+      subjectId: payout.id,
+      details: { status },
+    };
+    // Recorded beforehand: whatever the rail then gets, it is known who wanted it.
+    await transact(ops.database, (transaction) => recordAct(transaction, ops.actor(), ops.clock(), act));
+    const after = await askNow(ops, payout);
+    const entry = { tenantId: payout.tenantId, resourceType: 'payout', resourceId: payout.id } as const;
+    if (after.status !== payout.status) await new Outbox(ops.database, ops.clock).add([entry]);
+    await show(ops, after);
+  },
+});
 
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   const conversation = conversationOf(ops);
@@ -118,11 +100,10 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   return after;
 }
 
-function addResolve(own: Command): void {
-  addCommand(own, {
-    usage: 'resolve <id>',
-    summary: "resolve a payout by the bank's answer: one person proposes, another approves",
-    explanation: `
+const resolveCommand = command({
+  usage: 'resolve <id>',
+  summary: "resolve a payout by the bank's answer: one person proposes, another approves",
+  explanation: `
   payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
   payouts resolve ID --approve                         a second person applies the proposal
   payouts resolve ID --reject                          ends the proposal
@@ -134,51 +115,49 @@ contradicts itself and the payout is right as it is.
 While it is proposed nothing is handed to the rail. Before money is given back the rail is asked to void the payment: it
 needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. What a rail that cannot void was handed last must be
 as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says until when.`,
-    examples: [
-      `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
-      `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
-    ],
-    input: z.object({
-      id: text,
-      outcome: option(
-        '<outcome>',
-        `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`,
-        oneOf(RESOLUTION_OUTCOMES).optional(),
-      ),
-      reason: optional('<text>', `why, up to ${MAX_REASON} characters`),
-      approve: flag('apply what another person proposed'),
-      reject: flag('end the proposal'),
-    }),
-    needs: {
-      among: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
-      of: ({ approve, reject }) =>
-        approve ? 'payout.resolve_approve' : reject ? 'payout.resolve_reject' : 'payout.resolve_propose',
-    },
-    subject: ({ id }) => id,
-    check: ({ outcome, reason, approve, reject }) => {
-      if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
-        throw new UsageError('say one of --outcome, --approve and --reject');
-      if (outcome !== undefined && reason === undefined) throw new UsageError('--reason is required');
-    },
-    run: async (ops, { id, outcome, reason, approve }) => {
-      const payout = await findPayout(ops.database.reader, id);
-      const by = ops.by();
-      const seen = await readSeen(ops.database.reader, payout);
-      if (outcome !== undefined) {
-        await show(ops, await proposeResolution(ops.desk, seen, { outcome, reason: reason ?? '', by }));
-        return ops.output.say(`A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`);
-      }
-      const what = approve ? 'Apply the resolution of the payout' : 'Reject the resolution of the payout';
-      if (seen.open !== undefined)
-        await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
-      const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
-      const settled = approve
-        ? approveResolution({ conversation: conversationOf(ops), quietMs }, seen, by)
-        : rejectResolution(ops.desk, seen, by);
-      await show(ops, await settled);
-    },
-  });
-}
+  examples: [
+    `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
+    `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
+  ],
+  input: z.object({
+    id: text,
+    outcome: option(
+      '<outcome>',
+      `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`,
+      oneOf(RESOLUTION_OUTCOMES).optional(),
+    ),
+    reason: optional('<text>', `why, up to ${MAX_REASON} characters`),
+    approve: flag('apply what another person proposed'),
+    reject: flag('end the proposal'),
+  }),
+  needs: {
+    among: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
+    of: ({ approve, reject }) =>
+      approve ? 'payout.resolve_approve' : reject ? 'payout.resolve_reject' : 'payout.resolve_propose',
+  },
+  subject: ({ id }) => id,
+  check: ({ outcome, reason, approve, reject }) => {
+    if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
+      throw new UsageError('say one of --outcome, --approve and --reject');
+    if (outcome !== undefined && reason === undefined) throw new UsageError('--reason is required');
+  },
+  run: async (ops, { id, outcome, reason, approve }) => {
+    const payout = await findPayout(ops.database.reader, id);
+    const by = ops.by();
+    const seen = await readSeen(ops.database.reader, payout);
+    if (outcome !== undefined) {
+      await show(ops, await proposeResolution(ops.desk, seen, { outcome, reason: reason ?? '', by }));
+      return ops.output.say(`A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`);
+    }
+    const what = approve ? 'Apply the resolution of the payout' : 'Reject the resolution of the payout';
+    if (seen.open !== undefined) await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
+    const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
+    const settled = approve
+      ? approveResolution({ conversation: conversationOf(ops), quietMs }, seen, by)
+      : rejectResolution(ops.desk, seen, by);
+    await show(ops, await settled);
+  },
+});
 
 async function show({ database: { reader }, clock, output }: Ops, payout: Payout): Promise<void> {
   output.one(await payoutDetailFields(reader, payout, clock()));
@@ -187,3 +166,16 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
 function questionOf(what: string, payout: Payout): string {
   return `${what} of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`;
 }
+
+export const payoutCommands = group(
+  'payouts',
+  'money on its way to bank accounts: find it, decide it, and settle what is stuck',
+  [
+    operationListCommand(PAYOUTS),
+    ...readingCommands,
+    ...approvalActCommands(PAYOUTS, '; until the rail has it'),
+    retryCommand,
+    resolveCommand,
+    reconcileCommand,
+  ],
+);

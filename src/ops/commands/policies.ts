@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import {
   type AccountPolicy,
@@ -10,18 +9,25 @@ import {
   setPolicy,
   MIN_EXPIRY_S,
 } from '../../approvals/policies.js';
+import { policyDetails } from '../../approvals/policy-rules.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import { findAccount } from '../finding.js';
 import { asset, option, raw, seconds, text, wholeNumber, within } from '../inputs.js';
 import type { Fields } from '../output.js';
 
 const NONE = 'Nothing of it needs approval.';
 
-export function addPolicyCommands(program: Command): void {
-  const own = group(program, 'policies', 'from which amount on an account needs approvals for what leaves it');
-  addCommand(own, {
+function policyFields(policy: AccountPolicy): Fields {
+  const { asset, threshold: raw, coming } = policy;
+  const pending =
+    coming === null ? null : { ...policyDetails(coming.policy), effective_at: toRfc3339(coming.effectiveAt) };
+  return { asset, ...policyDetails(policy), threshold: { raw, asset }, pending };
+}
+
+export const policyCommands = group('policies', 'from which amount on an account needs approvals for what leaves it', [
+  command({
     usage: 'set <account>',
     summary: 'require approvals from an amount on; pending operations keep the policy of their creation',
     explanation:
@@ -53,8 +59,8 @@ export function addPolicyCommands(program: Command): void {
       const change = { accountId, asset: of, threshold, approvals, expiresInS };
       output.one(policyFields(await setPolicy(database, clock, change, actor())));
     },
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'list <account>',
     summary: "an account's policies, one for each asset at most",
     examples: ["policies list '$acme' --tenant acme"],
@@ -63,8 +69,8 @@ export function addPolicyCommands(program: Command): void {
       const { id } = await findAccount(database.reader, named);
       output.list((await listPolicies(database.reader, id, clock())).map(policyFields), NONE);
     },
-  });
-  addCommand(own, {
+  }),
+  command({
     usage: 'remove <account>',
     summary: "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
     examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
@@ -76,24 +82,5 @@ export function addPolicyCommands(program: Command): void {
       output.list((await listPolicies(database.reader, id, clock())).map(policyFields), NONE);
       if (removed === null) output.say(`Nothing was changed: it had no policy in ${of}.`);
     },
-  });
-}
-
-function policyFields({ asset, threshold, approvals, expiresInS, coming }: AccountPolicy): Fields {
-  const own = { asset, threshold: { raw: threshold, asset }, approvals, expires_in_s: expiresInS };
-  return { ...own, pending: comingFields(coming) };
-}
-
-function comingFields(coming: AccountPolicy['coming']): Fields[string] {
-  if (coming === null) return null;
-  const { policy, effectiveAt } = coming;
-  const next =
-    policy === null
-      ? { threshold: null, approvals: null, expires_in_s: null }
-      : {
-          threshold: policy.threshold.toString(),
-          approvals: policy.approvals,
-          expires_in_s: policy.expiresInS,
-        };
-  return { ...next, effective_at: toRfc3339(effectiveAt) };
-}
+  }),
+]);

@@ -1,26 +1,8 @@
-import type { Command } from 'commander';
 import { toRfc3339 } from '../../core/instant.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
 import { listRails, type RailStanding } from '../../support/reading/rails.js';
-import { addQuery, group } from '../command.js';
+import { group, query } from '../command.js';
 import type { Fields } from '../output.js';
-
-export function addRailCommands(program: Command): void {
-  const own = group(program, 'rails', 'the ways by which payouts reach bank accounts');
-  addQuery(own, {
-    usage: 'list',
-    isDefault: true,
-    summary: 'each rail: whether it answers, and how many payouts wait for it',
-    explanation: `
-A rail is open when several calls in a row, about different payouts, had no answer: nothing is handed to it, and nothing is
-lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
-    examples: ['rails list', 'rails list --json'],
-    run: async ({ database: { reader }, railConfig, output }) => {
-      const configured = [...OWN_RAILS, ...Array.from(railConfig.PAYOUT_RAIL_URLS.keys(), httpRail)];
-      output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
-    },
-  });
-}
 
 function railFields({ rail, breaker, approved, inProgress }: RailStanding): Fields {
   return {
@@ -36,3 +18,19 @@ function railFields({ rail, breaker, approved, inProgress }: RailStanding): Fiel
     in_progress: inProgress,
   };
 }
+
+export const railCommands = group('rails', 'the ways by which payouts reach bank accounts', [
+  query({
+    usage: 'list',
+    isDefault: true,
+    summary: 'each rail: whether it answers, and how many payouts wait for it',
+    explanation: `
+A rail is open when several calls in a row, about different payouts, had no answer: nothing is handed to it, and nothing is
+lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
+    examples: ['rails list', 'rails list --json'],
+    run: async ({ database: { reader }, railConfig, output }) => {
+      const configured = [...OWN_RAILS, ...Array.from(railConfig.PAYOUT_RAIL_URLS.keys(), httpRail)];
+      output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
+    },
+  }),
+]);

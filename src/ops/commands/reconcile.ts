@@ -1,16 +1,16 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
+import { parsedText } from '../../core/parsed-text.js';
 import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
 import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
 import { reconcile, USUAL_DELAY_MS } from '../../payouts/statements/reconcile.js';
 import { type GivenLine, shownDay } from '../../payouts/statements/store.js';
-import { addCommand } from '../command.js';
+import { command } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
 import { flag, option } from '../inputs.js';
@@ -32,48 +32,44 @@ replaces the day's earlier one. No money moves: a line that contradicts a payout
 reference) raises it, and payouts stuck shows it. docs/payouts.md says what to do about each difference.
 PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The command exits with 1 if there is a difference.`;
 
-export const day = z.string().transform((given, context) => {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null;
-  if (at !== null) return at;
-  context.addIssue(`${given} is no day: write it as 2026-11-21`);
-  return z.NEVER;
-});
+export const day = parsedText(
+  (given) => (/^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null),
+  (given) => `${given} is no day: write it as 2026-11-21`,
+);
 
-export function addReconcile(own: Command): void {
-  addCommand(own, {
-    usage: 'reconcile',
-    summary: "load a rail's statement of a day, and compare it with the payouts",
-    explanation: EXPLANATION,
-    examples: [
-      'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv',
-      'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
-    ],
-    input: z.object({
-      rail: option('<rail>', `as payouts name it: ${disjunction([...OWN_RAILS, httpRail('NAME')])}`),
-      date: option('<day>', 'the day of the statement, UTC: 2026-11-21', day),
-      statement: option('<csv>', "the rail's statement"),
-      csv: flag('print the differences as CSV'),
-    }),
-    needs: 'resolve',
-    run: async (ops, { rail, date, statement, csv }) => {
-      const { output, clock } = ops;
-      if (date > clock()) throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);
-      const lines: GivenLine[] = [];
-      for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
-      const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
-      const deps = { database: ops.database, desk: ops.desk, delayMs };
-      const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
-      const rows = found.differences.map(shown);
-      if (csv) output.verbatim(csvOf(rows));
-      else output.list(rows, 'There are none: the statement and the payouts agree.');
-      const { version } = found.statement;
-      const as = found.again ? 'taken before' : version === 1 ? 'taken' : `taken as version ${version} of the day`;
-      output.say(`${lines.length} line(s) ${as}, ${rows.length} difference(s).`);
-      if (found.raised > 0) output.say(`${found.raised} of them raised a payout: ${PROGRAM} payouts stuck`);
-      if (rows.length > 0) process.exitCode = 1;
-    },
-  });
-}
+export const reconcileCommand = command({
+  usage: 'reconcile',
+  summary: "load a rail's statement of a day, and compare it with the payouts",
+  explanation: EXPLANATION,
+  examples: [
+    'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv',
+    'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
+  ],
+  input: z.object({
+    rail: option('<rail>', `as payouts name it: ${disjunction([...OWN_RAILS, httpRail('NAME')])}`),
+    date: option('<day>', 'the day of the statement, UTC: 2026-11-21', day),
+    statement: option('<csv>', "the rail's statement"),
+    csv: flag('print the differences as CSV'),
+  }),
+  needs: 'resolve',
+  run: async (ops, { rail, date, statement, csv }) => {
+    const { output, clock } = ops;
+    if (date > clock()) throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);
+    const lines: GivenLine[] = [];
+    for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
+    const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
+    const deps = { database: ops.database, desk: ops.desk, delayMs };
+    const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
+    const rows = found.differences.map(shown);
+    if (csv) output.verbatim(csvOf(rows));
+    else output.list(rows, 'There are none: the statement and the payouts agree.');
+    const { version } = found.statement;
+    const as = found.again ? 'taken before' : version === 1 ? 'taken' : `taken as version ${version} of the day`;
+    output.say(`${lines.length} line(s) ${as}, ${rows.length} difference(s).`);
+    if (found.raised > 0) output.say(`${found.raised} of them raised a payout: ${PROGRAM} payouts stuck`);
+    if (rows.length > 0) process.exitCode = 1;
+  },
+});
 
 /** A statement that cannot be fully read is not imported: half of it would look like differences. */
 function readLine({ number, values, isWhole }: CsvLine): GivenLine {

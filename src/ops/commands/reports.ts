@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { isTimeZone, type Month, monthNamed } from '../../core/calendar.js';
 import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
 import { SETTLED_AFTER_MS } from '../../ledger/clock-guard.js';
-import { addQuery, group, type Ops } from '../command.js';
+import { group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { flag, option, optional, time } from '../inputs.js';
@@ -14,53 +13,6 @@ import { addsUp, type ReportLine, reportLines } from '../reports/lines.js';
 
 const tenant = optional('<tenant>', 'only the lines of this tenant (id or name)');
 const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
-
-export function addReportCommands(program: Command): void {
-  const own = group(program, 'reports', 'what the ledger has in all, added up');
-  addQuery(own, {
-    usage: 'trial-balance',
-    summary: "every tenant's money, by asset and kind of account; the total is zero",
-    explanation: EXPLANATION,
-    examples: ['reports trial-balance', 'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv'],
-    input: z.object({
-      at: option('<time>', 'at this moment, at least 15 seconds ago (default: now)', time.optional()),
-      tenant,
-      csv,
-    }),
-    run: async (ops, { at, ...wanted }) => {
-      if (at !== undefined) assertPast(ops, at);
-      const totals = at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
-      await print(ops, wanted, [totals], ({ totals: [total = 0n], asset }) => ({ total: { raw: total, asset } }));
-    },
-  });
-  addQuery(own, {
-    usage: 'closing',
-    summary: "every tenant's money at the beginning and end of a month, by asset and kind of account",
-    explanation: EXPLANATION,
-    examples: ['reports closing --month 2026-10', 'reports closing --month 2026-10 --csv'],
-    input: z.object({
-      month: option('<month>', 'such as 2026-10; it must be over', z.string()),
-      timeZone: option(
-        '<zone>',
-        `IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`,
-        z.string().default(DEFAULT_TIME_ZONE),
-      ),
-      tenant,
-      csv,
-    }),
-    run: async (ops, { month, timeZone, ...wanted }) => {
-      const { startsAt, endsAt } = namedMonth(month, timeZone);
-      assertPast(ops, instant(endsAt - 1));
-      const opening = await readTotalsAt(ops.database, instant(startsAt - 1));
-      const closing = await readTotalsAt(ops.database, instant(endsAt - 1));
-      await print(ops, wanted, [opening, closing], ({ totals: [before = 0n, after = 0n], asset }) => ({
-        opening: { raw: before, asset },
-        change: { raw: after - before, asset },
-        closing: { raw: after, asset },
-      }));
-    },
-  });
-}
 
 const EXPLANATION =
   'The lines of a tenant are its accounts, its system accounts, and all of these together: what others of its network gave it or it gave them. The last lines are of all tenants, and zero.';
@@ -98,3 +50,49 @@ async function print(
   else output.list(rows, 'The tenant has nothing.');
   if (!addsUp(lines)) throw new OpsError('the totals of all tenants are not zero: run npm run ops -- audit');
 }
+
+export const reportCommands = group('reports', 'what the ledger has in all, added up', [
+  query({
+    usage: 'trial-balance',
+    summary: "every tenant's money, by asset and kind of account; the total is zero",
+    explanation: EXPLANATION,
+    examples: ['reports trial-balance', 'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv'],
+    input: z.object({
+      at: option('<time>', 'at this moment, at least 15 seconds ago (default: now)', time.optional()),
+      tenant,
+      csv,
+    }),
+    run: async (ops, { at, ...wanted }) => {
+      if (at !== undefined) assertPast(ops, at);
+      const totals = at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
+      await print(ops, wanted, [totals], ({ totals: [total = 0n], asset }) => ({ total: { raw: total, asset } }));
+    },
+  }),
+  query({
+    usage: 'closing',
+    summary: "every tenant's money at the beginning and end of a month, by asset and kind of account",
+    explanation: EXPLANATION,
+    examples: ['reports closing --month 2026-10', 'reports closing --month 2026-10 --csv'],
+    input: z.object({
+      month: option('<month>', 'such as 2026-10; it must be over', z.string()),
+      timeZone: option(
+        '<zone>',
+        `IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`,
+        z.string().default(DEFAULT_TIME_ZONE),
+      ),
+      tenant,
+      csv,
+    }),
+    run: async (ops, { month, timeZone, ...wanted }) => {
+      const { startsAt, endsAt } = namedMonth(month, timeZone);
+      assertPast(ops, instant(endsAt - 1));
+      const opening = await readTotalsAt(ops.database, instant(startsAt - 1));
+      const closing = await readTotalsAt(ops.database, instant(endsAt - 1));
+      await print(ops, wanted, [opening, closing], ({ totals: [before = 0n, after = 0n], asset }) => ({
+        opening: { raw: before, asset },
+        change: { raw: after - before, asset },
+        closing: { raw: after, asset },
+      }));
+    },
+  }),
+]);

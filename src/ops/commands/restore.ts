@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Restore } from '../../db/entities/restores.js';
 import type { RailConversation } from '../../payouts/conversation.js';
@@ -19,7 +18,7 @@ import { contradicts } from '../../restores/rules.js';
 import { isLossy } from '../../restores/sequences.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { WAITING_SOURCES } from '../../waiting-sources.js';
-import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
+import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, option, optional, time, wholeNumber } from '../inputs.js';
 import { conversationOf } from '../rail-conversation.js';
@@ -36,116 +35,82 @@ const STEPS = `
     4. the audit
   If it stops, repeat the command: it continues where it stopped. Until the ledger is open, no step can do harm.`;
 
-export function addRestoreCommands(program: Command): void {
-  const own = group(program, 'restore', 'reconcile a database restored to an earlier moment');
-  addBegin(own);
-  addFinish(own);
-  addQuery(own, {
-    usage: 'status',
-    summary: 'the last restore: whether it is open, its progress, and earlier restores that left out a rail',
-    examples: ['restore status', 'restore status --json'],
-    run: async ({ database, output }) => {
-      const last = await lastRestore(database.reader);
-      if (last === undefined) return output.list([], 'This database was never restored.');
-      const earlier = await otherUnasked(database.reader, last);
-      output.one({ ...restoreFields(last), earlier_not_asked: earlier.map(({ id }) => id) });
-    },
-  });
-  addQuery(own, {
-    usage: 'findings',
-    summary: 'contradictions found by the last restore; unknown_here: a payment that this database does not know',
-    examples: ['restore findings', 'restore findings --all --json'],
-    input: z.object({ all: flag('include those that need no action') }),
-    run: async ({ database, output }, { all }) => {
-      const last = await lastRestore(database.reader);
-      const found = last === undefined ? [] : await findingsSince(database.reader, last);
-      output.list(found.filter((one) => all || contradicts(one)).map(restoreFindingFields), NOTHING);
-    },
-  });
-}
-
 const NOTHING = 'No rail contradicts what is here.';
 
-function addBegin(own: Command): void {
-  addCommand(own, {
-    usage: 'begin',
-    summary: 'close the ledger of a restored database, and state what was lost',
-    explanation: STEPS,
-    examples: [
-      "restore begin --to 2026-11-22T14:10:00Z --until 2026-11-22T14:21:00Z --reason 'ticket 204: a table was dropped'",
-      "restore begin --nothing-lost --reason 'moved to another server, ticket 118'",
-    ],
-    input: z.object({
-      to: option('<time>', 'the moment restored to; everything committed later is lost', time.optional()),
-      until: option('<time>', 'when the lost part ended (default: now)', time.optional()),
-      skip: option(
-        '<count>',
-        'sequences to skip in each log (default: 10,000 for each lost second, at least 1,000,000)',
-        z
-          .string()
-          .regex(/^[1-9][0-9]{0,14}$/, 'must be a number of at least 1')
-          .transform((given) => BigInt(given))
-          .optional(),
-      ),
-      nothingLost: flag('the copy is whole: the service was stopped before it was made'),
-      reason: option('<text>', 'why, up to 140 characters'),
-    }),
-    needs: 'restore.begin',
-    check: ({ to, until, skip, nothingLost }) => {
-      if (nothingLost === (to !== undefined)) throw new UsageError('say one of --to and --nothing-lost');
-      if (nothingLost && (until !== undefined || skip !== undefined))
-        throw new UsageError('--until and --skip go with --to');
-    },
-    run: async (ops, { to, until, skip, reason }) => {
-      const lost = to === undefined ? null : { restoredTo: to, until: until ?? ops.clock(), skip: skip ?? null };
-      await ops.output.confirm('Close the ledger: nothing is posted until the restore is finished');
-      output(ops, await beginRestore(ops, lost, reason, ops.by()));
-      ops.output.say(`The ledger is closed. A second person finishes it: ${PROGRAM} restore finish --as NAME`);
-    },
-  });
-}
+const beginCommand = command({
+  usage: 'begin',
+  summary: 'close the ledger of a restored database, and state what was lost',
+  explanation: STEPS,
+  examples: [
+    "restore begin --to 2026-11-22T14:10:00Z --until 2026-11-22T14:21:00Z --reason 'ticket 204: a table was dropped'",
+    "restore begin --nothing-lost --reason 'moved to another server, ticket 118'",
+  ],
+  input: z.object({
+    to: option('<time>', 'the moment restored to; everything committed later is lost', time.optional()),
+    until: option('<time>', 'when the lost part ended (default: now)', time.optional()),
+    skip: option(
+      '<count>',
+      'sequences to skip in each log (default: 10,000 for each lost second, at least 1,000,000)',
+      z
+        .string()
+        .regex(/^[1-9][0-9]{0,14}$/, 'must be a number of at least 1')
+        .transform((given) => BigInt(given))
+        .optional(),
+    ),
+    nothingLost: flag('the copy is whole: the service was stopped before it was made'),
+    reason: option('<text>', 'why, up to 140 characters'),
+  }),
+  needs: 'restore.begin',
+  check: ({ to, until, skip, nothingLost }) => {
+    if (nothingLost === (to !== undefined)) throw new UsageError('say one of --to and --nothing-lost');
+    if (nothingLost && (until !== undefined || skip !== undefined))
+      throw new UsageError('--until and --skip go with --to');
+  },
+  run: async (ops, { to, until, skip, reason }) => {
+    const lost = to === undefined ? null : { restoredTo: to, until: until ?? ops.clock(), skip: skip ?? null };
+    await ops.output.confirm('Close the ledger: nothing is posted until the restore is finished');
+    ops.output.one(restoreFields(await beginRestore(ops, lost, reason, ops.by())));
+    ops.output.say(`The ledger is closed. A second person finishes it: ${PROGRAM} restore finish --as NAME`);
+  },
+});
 
-function addFinish(own: Command): void {
-  addCommand(own, {
-    usage: 'finish',
-    summary: 'reconcile the restored database, then open the ledger',
-    explanation: STEPS,
-    examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
-    input: z.object({
-      leaveOut: optional(
-        '<rails>',
-        'rails that do not answer, separated by commas: repeat the command without this option to ask them',
-      ),
-      acceptFindings: option(
-        '<count>',
-        'open it even if the audit finds this many contradictions (default: 0)',
-        wholeNumber(0, 999_999).prefault('0'),
-      ),
-    }),
-    needs: 'restore.finish',
-    run: async (ops, { leaveOut, acceptFindings }) => {
-      const by = ops.by();
-      const restore = await restoreToFinish(ops.database.reader, by);
-      const leftOut = new Set(leaveOut?.split(',') ?? []);
-      const conversation = conversationOf(ops, leftOut);
-      const earlier = await otherUnasked(ops.database.reader, restore);
-      const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
-      const asking = { conversation, isWhole: leftOut.size === 0 };
-      await assertRails(ops, unasked, conversation.deps.rails, leftOut);
-      const isClosed = restore.finishedAt === null;
-      if (isClosed) await openRestored(ops, restore, asking, acceptFindings, [...leftOut]);
-      for (const one of earlier) await followUp(ops, one, asking, false);
-      await followUp(ops, restore, asking, isClosed || restore.askedAt !== null);
-      const found = await findingsSince(ops.database.reader, restore);
-      ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
-      ops.output.say('The ledger is open. What has a payout here is in payouts stuck as well.');
-      if (unasked.length > 0 && leftOut.size > 0)
-        ops.output.say(
-          `Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`,
-        );
-    },
-  });
-}
+const finishCommand = command({
+  usage: 'finish',
+  summary: 'reconcile the restored database, then open the ledger',
+  explanation: STEPS,
+  examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
+  input: z.object({
+    leaveOut: optional(
+      '<rails>',
+      'rails that do not answer, separated by commas: repeat the command without this option to ask them',
+    ),
+    acceptFindings: option(
+      '<count>',
+      'open it even if the audit finds this many contradictions (default: 0)',
+      wholeNumber(0, 999_999).prefault('0'),
+    ),
+  }),
+  needs: 'restore.finish',
+  run: async (ops, { leaveOut, acceptFindings }) => {
+    const by = ops.by();
+    const restore = await restoreToFinish(ops.database.reader, by);
+    const leftOut = new Set(leaveOut?.split(',') ?? []);
+    const conversation = conversationOf(ops, leftOut);
+    const earlier = await otherUnasked(ops.database.reader, restore);
+    const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
+    const asking = { conversation, isWhole: leftOut.size === 0 };
+    await assertRails(ops, unasked, conversation.deps.rails, leftOut);
+    const isClosed = restore.finishedAt === null;
+    if (isClosed) await openRestored(ops, restore, asking, acceptFindings, [...leftOut]);
+    for (const one of earlier) await followUp(ops, one, asking, false);
+    await followUp(ops, restore, asking, isClosed || restore.askedAt !== null);
+    const found = await findingsSince(ops.database.reader, restore);
+    ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
+    ops.output.say('The ledger is open. What has a payout here is in payouts stuck as well.');
+    if (unasked.length > 0 && leftOut.size > 0)
+      ops.output.say(`Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`);
+  },
+});
 
 /** A rail that this command does not know would not be asked, and nobody would hear of it. Throws UsageError. */
 async function assertRails(
@@ -236,8 +201,7 @@ async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
   const { database, clock, output: out } = ops;
   const onProgress = (rail: string, asked: number): void => out.progress(`Asking ${rail}`, asked, asked);
   try {
-    const { cannotList } = await askRails({ database, clock, restore, onProgress }, rails);
-    for (const rail of cannotList)
+    for (const rail of await askRails({ database, clock, restore, onProgress }, rails))
       out.say(`${rail} does not list its payments: take its statements since then (payouts reconcile --help)`);
   } catch (failure) {
     if (!(failure instanceof RailSilent)) throw failure;
@@ -245,6 +209,29 @@ async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
   }
 }
 
-function output({ output: out }: Ops, restore: Restore): void {
-  out.one(restoreFields(restore));
-}
+export const restoreCommands = group('restore', 'reconcile a database restored to an earlier moment', [
+  beginCommand,
+  finishCommand,
+  query({
+    usage: 'status',
+    summary: 'the last restore: whether it is open, its progress, and earlier restores that left out a rail',
+    examples: ['restore status', 'restore status --json'],
+    run: async ({ database, output }) => {
+      const last = await lastRestore(database.reader);
+      if (last === undefined) return output.list([], 'This database was never restored.');
+      const earlier = await otherUnasked(database.reader, last);
+      output.one({ ...restoreFields(last), earlier_not_asked: earlier.map(({ id }) => id) });
+    },
+  }),
+  query({
+    usage: 'findings',
+    summary: 'contradictions found by the last restore; unknown_here: a payment that this database does not know',
+    examples: ['restore findings', 'restore findings --all --json'],
+    input: z.object({ all: flag('include those that need no action') }),
+    run: async ({ database, output }, { all }) => {
+      const last = await lastRestore(database.reader);
+      const found = last === undefined ? [] : await findingsSince(database.reader, last);
+      output.list(found.filter((one) => all || contradicts(one)).map(restoreFindingFields), NOTHING);
+    },
+  }),
+]);

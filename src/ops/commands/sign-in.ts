@@ -1,11 +1,10 @@
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import type { StaffSession } from '../../db/entities/staff.js';
 import { findSession, revokeSessions, signIn } from '../../staff/sessions.js';
-import { addCommand, addQuery, type Ops } from '../command.js';
+import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
@@ -15,8 +14,8 @@ const EXPLANATION = `
 A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME chooses, else the
 last acts. Automation signs in nowhere: its service's key is in OPS_KEY (staff add-service --help).`;
 
-export function addSignInCommands(program: Command): void {
-  addCommand(program, {
+export const signInCommands = [
+  command({
     usage: 'login <name>',
     summary: 'sign in with a code from your authenticator; later commands act as you',
     explanation: EXPLANATION,
@@ -27,8 +26,8 @@ export function addSignInCommands(program: Command): void {
     }),
     needs: 'own proof',
     run: login,
-  });
-  addCommand(program, {
+  }),
+  command({
     usage: 'logout',
     summary: 'end your session',
     examples: ['logout', 'logout --as maria --everywhere'],
@@ -38,8 +37,8 @@ export function addSignInCommands(program: Command): void {
     }),
     needs: 'own proof',
     run: logout,
-  });
-  addQuery(program, {
+  }),
+  query({
     usage: 'whoami',
     summary: 'who acts here, with which rights and until when; and who else is signed in',
     examples: ['whoami', 'whoami --as maria'],
@@ -48,8 +47,8 @@ export function addSignInCommands(program: Command): void {
       const others = ops.sessions.list().filter(({ name }) => name !== identity.name);
       ops.output.one({ ...signedInFields(identity, session), others: others.map(({ name }) => name) });
     },
-  });
-}
+  }),
+];
 
 async function login(ops: Ops, { name, code: given }: { name: string; code?: string | undefined }): Promise<void> {
   const { database, clock, output, sessions } = ops;

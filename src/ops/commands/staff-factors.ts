@@ -1,54 +1,51 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { approveFactorReset, proposeFactorReset, withdrawFactorReset } from '../../staff/factor-resets.js';
-import { addCommand } from '../command.js';
+import { command } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
 import { flag, optional, text } from '../inputs.js';
 import { resetFields, showWithFactor } from '../support/staff.js';
 import { PROGRAM } from '../program-name.js';
 
-export function addFactorReset(own: Command): void {
-  addCommand(own, {
-    usage: 'reset-factor <name>',
-    summary: 'a new authenticator for somebody who lost theirs: one person proposes it, another creates it',
-    explanation: `
+export const factorResetCommand = command({
+  usage: 'reset-factor <name>',
+  summary: 'a new authenticator for somebody who lost theirs: one person proposes it, another creates it',
+  explanation: `
   staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
   staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
   staff reset-factor NAME --withdraw      ends the proposal
 
 Nobody can do either for themselves, so it takes two others with manage. The old authenticator stops working, all sessions of
 the person end, and so does a lock-out by wrong codes.`,
-    examples: ["staff reset-factor maria --reason 'lost her phone, ticket 118'", 'staff reset-factor maria --approve'],
-    input: z.object({
-      name: text,
-      reason: optional('<text>', 'why, up to 140 characters: proposes it'),
-      approve: flag('create what another person proposed'),
-      withdraw: flag('end the proposal'),
-    }),
-    needs: {
-      among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
-      of: ({ approve, withdraw }) => (approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose'),
-    },
-    subject: ({ name }) => name,
-    check: ({ reason, approve, withdraw }) => {
-      if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
-        throw new UsageError('say one of --reason, --approve and --withdraw');
-    },
-    run: async (ops, { name, reason, approve, withdraw }) => {
-      const { database, clock, output, by } = ops;
-      const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
-      const person = await findStaffCalled(database.reader, name);
-      if (withdraw) {
-        const withdrawn = await withdrawFactorReset(deps, person, by());
-        output.one({ name: person.name, withdrawn });
-      } else if (approve) {
-        const factor = await approveFactorReset(deps, person, by());
-        showWithFactor(output, await findStaffCalled(database.reader, name), factor);
-      } else {
-        output.one(resetFields(person, await proposeFactorReset(deps, person, reason ?? '', by())));
-        output.say(`A second person makes it: ${PROGRAM} staff reset-factor ${name} --approve`);
-      }
-    },
-  });
-}
+  examples: ["staff reset-factor maria --reason 'lost her phone, ticket 118'", 'staff reset-factor maria --approve'],
+  input: z.object({
+    name: text,
+    reason: optional('<text>', 'why, up to 140 characters: proposes it'),
+    approve: flag('create what another person proposed'),
+    withdraw: flag('end the proposal'),
+  }),
+  needs: {
+    among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
+    of: ({ approve, withdraw }) => (approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose'),
+  },
+  subject: ({ name }) => name,
+  check: ({ reason, approve, withdraw }) => {
+    if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
+      throw new UsageError('say one of --reason, --approve and --withdraw');
+  },
+  run: async (ops, { name, reason, approve, withdraw }) => {
+    const { database, clock, output, by } = ops;
+    const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
+    const person = await findStaffCalled(database.reader, name);
+    if (withdraw) {
+      const withdrawn = await withdrawFactorReset(deps, person, by());
+      output.one({ name: person.name, withdrawn });
+    } else if (approve) {
+      const factor = await approveFactorReset(deps, person, by());
+      showWithFactor(output, await findStaffCalled(database.reader, name), factor);
+    } else {
+      output.one(resetFields(person, await proposeFactorReset(deps, person, reason ?? '', by())));
+      output.say(`A second person makes it: ${PROGRAM} staff reset-factor ${name} --approve`);
+    }
+  },
+});

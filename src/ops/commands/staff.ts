@@ -1,16 +1,15 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { parseUuid } from '../../core/ids.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
 import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unbindSubject } from '../../staff/subjects.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
 import { option, staffRights, text } from '../inputs.js';
 import { sessionFields, showWithFactor, staffFields } from '../support/staff.js';
-import { addFactorReset } from './staff-factors.js';
+import { factorResetCommand } from './staff-factors.js';
 import { PROGRAM } from '../program-name.js';
 
 const ALL = STAFF_RIGHTS.join(',');
@@ -21,105 +20,69 @@ const can = option(
   staffRights,
 );
 
-export function addStaffCommands(program: Command): void {
-  const own = group(program, 'staff', "who of the operators' people and programs may do what, and how they prove it");
-  addPerson(own);
-  addService(own);
-  addQuery(own, {
-    usage: 'list',
-    summary: 'all staff, including inactive ones',
-    examples: ['staff list', 'staff list --json'],
-    run: async ({ database, output }) => {
-      output.list((await listStaff(database.reader)).map(staffFields), NOBODY);
-    },
-  });
-  addCommand(own, {
-    usage: 'deactivate <name>',
-    summary: 'deactivate somebody: they can no longer act, and their sessions end; past acts remain',
-    examples: ['staff deactivate maria'],
-    input: z.object({ name: text }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { name }) => {
-      const person = await findStaffCalled(database.reader, name);
-      const changed = await deactivateStaff(database, clock, person, actor());
-      output.one(staffFields({ ...person, active: false }));
-      if (!changed) output.say('Nothing was changed: they were not active.');
-    },
-  });
-  addUnbind(own);
-  addFactorReset(own);
-  addSessions(own);
-}
+const unbindCommand = command({
+  usage: 'unbind <name>',
+  summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
+  explanation: 'For a person with a new account there. Their sessions end, and their next sign-in needs a code.',
+  examples: ['staff unbind maria'],
+  input: z.object({ name: text }),
+  needs: 'manage',
+  run: async (ops, { name }) => {
+    const { database, clock, output, by } = ops;
+    const person = await findStaffCalled(database.reader, name);
+    const changed = await unbindSubject({ database, clock }, person, by());
+    output.one(staffFields(person));
+    if (!changed) output.say('Nothing was changed: they were bound to no account.');
+  },
+});
 
-function addUnbind(own: Command): void {
-  addCommand(own, {
-    usage: 'unbind <name>',
-    summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
-    explanation: 'For a person with a new account there. Their sessions end, and their next sign-in needs a code.',
-    examples: ['staff unbind maria'],
-    input: z.object({ name: text }),
-    needs: 'manage',
-    run: async (ops, { name }) => {
-      const { database, clock, output, by } = ops;
-      const person = await findStaffCalled(database.reader, name);
-      const changed = await unbindSubject({ database, clock }, person, by());
-      output.one(staffFields(person));
-      if (!changed) output.say('Nothing was changed: they were bound to no account.');
-    },
-  });
-}
-
-function addPerson(own: Command): void {
-  addCommand(own, {
-    usage: 'add <name>',
-    summary: 'let somebody act; repeated, it gives exactly these rights, and makes them active again',
-    explanation: `
+const personCommand = command({
+  usage: 'add <name>',
+  summary: 'let somebody act; repeated, it gives exactly these rights, and makes them active again',
+  explanation: `
 A new person gets an authenticator: its secret is shown once, as a QR code, as a URL and for typing. Repeating the command
 creates no new one. They sign in and sign with this name; names that differ only by case, accents or look-alikes are one.
 
 The first person with manage is added with the database administrator's URL: MYSQL_ADMIN_URL. Add two
 more: replacing a lost authenticator takes two others with manage (staff reset-factor --help).`,
-    examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
-    input: z.object({ name: text, can }),
-    needs: 'manage',
-    firstByAdministrator: true,
-    run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
-      if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
-      const deps = { database, clock, encryptionKeys: encryptionKeys() };
-      const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
-      showWithFactor(output, person, factor);
-    },
-  });
-}
+  examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
+  input: z.object({ name: text, can }),
+  needs: 'manage',
+  firstByAdministrator: true,
+  run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
+    if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
+    const deps = { database, clock, encryptionKeys: encryptionKeys() };
+    const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
+    showWithFactor(output, person, factor);
+  },
+});
 
-function addService(own: Command): void {
-  addCommand(own, {
-    usage: 'add-service <name>',
-    summary: 'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
-    explanation: `
+const serviceCommand = command({
+  usage: 'add-service <name>',
+  summary: 'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
+  explanation: `
 The program has the key in OPS_KEY and uses no --as. A service never counts as a person, so it cannot be one of two people.`,
-    examples: ['staff add-service nightly-reconcile --can resolve --json'],
-    input: z.object({ name: text, can }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { name, can: rights }) => {
-      const { service, key } = await setService({ database, clock }, { name, rights }, actor());
-      output.one({ ...staffFields(service), key });
-      output.say(
-        'The key is shown this once: keep it where only that program can read it. One of before is no longer any.',
-      );
-    },
-  });
-}
+  examples: ['staff add-service nightly-reconcile --can resolve --json'],
+  input: z.object({ name: text, can }),
+  needs: 'manage',
+  run: async ({ database, clock, actor, output }, { name, can: rights }) => {
+    const { service, key } = await setService({ database, clock }, { name, rights }, actor());
+    output.one({ ...staffFields(service), key });
+    output.say(
+      'The key is shown this once: keep it where only that program can read it. One of before is no longer any.',
+    );
+  },
+});
 
-function addSessions(own: Command): void {
-  addQuery(own, {
+const sessionCommands = [
+  query({
     usage: 'sessions',
     summary: 'who is signed in, here and at the support desk, from where and until when',
     examples: ['staff sessions', 'staff sessions --json'],
     run: async ({ database, clock, output }) =>
       output.list((await listOpenSessions(database.reader, clock())).map(sessionFields), 'Nobody is signed in.'),
-  });
-  addCommand(own, {
+  }),
+  command({
     usage: 'revoke-session <id|name>',
     summary: 'end one session at once, or all sessions of a person',
     examples: ['staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4', 'staff revoke-session maria'],
@@ -132,5 +95,38 @@ function addSessions(own: Command): void {
       output.one({ ended_sessions: ended });
       if (ended === 0) output.say('Nothing was changed: there is none that is open.');
     },
-  });
-}
+  }),
+];
+
+export const staffCommands = group(
+  'staff',
+  "who of the operators' people and programs may do what, and how they prove it",
+  [
+    personCommand,
+    serviceCommand,
+    query({
+      usage: 'list',
+      summary: 'all staff, including inactive ones',
+      examples: ['staff list', 'staff list --json'],
+      run: async ({ database, output }) => {
+        output.list((await listStaff(database.reader)).map(staffFields), NOBODY);
+      },
+    }),
+    command({
+      usage: 'deactivate <name>',
+      summary: 'deactivate somebody: they can no longer act, and their sessions end; past acts remain',
+      examples: ['staff deactivate maria'],
+      input: z.object({ name: text }),
+      needs: 'manage',
+      run: async ({ database, clock, actor, output }, { name }) => {
+        const person = await findStaffCalled(database.reader, name);
+        const changed = await deactivateStaff(database, clock, person, actor());
+        output.one(staffFields({ ...person, active: false }));
+        if (!changed) output.say('Nothing was changed: they were not active.');
+      },
+    }),
+    unbindCommand,
+    factorResetCommand,
+    ...sessionCommands,
+  ],
+);

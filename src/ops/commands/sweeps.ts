@@ -1,15 +1,13 @@
-import type { Command } from 'commander';
 import { readSweeps } from '../../temporal/reading-leases.js';
-import { addQuery, group } from '../command.js';
+import { group, query } from '../command.js';
 import { sweepFields } from '../presenting-bridge.js';
 
 const EXPLANATION = `
 A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep, or each part of
 it. If that process dies, another takes over within ten seconds.`;
 
-export function addSweepCommands(program: Command): void {
-  const own = group(program, 'sweeps', "the workers' loops for due and unfinished work");
-  addQuery(own, {
+export const sweepCommands = group('sweeps', "the workers' loops for due and unfinished work", [
+  query({
     usage: 'list',
     summary: 'every sweep, and the worker process that runs it',
     explanation: EXPLANATION,
@@ -20,5 +18,5 @@ export function addSweepCommands(program: Command): void {
       const free = found.filter(({ worker }) => worker === null).length;
       if (free > 0) output.say(`Nobody does ${free} of them: is a worker running?`);
     },
-  });
-}
+  }),
+]);

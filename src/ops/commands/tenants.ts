@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { tenants } from '../../db/entities/parties.js';
 import { readQuotas, setQuotas } from '../../access/quotas.js';
@@ -7,16 +6,91 @@ import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policy-delay
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { addCommand, addQuery, group } from '../command.js';
+import { command, group, query } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
 import { accountFields, quotaFields, tenantFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-export function addTenantCommands(program: Command): void {
-  const own = group(program, 'tenants', 'who uses the service');
-  addCommand(own, {
+const quotasCommand = command({
+  usage: 'quotas <tenant>',
+  summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
+  explanation: 'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
+  examples: ['tenants quotas acme', 'tenants quotas acme --open-batches 500 --stored-bytes default'],
+  input: z.object({
+    tenant: text,
+    openBatches: option('<count>', 'batches that are validated, ready or paid, or the word default', countOrDefault),
+    problemRows: option('<count>', 'problems kept of rejected files, or the word default', countOrDefault),
+    unpaidRows: option('<count>', 'rows kept of batches that have paid nobody, or the word default', countOrDefault),
+    storedBytes: option('<count>', 'bytes kept of uploaded files, or the word default', countOrDefault),
+    statementRows: option(
+      '<count>',
+      'movements in the statements that are kept, 100 more for each, or the word default',
+      countOrDefault,
+    ),
+  }),
+  needs: { among: ['manage'], of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null) },
+  run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
+    const { id } = await findTenant(database.reader, tenant);
+    if (isChange(change)) await setQuotas(database, clock, id, change, actor());
+    output.list(quotaFields(await readQuotas(database.reader, id)), '');
+  },
+});
+
+function isChange(change: Readonly<Record<string, bigint | null | undefined>>): boolean {
+  return Object.values(change).some((limit) => limit !== undefined);
+}
+
+const recipientBudgetCommand = command({
+  usage: 'recipient-budget <tenant>',
+  summary: 'how many new people a tenant may name by alias or phone; --size changes it',
+  explanation:
+    'Each token of a tenant with a size of its own may use all of it. A change fills it; running processes know within seconds.',
+  examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
+  input: z.object({
+    tenant: text,
+    size: option('<count>', 'people at once, or the word default: the configured size for all tenants', countOrDefault),
+  }),
+  needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
+  run: async ({ database, clock, actor, output }, { tenant, size }) => {
+    const { id } = await findTenant(database.reader, tenant);
+    if (size !== undefined) await setQuotas(database, clock, id, { newRecipients: size }, actor());
+    const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
+    const isFull = fullAt === null || fullAt <= clock();
+    output.one({ size: newRecipients?.toString() ?? 'default', full_at: isFull ? 'now' : toRfc3339(fullAt) });
+  },
+});
+
+const policyDelayCommand = command({
+  usage: 'policy-delay <tenant>',
+  summary: "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
+  explanation:
+    'It holds for members and operators alike, from the next change on: what waits already keeps its time. What is stricter never waits.',
+  examples: [
+    'tenants policy-delay acme',
+    'tenants policy-delay acme --seconds 86400',
+    'tenants policy-delay acme --none',
+  ],
+  input: z.object({
+    tenant: text,
+    seconds: option('<time>', '24h, 7d, or seconds; 1s to 30d', seconds(1, MAX_POLICY_DELAY_S).optional()),
+    none: flag('changes that weaken a policy take effect at once'),
+  }),
+  needs: { among: ['manage'], of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null) },
+  check: ({ seconds: given, none }) => {
+    if (given !== undefined && none) throw new UsageError('--seconds and --none say different things');
+  },
+  run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
+    const { id } = await findTenant(database.reader, tenant);
+    if (given !== undefined || none) await setPolicyDelay(database, clock, id, given ?? null, actor());
+    const { name, policyDelayS } = await findTenant(database.reader, id);
+    output.one({ tenant: name, policy_delay_s: policyDelayS });
+  },
+});
+
+export const tenantCommands = group('tenants', 'who uses the service', [
+  command({
     usage: 'add <name>',
     summary: 'create a tenant with its system accounts',
     examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
@@ -34,8 +108,8 @@ export function addTenantCommands(program: Command): void {
       const wanted = { name, network: network ?? null, timeZone };
       output.one(tenantFields(await addTenant(database, clock, wanted, actor())));
     },
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'list',
     summary: 'all tenants',
     examples: ['tenants list', 'tenants list --json'],
@@ -43,19 +117,19 @@ export function addTenantCommands(program: Command): void {
       const all = await database.reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
       output.list(all.map(tenantFields), `There is no tenant yet: ${PROGRAM} tenants add acme`);
     },
-  });
-  addQuery(own, {
+  }),
+  query({
     usage: 'show <tenant>',
     summary: 'one tenant, by its id or name',
     examples: ['tenants show acme'],
     input: z.object({ tenant: text }),
     run: async ({ database, output }, { tenant }) =>
       output.one(tenantFields(await findTenant(database.reader, tenant))),
-  });
-  addQuotas(own);
-  addRecipientBudget(own);
-  addPolicyDelay(own);
-  addCommand(own, {
+  }),
+  quotasCommand,
+  recipientBudgetCommand,
+  policyDelayCommand,
+  command({
     usage: 'set-fee-account <tenant> <account>',
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
     examples: ["tenants set-fee-account acme '$acme-fees'"],
@@ -65,91 +139,5 @@ export function addTenantCommands(program: Command): void {
       const { id, tenantId } = await findAccount(database.reader, named);
       output.one(accountFields(await setFeeAccount(database, clock, tenantId, id, actor())));
     },
-  });
-}
-
-function addQuotas(own: Command): void {
-  addCommand(own, {
-    usage: 'quotas <tenant>',
-    summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
-    explanation: 'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
-    examples: ['tenants quotas acme', 'tenants quotas acme --open-batches 500 --stored-bytes default'],
-    input: z.object({
-      tenant: text,
-      openBatches: option('<count>', 'batches that are validated, ready or paid, or the word default', countOrDefault),
-      problemRows: option('<count>', 'problems kept of rejected files, or the word default', countOrDefault),
-      unpaidRows: option('<count>', 'rows kept of batches that have paid nobody, or the word default', countOrDefault),
-      storedBytes: option('<count>', 'bytes kept of uploaded files, or the word default', countOrDefault),
-      statementRows: option(
-        '<count>',
-        'movements in the statements that are kept, 100 more for each, or the word default',
-        countOrDefault,
-      ),
-    }),
-    needs: { among: ['manage'], of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null) },
-    run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      if (isChange(change)) await setQuotas(database, clock, id, change, actor());
-      output.list(quotaFields(await readQuotas(database.reader, id)), '');
-    },
-  });
-}
-
-function isChange(change: Readonly<Record<string, bigint | null | undefined>>): boolean {
-  return Object.values(change).some((limit) => limit !== undefined);
-}
-
-function addRecipientBudget(own: Command): void {
-  addCommand(own, {
-    usage: 'recipient-budget <tenant>',
-    summary: 'how many new people a tenant may name by alias or phone; --size changes it',
-    explanation:
-      'Each token of a tenant with a size of its own may use all of it. A change fills it; running processes know within seconds.',
-    examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
-    input: z.object({
-      tenant: text,
-      size: option(
-        '<count>',
-        'people at once, or the word default: the configured size for all tenants',
-        countOrDefault,
-      ),
-    }),
-    needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
-    run: async ({ database, clock, actor, output }, { tenant, size }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      if (size !== undefined) await setQuotas(database, clock, id, { newRecipients: size }, actor());
-      const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
-      const isFull = fullAt === null || fullAt <= clock();
-      output.one({ size: newRecipients?.toString() ?? 'default', full_at: isFull ? 'now' : toRfc3339(fullAt) });
-    },
-  });
-}
-
-function addPolicyDelay(own: Command): void {
-  addCommand(own, {
-    usage: 'policy-delay <tenant>',
-    summary: "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
-    explanation:
-      'It holds for members and operators alike, from the next change on: what waits already keeps its time. What is stricter never waits.',
-    examples: [
-      'tenants policy-delay acme',
-      'tenants policy-delay acme --seconds 86400',
-      'tenants policy-delay acme --none',
-    ],
-    input: z.object({
-      tenant: text,
-      seconds: option('<time>', '24h, 7d, or seconds; 1s to 30d', seconds(1, MAX_POLICY_DELAY_S).optional()),
-      none: flag('changes that weaken a policy take effect at once'),
-    }),
-    needs: { among: ['manage'], of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null) },
-    check: ({ seconds: given, none }) => {
-      if (given !== undefined && none) throw new UsageError('--seconds and --none say different things');
-    },
-    run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      if (given !== undefined || none) await setPolicyDelay(database, clock, id, given ?? null, actor());
-      const { name, policyDelayS } = await findTenant(database.reader, id);
-      output.one({ tenant: name, policy_delay_s: policyDelayS });
-    },
-  });
-}
+  }),
+]);

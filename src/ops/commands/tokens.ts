@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { issueToken, listTokens, revokeToken, revokeTokensOf, rotateToken } from '../../access/tokens.js';
 import type { Reader } from '../../db/database.js';
 import { members, type Token, tokens } from '../../db/entities/parties.js';
 import { SCOPES } from '../../core/permissions.js';
-import { type ActingOps, addCommand, addQuery, group } from '../command.js';
+import { type ActingOps, command, group, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
 import { cidrs, duration, option, optional, optionalText, scopes, tenant, text, time } from '../inputs.js';
@@ -13,87 +12,73 @@ import { PROGRAM } from '../program-name.js';
 
 const SHOWN_ONCE = 'The token is shown this once: keep it where only its user can read it.';
 
-export function addTokenCommands(program: Command): void {
-  const own = group(program, 'tokens', 'what lets a member call the API');
-  addIssue(own);
-  addList(own);
-  addRevoke(own);
-  addRotate(own);
-}
+const issueCommand = command({
+  usage: 'issue <name>',
+  summary: 'issue a token for a member; it is shown once, and only its hash is kept',
+  examples: [
+    "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
+    'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
+  ],
+  input: z.object({
+    name: text,
+    tenant,
+    member: option('<member>', 'id or name of the member that it acts for'),
+    scopes: option('<scopes>', `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`, scopes),
+    expires: option('<time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)', time.optional()),
+    cidrs: option(
+      '<ranges>',
+      'the only address ranges from which it may be used, separated by commas (default: anywhere)',
+      cidrs,
+    ),
+  }),
+  needs: 'manage',
+  run: async ({ database, clock, actor, output }, input) => {
+    const { id } = await findTenant(database.reader, input.tenant);
+    const member = await findMember(database.reader, id, input.member);
+    const wanted = { name: input.name, scopes: input.scopes, expiresAt: input.expires ?? null, cidrs: input.cidrs };
+    const { token, text: secretText } = await issueToken(database, clock, member, wanted, actor());
+    output.one({ token: secretText, ...tokenFields(token, member.name) });
+    output.say(SHOWN_ONCE);
+  },
+});
 
-function addIssue(own: Command): void {
-  addCommand(own, {
-    usage: 'issue <name>',
-    summary: 'issue a token for a member; it is shown once, and only its hash is kept',
-    examples: [
-      "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
-      'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
-    ],
-    input: z.object({
-      name: text,
-      tenant,
-      member: option('<member>', 'id or name of the member that it acts for'),
-      scopes: option('<scopes>', `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`, scopes),
-      expires: option('<time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)', time.optional()),
-      cidrs: option(
-        '<ranges>',
-        'the only address ranges from which it may be used, separated by commas (default: anywhere)',
-        cidrs,
-      ),
-    }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, input) => {
-      const { id } = await findTenant(database.reader, input.tenant);
-      const member = await findMember(database.reader, id, input.member);
-      const wanted = { name: input.name, scopes: input.scopes, expiresAt: input.expires ?? null, cidrs: input.cidrs };
-      const { token, text: secretText } = await issueToken(database, clock, member, wanted, actor());
-      output.one({ token: secretText, ...tokenFields(token, member.name) });
-      output.say(SHOWN_ONCE);
-    },
-  });
-}
+const listCommand = query({
+  usage: 'list',
+  summary: "a tenant's tokens, including revoked ones, without their secrets",
+  examples: ['tokens list --tenant acme'],
+  input: z.object({ tenant }),
+  run: async ({ database, output }, { tenant }) => {
+    const { id: tenantId } = await findTenant(database.reader, tenant);
+    const [own, people] = await Promise.all([
+      listTokens(database.reader, tenantId),
+      database.reader.select(members, { tenantId }),
+    ]);
+    const nameOf = new Map(people.map(({ id, name }) => [id, name]));
+    const rows = own.map((token) => tokenFields(token, nameOf.get(token.memberId) ?? token.memberId));
+    output.list(rows, `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`);
+  },
+});
 
-function addList(own: Command): void {
-  addQuery(own, {
-    usage: 'list',
-    summary: "a tenant's tokens, including revoked ones, without their secrets",
-    examples: ['tokens list --tenant acme'],
-    input: z.object({ tenant }),
-    run: async ({ database, output }, { tenant }) => {
-      const { id: tenantId } = await findTenant(database.reader, tenant);
-      const [own, people] = await Promise.all([
-        listTokens(database.reader, tenantId),
-        database.reader.select(members, { tenantId }),
-      ]);
-      const nameOf = new Map(people.map(({ id, name }) => [id, name]));
-      const rows = own.map((token) => tokenFields(token, nameOf.get(token.memberId) ?? token.memberId));
-      output.list(rows, `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`);
-    },
-  });
-}
-
-function addRevoke(own: Command): void {
-  addCommand(own, {
-    usage: 'revoke [key-id]',
-    summary: 'revoke a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
-    examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
-    input: z.object({
-      keyId: optionalText,
-      tenant: optional('<tenant>', 'id or name of the tenant'),
-      member: optional('<member>', 'instead of a key id: every live token of this member (id or name)'),
-    }),
-    needs: 'manage',
-    run: async (ops, { keyId, tenant, member }) => {
-      if (keyId === undefined && tenant !== undefined && member !== undefined) return revokeAll(ops, tenant, member);
-      if (keyId === undefined || tenant !== undefined || member !== undefined)
-        throw new UsageError('name a token by its key id, or all of a member by --tenant and --member');
-      const { database, clock, actor, output } = ops;
-      const { token, memberName } = await findToken(database.reader, keyId);
-      if (token.revokedAt === null) await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
-      output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
-    },
-  });
-}
+const revokeCommand = command({
+  usage: 'revoke [key-id]',
+  summary: 'revoke a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
+  examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
+  input: z.object({
+    keyId: optionalText,
+    tenant: optional('<tenant>', 'id or name of the tenant'),
+    member: optional('<member>', 'instead of a key id: every live token of this member (id or name)'),
+  }),
+  needs: 'manage',
+  run: async (ops, { keyId, tenant, member }) => {
+    if (keyId === undefined && tenant !== undefined && member !== undefined) return revokeAll(ops, tenant, member);
+    if (keyId === undefined || tenant !== undefined || member !== undefined)
+      throw new UsageError('name a token by its key id, or all of a member by --tenant and --member');
+    const { database, clock, actor, output } = ops;
+    const { token, memberName } = await findToken(database.reader, keyId);
+    if (token.revokedAt === null) await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
+    output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
+  },
+});
 
 /** One of them has leaked: all end at once, and new ones are issued once the member's programs are safe again. */
 async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: string, name: string): Promise<void> {
@@ -106,36 +91,34 @@ async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: 
   if (revoked.length > 0) output.say(`New ones: ${PROGRAM} tokens issue --help`);
 }
 
-function addRotate(own: Command): void {
-  addCommand(own, {
-    usage: 'rotate <key-id>',
-    summary: 'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
-    examples: ['tokens rotate k3jd7q2mzx5tyw4a --grace 24h', 'tokens rotate k3jd7q2mzx5tyw4a --yes --json'],
-    input: z.object({
-      keyId: text,
-      grace: option(
-        '<time>',
-        'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
-        duration.prefault('0s'),
-      ),
-    }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { keyId, grace }) => {
-      const known = await findToken(database.reader, keyId);
-      const end = grace === 0 ? 'now' : 'after the grace';
-      await output.confirm(`Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`);
-      const { token, text: secretText, old } = await rotateToken(database, clock, keyId, grace, actor());
-      const { revoked_at: oldRevokedAt, expires_at: oldExpiresAt } = tokenFields(old, known.memberName);
-      output.one({
-        token: secretText,
-        ...tokenFields(token, known.memberName),
-        replaces: old.keyId,
-        replaced_ends_at: oldRevokedAt ?? oldExpiresAt ?? null,
-      });
-      output.say(SHOWN_ONCE);
-    },
-  });
-}
+const rotateCommand = command({
+  usage: 'rotate <key-id>',
+  summary: 'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
+  examples: ['tokens rotate k3jd7q2mzx5tyw4a --grace 24h', 'tokens rotate k3jd7q2mzx5tyw4a --yes --json'],
+  input: z.object({
+    keyId: text,
+    grace: option(
+      '<time>',
+      'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
+      duration.prefault('0s'),
+    ),
+  }),
+  needs: 'manage',
+  run: async ({ database, clock, actor, output }, { keyId, grace }) => {
+    const known = await findToken(database.reader, keyId);
+    const end = grace === 0 ? 'now' : 'after the grace';
+    await output.confirm(`Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`);
+    const { token, text: secretText, old } = await rotateToken(database, clock, keyId, grace, actor());
+    const { revoked_at: oldRevokedAt, expires_at: oldExpiresAt } = tokenFields(old, known.memberName);
+    output.one({
+      token: secretText,
+      ...tokenFields(token, known.memberName),
+      replaces: old.keyId,
+      replaced_ends_at: oldRevokedAt ?? oldExpiresAt ?? null,
+    });
+    output.say(SHOWN_ONCE);
+  },
+});
 
 async function findToken(reader: Reader, keyId: string): Promise<{ token: Token; memberName: string }> {
   const token = await reader.find(tokens, { keyId });
@@ -143,3 +126,10 @@ async function findToken(reader: Reader, keyId: string): Promise<{ token: Token;
   const member = await reader.find(members, { id: token.memberId });
   return { token, memberName: member?.name ?? token.memberId };
 }
+
+export const tokenCommands = group('tokens', 'what lets a member call the API', [
+  issueCommand,
+  listCommand,
+  revokeCommand,
+  rotateCommand,
+]);

@@ -1,32 +1,15 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { formatAmount } from '../../core/amount.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
 import { TransferApprovals } from '../../transfers/approvals.js';
 import { transferList } from '../../transfers/reading.js';
-import { addQuery, group } from '../command.js';
+import { group, query } from '../command.js';
 import { findTransfer } from '../finding.js';
 import { text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
-import { addApprovalActs, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
-
-export function addTransferCommands(program: Command): void {
-  const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
-  addOperationList(own, TRANSFERS);
-  addQuery(own, {
-    usage: 'show <id>',
-    summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
-    examples: [`transfers show ${EXAMPLE_ID}`],
-    input: z.object({ id: text }),
-    run: async (ops, { id }) => {
-      await TRANSFERS.show(ops, await TRANSFERS.find(ops, id));
-      ops.output.say(`What was done to it, and what was refused: ${PROGRAM} audit-log --subject ${id}`);
-    },
-  });
-  addApprovalActs(own, TRANSFERS);
-}
+import { approvalActCommands, operationListCommand, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
 
 const TRANSFERS: OperationCommands<Transfer> = {
   noun: 'transfer',
@@ -53,3 +36,22 @@ const TRANSFERS: OperationCommands<Transfer> = {
   approvals: ({ desk, database, clock }) =>
     new TransferApprovals(desk, database.reader, clock, { notify: () => undefined }),
 };
+
+export const transferCommands = group(
+  'transfers',
+  'find a transfer, see what it waits for, and decide it for support',
+  [
+    operationListCommand(TRANSFERS),
+    query({
+      usage: 'show <id>',
+      summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
+      examples: [`transfers show ${EXAMPLE_ID}`],
+      input: z.object({ id: text }),
+      run: async (ops, { id }) => {
+        await TRANSFERS.show(ops, await TRANSFERS.find(ops, id));
+        ops.output.say(`What was done to it, and what was refused: ${PROGRAM} audit-log --subject ${id}`);
+      },
+    }),
+    ...approvalActCommands(TRANSFERS),
+  ],
+);

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Uuid } from '../../core/ids.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -14,30 +13,10 @@ import {
 } from '../../webhooks/operating.js';
 import { readDeliveries } from '../../webhooks/reading.js';
 import type { StaffActName } from '../../staff/rules.js';
-import { addCommand, addQuery, group, type Ops } from '../command.js';
+import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { option, optional, text, time } from '../inputs.js';
 import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
-
-/** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
-export function addWebhookCommands(program: Command): void {
-  const own = group(program, 'webhooks', 'the webhook endpoints of tenants and what is on its way to them');
-  addList(own);
-  addShow(own);
-  addDeliveries(own);
-  addRecover(own);
-  addAct(own, 'pause', 'send nothing to it until it is resumed; what waits keeps its place', pause, 'webhook.pause');
-  addAct(own, 'resume', 'continue sending where it stopped', resume, 'webhook.resume');
-  addAct(own, 'retry-now', 'retry now whatever waits for a retry', retryNow, 'webhook.retry_now');
-  addAct(
-    own,
-    'enable',
-    'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
-    enableForStaff,
-    'webhook.enable',
-  );
-  addAct(own, 'disable', 'disable it until its tenant or an operator enables it', disableForStaff, 'webhook.disable');
-}
 
 const limit = z
   .string()
@@ -45,80 +24,72 @@ const limit = z
   .default('25')
   .transform((given) => Number.parseInt(given, 10));
 
-function addList(own: Command): void {
-  addQuery(own, {
-    usage: 'list',
-    summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
-    examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-    input: z.object({ tenant: optional('<tenant>', 'all of this tenant (id or name)') }),
-    run: async ({ database, output }, { tenant }) => {
-      const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
-      const found = await database.reader.select(
-        webhookEndpoints,
-        { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
-        { orderBy: ['createdAt', 'id'] },
-      );
-      const shown = found.filter(
-        ({ status, pausedAt, failingSince }) =>
-          tenantId !== undefined || status === 'disabled' || pausedAt !== null || failingSince !== null,
-      );
-      const none = tenant === undefined ? 'No endpoint is disabled, paused or failing.' : `${tenant} has no endpoint.`;
-      output.list(shown.map(endpointFields), none);
-    },
-  });
-}
+const listCommand = query({
+  usage: 'list',
+  summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
+  examples: ['webhooks list', 'webhooks list --tenant acme --json'],
+  input: z.object({ tenant: optional('<tenant>', 'all of this tenant (id or name)') }),
+  run: async ({ database, output }, { tenant }) => {
+    const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    const found = await database.reader.select(
+      webhookEndpoints,
+      { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
+      { orderBy: ['createdAt', 'id'] },
+    );
+    const shown = found.filter(
+      ({ status, pausedAt, failingSince }) =>
+        tenantId !== undefined || status === 'disabled' || pausedAt !== null || failingSince !== null,
+    );
+    const none = tenant === undefined ? 'No endpoint is disabled, paused or failing.' : `${tenant} has no endpoint.`;
+    output.list(shown.map(endpointFields), none);
+  },
+});
 
-function addShow(own: Command): void {
-  addQuery(own, {
-    usage: 'show <endpoint>',
-    summary: 'one endpoint, by its id, and what it waits for',
-    examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
-    input: z.object({ endpoint: text }),
-    run: async (ops, { endpoint }) => show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
-  });
-}
+const showCommand = query({
+  usage: 'show <endpoint>',
+  summary: 'one endpoint, by its id, and what it waits for',
+  examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
+  input: z.object({ endpoint: text }),
+  run: async (ops, { endpoint }) => show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
+});
 
 async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
   output.one(endpointDetailFields(await describe(database.reader, endpointId, clock())));
 }
 
-function addDeliveries(own: Command): void {
-  addQuery(own, {
-    usage: 'deliveries <endpoint>',
-    summary: 'its deliveries, newest first, each with its last attempt',
-    examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
-    input: z.object({
-      endpoint: text,
-      limit: option('<count>', 'at most this many, up to 100 (default: 25)', limit),
-    }),
-    run: async ({ database, output }, { endpoint, limit: most }) => {
-      const { id } = await findEndpoint(database.reader, endpoint);
-      const { items } = await readDeliveries(database.reader, id, null, most);
-      output.list(items.map(deliveryFields), 'Nothing was delivered to it.');
-    },
-  });
-}
+const deliveriesCommand = query({
+  usage: 'deliveries <endpoint>',
+  summary: 'its deliveries, newest first, each with its last attempt',
+  examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
+  input: z.object({
+    endpoint: text,
+    limit: option('<count>', 'at most this many, up to 100 (default: 25)', limit),
+  }),
+  run: async ({ database, output }, { endpoint, limit: most }) => {
+    const { id } = await findEndpoint(database.reader, endpoint);
+    const { items } = await readDeliveries(database.reader, id, null, most);
+    output.list(items.map(deliveryFields), 'Nothing was delivered to it.');
+  },
+});
 
-function addRecover(own: Command): void {
-  addCommand(own, {
-    usage: 'recover <endpoint>',
-    summary: 'resend everything since a moment that got no 2xx',
-    examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
-    input: z.object({ endpoint: text, since: option('<time>', 'at most 30 days ago', time) }),
-    needs: 'webhook.recover',
-    subject: ({ endpoint }) => endpoint,
-    run: async (ops, { endpoint, since }) => {
-      const { id } = await findEndpoint(ops.database.reader, endpoint);
-      const { range } = await recoverFor(ops, id, since, ops.by());
-      await show(ops, id);
-      if (range === null) ops.output.say('Nothing has happened since then.');
-    },
-  });
-}
+const recoverCommand = command({
+  usage: 'recover <endpoint>',
+  summary: 'resend everything since a moment that got no 2xx',
+  examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
+  input: z.object({ endpoint: text, since: option('<time>', 'at most 30 days ago', time) }),
+  needs: 'webhook.recover',
+  subject: ({ endpoint }) => endpoint,
+  run: async (ops, { endpoint, since }) => {
+    const { id } = await findEndpoint(ops.database.reader, endpoint);
+    const { range } = await recoverFor(ops, id, since, ops.by());
+    await show(ops, id);
+    if (range === null) ops.output.say('Nothing has happened since then.');
+  },
+});
 
 /** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
-function addAct(own: Command, name: string, summary: string, operation: Operation, act: StaffActName): void {
-  addCommand(own, {
+function actCommand(name: string, summary: string, operation: Operation, act: StaffActName): CommandDefinition {
+  return command({
     usage: `${name} <endpoint>`,
     summary,
     examples: [`webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
@@ -133,3 +104,21 @@ function addAct(own: Command, name: string, summary: string, operation: Operatio
     },
   });
 }
+
+/** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
+export const webhookCommands = group('webhooks', 'the webhook endpoints of tenants and what is on its way to them', [
+  listCommand,
+  showCommand,
+  deliveriesCommand,
+  recoverCommand,
+  actCommand('pause', 'send nothing to it until it is resumed; what waits keeps its place', pause, 'webhook.pause'),
+  actCommand('resume', 'continue sending where it stopped', resume, 'webhook.resume'),
+  actCommand('retry-now', 'retry now whatever waits for a retry', retryNow, 'webhook.retry_now'),
+  actCommand(
+    'enable',
+    'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
+    enableForStaff,
+    'webhook.enable',
+  ),
+  actCommand('disable', 'disable it until its tenant or an operator enables it', disableForStaff, 'webhook.disable'),
+]);

@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
-import { type Clock, instant, type Instant } from '../../core/instant.js';
+import { instant, type Instant } from '../../core/instant.js';
 import { integer, nullable, string, time } from '../../db/columns.js';
-import type { Database, Reader } from '../../db/database.js';
+import type { DatabaseDeps, Reader } from '../../db/database.js';
 import { outbox, type WaitingType } from '../../db/entities/outbox.js';
 import type { Outbox } from '../../temporal/outbox.js';
 import type { WaitingSource } from '../../temporal/waiting.js';
@@ -66,10 +66,8 @@ interface Rebuilt {
   readonly written: number;
 }
 
-interface RebuildDeps {
-  readonly database: Database;
+interface RebuildDeps extends DatabaseDeps {
   readonly outbox: Outbox;
-  readonly clock: Clock;
   readonly onProgress: (done: number, total: number) => void;
 }
 

@@ -1,6 +1,7 @@
 import { toRfc3339 } from '../../core/instant.js';
-import type { Restore, RestoreFinding } from '../../db/entities/restores.js';
+import { type Restore, type RestoreFinding, restores } from '../../db/entities/restores.js';
 import type { Fields } from '../output.js';
+import { rowFields } from '../row-fields.js';
 
 /** How operators see restores. */
 
@@ -8,19 +9,12 @@ export function restoreFields(restore: Restore): Fields {
   return {
     id: restore.id,
     ledger: restore.finishedAt === null ? 'closed' : 'open',
-    noticed_by: restore.noticedBy,
-    reason: restore.reason,
-    began_at: toRfc3339(restore.beganAt),
-    began_by: restore.beganBy,
-    restored_to: toRfc3339(restore.restoredTo),
-    lost_until: toRfc3339(restore.lostUntil),
-    skip: restore.skip?.toString() ?? null,
+    ...rowFields(restores, restore, 'noticedBy', 'reason', 'beganAt', 'beganBy', 'restoredTo', 'lostUntil', 'skip'),
     sequences_moved_at: toRfc3339(restore.movedAt),
     workflows_rebuilt_at: toRfc3339(restore.rebuiltAt),
     rails_asked_at: toRfc3339(restore.askedAt),
     audited_at: toRfc3339(restore.auditedAt),
-    finished_at: toRfc3339(restore.finishedAt),
-    finished_by: restore.finishedBy,
+    ...rowFields(restores, restore, 'finishedAt', 'finishedBy'),
     workflows_told_at: toRfc3339(restore.toldAt),
   };
 }

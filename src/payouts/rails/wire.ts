@@ -1,18 +1,14 @@
 import { z } from 'zod';
 import { ASSETS } from '../../core/amount.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
+import { parsedText } from '../../core/parsed-text.js';
 import type { RailStatement } from '../rules.js';
 import { failureCode } from './rules.js';
 import type { ListedPayment, RailOrder, RailPage } from './types.js';
 
 /** The messages between us and a gateway, as JSON. (docs/payout-rail.md) */
 
-export const key = z.string().transform((text, context): Uuid => {
-  const id = parseUuid(text);
-  if (id !== null) return id;
-  context.addIssue('not a UUID');
-  return z.NEVER;
-});
+export const key = parsedText(parseUuid, 'not a UUID');
 
 export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 

@@ -1,5 +1,4 @@
 import { FairQueue } from '../../core/fair-queue.js';
-import type { ByteSource } from '../byte-source.js';
 import { SheetProblem, type SheetRow } from '../sheet.js';
 import type { ReadingEnd } from './messages.js';
 import { ReadingThread } from './reading-thread.js';
@@ -10,6 +9,12 @@ const SHORT_FILE_BYTES = 512 * 1024;
 /** V8's heap. Texts are outside it, with their own bound (texts.ts). */
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
+
+/** A stored file: its pieces are read when its turn has come. */
+export interface FileToRead {
+  readonly size: number;
+  pieces(): AsyncIterable<Buffer>;
+}
 
 /** The file's tenant, and the signal that it is no longer wanted. */
 export interface ReadingFor {
@@ -29,12 +34,12 @@ export class SheetReaders {
   private readonly stopping = new AbortController();
   private kept: ReadingThread | null = null;
 
-  /** Like openSheet. Also throws the signal's reason. */
-  async *rows(source: ByteSource, { tenantId, signal }: ReadingFor): AsyncGenerator<SheetRow> {
+  /** Like openSheet. Also throws the signal's reason, and what the file's pieces throw. */
+  async *rows(file: FileToRead, { tenantId, signal }: ReadingFor): AsyncGenerator<SheetRow> {
     const until = AbortSignal.any([signal, this.stopping.signal]);
-    const short = source.size > SHORT_FILE_BYTES ? null : await this.readShort(source, tenantId, until);
+    const short = file.size > SHORT_FILE_BYTES ? null : await this.readShort(file, tenantId, until);
     if (short === null) {
-      for await (const piece of this.readWhole(source, tenantId, until)) for (const row of piece) yield row;
+      for await (const piece of this.readWhole(file, tenantId, until)) for (const row of piece) yield row;
       return;
     }
     for (const row of short.rows) yield row;
@@ -48,13 +53,13 @@ export class SheetReaders {
 
   /** The whole file, or null if it is not short after all. */
   private async readShort(
-    source: ByteSource,
+    file: FileToRead,
     tenantId: string,
     signal: AbortSignal,
   ): Promise<{ readonly rows: readonly SheetRow[]; readonly end: ReadingEnd } | null> {
     const leave = await this.short.enter(tenantId, signal);
     try {
-      const bytes = await bytesOfAll(source);
+      const bytes = await bytesOf(file);
       if (this.kept?.isAlive !== true) this.kept = new ReadingThread(SHORT_MEMORY);
       const reading = this.kept.read({ bytes, isShort: true }, signal);
       const rows: SheetRow[] = [];
@@ -72,7 +77,7 @@ export class SheetReaders {
   }
 
   private async *readWhole(
-    source: ByteSource,
+    file: FileToRead,
     tenantId: string,
     signal: AbortSignal,
   ): AsyncGenerator<readonly SheetRow[]> {
@@ -80,7 +85,7 @@ export class SheetReaders {
     try {
       const thread = new ReadingThread(WHOLE_MEMORY);
       try {
-        assertWhole(yield* thread.read({ bytes: await bytesOfAll(source), isShort: false }, signal));
+        assertWhole(yield* thread.read({ bytes: await bytesOf(file), isShort: false }, signal));
       } finally {
         await thread.end();
       }
@@ -96,12 +101,13 @@ function assertWhole(end: ReadingEnd): void {
   if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
 }
 
-const PIECE_BYTES = 1024 * 1024;
-
 /** In a separate buffer, which can be transferred to a thread. */
-async function bytesOfAll(source: ByteSource): Promise<Uint8Array> {
-  const all = new Uint8Array(source.size);
-  for (let at = 0; at < source.size; at += PIECE_BYTES)
-    all.set(await source.read(at, Math.min(PIECE_BYTES, source.size - at)), at);
+async function bytesOf(file: FileToRead): Promise<Uint8Array> {
+  const all = new Uint8Array(file.size);
+  let at = 0;
+  for await (const piece of file.pieces()) {
+    all.set(piece, at);
+    at += piece.length;
+  }
   return all;
 }

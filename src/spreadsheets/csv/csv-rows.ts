@@ -20,7 +20,7 @@ import { feed, withPlainBreaks } from './feeding.js';
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
-/** UTF-8, `,` or `;` as in the header. A cell that begins with `=` is a formula. Throws SheetProblem, the source's. */
+/** UTF-8, `,` or `;` as in the header. A cell that begins with `=` is a formula. Throws SheetProblem. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new Turns();
   const text = withPlainBreaks(decoded(source));
@@ -78,7 +78,7 @@ class NumberedRows {
 
 async function* decoded(source: ByteSource): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  for await (const piece of piecesOf(source, 0, source.size, PIECE_BYTES)) yield checked(decoder, piece);
+  for (const piece of piecesOf(source, 0, source.size, PIECE_BYTES)) yield checked(decoder, piece);
   yield checked(decoder, null);
 }
 

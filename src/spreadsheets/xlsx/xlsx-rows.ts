@@ -8,7 +8,7 @@ import { readDateStyles } from './styles.js';
 import { readWorkbook } from './workbook.js';
 import { readPart } from './xml.js';
 
-/** Of the first visible sheet, hidden rows and columns included. Throws SheetProblem, and what the source throws. */
+/** Of the first visible sheet, hidden rows and columns included. Throws SheetProblem. */
 export async function* xlsxRows(source: ByteSource, limits: EffortLimits): AsyncGenerator<SheetRow> {
   const effort = new Effort(limits);
   const archive = await Archive.open(source);

@@ -1,7 +1,7 @@
 import { Readable, pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry } from 'yauzl';
-import { type ByteSource, piecesOf, readAhead } from '../byte-source.js';
+import { type ByteSource, piecesOf } from '../byte-source.js';
 import type { Effort } from '../effort.js';
 import { SheetProblem, unreadable } from '../sheet.js';
 
@@ -26,12 +26,11 @@ export class Archive {
     private readonly entries: ReadonlyMap<string, Entry>,
   ) {}
 
-  /** Reads only the directory. Throws SheetProblem unreadable_file, and what the source throws. */
-  static async open(bytes: ByteSource): Promise<Archive> {
-    const source = readAhead(bytes);
-    const reader = new SourceReader(source);
+  /** Reads only the directory. Throws SheetProblem unreadable_file. */
+  static async open(source: ByteSource): Promise<Archive> {
     try {
       // The reader is not closed: it holds nothing open.
+      const reader = new SourceReader(source);
       const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, { autoClose: false });
       if (zip.entryCount > MAX_ENTRIES) throw unreadable(`the file has more than ${MAX_ENTRIES} parts`);
       const entries = new Map<string, Entry>();
@@ -44,7 +43,7 @@ export class Archive {
       }
       return new Archive(source, entries);
     } catch (failure) {
-      throw reader.failure ?? (failure instanceof SheetProblem ? failure : unreadable(DAMAGED));
+      throw failure instanceof SheetProblem ? failure : unreadable(DAMAGED);
     }
   }
 
@@ -54,7 +53,7 @@ export class Archive {
 
   /**
    * The content of the entry, counted while it is inflated. Throws SheetProblem: unreadable_file (absent, encrypted,
-   * damaged, size or checksum different from the directory), too_large_inflated; and what the source throws.
+   * damaged, size or checksum different from the directory), too_large_inflated.
    */
   async *read(name: string, effort: Effort): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
@@ -62,7 +61,7 @@ export class Archive {
     if (entry.isEncrypted()) throw unreadable('the file is protected with a password: save it without one');
     if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
       throw unreadable('the file is packed in a way that workbooks do not use');
-    const start = await this.dataStart(entry);
+    const start = this.dataStart(entry);
     let size = 0;
     let checksum = 0;
     for await (const piece of this.inflated(entry, start)) {
@@ -76,10 +75,10 @@ export class Archive {
   }
 
   /** Where the entry's data begins. The local header must name the same entry. */
-  private async dataStart(entry: Entry): Promise<number> {
+  private dataStart(entry: Entry): number {
     const at = entry.relativeOffsetOfLocalHeader;
     if (at + 30 + entry.fileNameLength > this.source.size) throw unreadable(DAMAGED);
-    const header = await this.source.read(at, 30 + entry.fileNameLength);
+    const header = this.source.read(at, 30 + entry.fileNameLength);
     const start = at + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
     const isSame =
       header.readUInt32LE(0) === 0x04034b50 &&
@@ -120,10 +119,8 @@ function isZlibFailure(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && String(failure.code).startsWith('Z_');
 }
 
-/** Gives the zip library our bytes. Keeps what the store throws, since that is not the file's fault. */
+/** Gives the zip library our bytes. */
 class SourceReader extends yauzl.RandomAccessReader {
-  failure: Error | null = null;
-
   constructor(private readonly source: ByteSource) {
     super();
   }
@@ -135,19 +132,8 @@ class SourceReader extends yauzl.RandomAccessReader {
     position: number,
     callback: (error: Error | null) => void,
   ): void {
-    this.copy(buffer, offset, length, position).then(
-      () => callback(null),
-      (thrown: unknown) => {
-        const failure = thrown instanceof Error ? thrown : new Error(String(thrown));
-        if (!(failure instanceof SheetProblem)) this.failure = failure;
-        callback(failure);
-      },
-    );
-  }
-
-  private async copy(buffer: Buffer, offset: number, length: number, position: number): Promise<void> {
-    if (position < 0 || position + length > this.source.size) throw unreadable(DAMAGED);
-    const bytes = await this.source.read(position, length);
-    bytes.copy(buffer, offset);
+    const isWithin = position >= 0 && position + length <= this.source.size;
+    if (isWithin) this.source.read(position, length).copy(buffer, offset);
+    queueMicrotask(() => callback(isWithin ? null : unreadable(DAMAGED)));
   }
 }

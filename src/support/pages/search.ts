@@ -117,7 +117,7 @@ async function results(reader: Reader, found: Found): Promise<Html> {
   const cardOf: { readonly [Kind in keyof Found]: (one: Found[Kind][number]) => Html } = {
     accounts: ({ id, type, name, alias, status, tenantId }) =>
       html`<h3>
-          <a href="${pathOf('accounts', id)}">Account of ${type === 'system' ? name : displayName(type, name)}</a>
+          <a href="${pathOf('accounts', id)}">Account of ${displayName(type, name)}</a>
         </h3>
         ${facts([
           ['Tenant', names.tenant(tenantId)],

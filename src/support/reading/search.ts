@@ -24,26 +24,21 @@ export interface Found {
   readonly adjustments: readonly Adjustment[];
   readonly accounts: readonly Account[];
 }
-const NOTHING_FOUND: Found = { transfers: [], payouts: [], batches: [], endpoints: [], adjustments: [], accounts: [] };
 
 const MAX_FOUND = 25;
 /** How many rows of a table one search examines. */
 const MAX_LOOKED_AT = 200_000;
 
-/** Everything that has this id or is about it: an event, a posting, a bonus, a pay-in. */
-async function findById(reader: Reader, id: Uuid): Promise<Found> {
-  const [own, event, posting, bonus, payIn] = await Promise.all([
-    findResources(reader, [id]),
+/** The id, and what it is about if it is that of an event, a posting, a bonus or a pay-in. */
+async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
+  const [event, posting, bonus, payIn] = await Promise.all([
     reader.find(events, { id }),
     reader.find(ledgerTransactions, { id }),
     reader.find(bonuses, { id }),
     reader.find(payIns, { id }),
   ]);
   const about = [event?.resourceId, posting?.relatedId, bonus?.batchId ?? bonus?.sourceAccountId, payIn?.accountId];
-  const others = about.flatMap((one) => one ?? []);
-  if (others.length === 0) return own;
-  const more = await findResources(reader, others);
-  return joined(own, more);
+  return [id, ...about.flatMap((one) => one ?? [])];
 }
 
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<Found> {
@@ -60,17 +55,6 @@ async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<Foun
   return { transfers: ofTransfers, payouts: ofPayouts, batches, endpoints, adjustments: ofAdjustments, accounts: own };
 }
 
-function joined(one: Found, other: Found): Found {
-  return {
-    transfers: [...one.transfers, ...other.transfers],
-    payouts: [...one.payouts, ...other.payouts],
-    batches: [...one.batches, ...other.batches],
-    endpoints: [...one.endpoints, ...other.endpoints],
-    adjustments: [...one.adjustments, ...other.adjustments],
-    accounts: [...one.accounts, ...other.accounts],
-  };
-}
-
 /** When a time-ordered id was made; null for another kind of id. */
 export function madeAt(id: Uuid): Instant | null {
   return id[14] === '7' ? instant(timeOfId(id)) : null;
@@ -85,30 +69,28 @@ export async function findMadeAfter(reader: Reader, at: Instant): Promise<Found>
 }
 
 /** Accounts of any tenant by alias or phone. The only index is by tenant and alias, so each tenant is searched. */
-async function findAccounts(reader: Reader, text: string): Promise<Found> {
+async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> {
   const alias = parseAlias(text);
   const phone = parsePhone(text);
-  if (alias === null && phone === null) return NOTHING_FOUND;
+  if (alias === null && phone === null) return [];
   const rows = await reader.query(
     alias !== null
-      ? `SELECT ${columnList(accounts, 'a')} FROM tenants t STRAIGHT_JOIN accounts a ON a.tenant_id=t.id
+      ? `SELECT a.id FROM tenants t STRAIGHT_JOIN accounts a ON a.tenant_id=t.id
          AND a.alias=${literal(accounts, 'alias', alias)} LIMIT ${MAX_FOUND}`
-      : `SELECT ${columnList(accounts, 'a')} FROM accounts a WHERE a.phone=${literal(accounts, 'phone', phone)} LIMIT ${MAX_FOUND}`,
+      : `SELECT a.id FROM accounts a WHERE a.phone=${literal(accounts, 'phone', phone)} LIMIT ${MAX_FOUND}`,
   );
-  return { ...NOTHING_FOUND, accounts: rows.map((row) => parseRow(accounts, row)) };
+  return rows.map((row) => uuid.parse(row.id));
 }
 
 /** What an idempotency key of any tenant, or an operator's reference, created. */
-async function findByKey(reader: Reader, key: string): Promise<Found> {
+async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
   const keys = [key, `ops/${key}`].map((one) => string.literal(one));
   const rows = await reader.query(
     `SELECT k.resource_id FROM tenants t STRAIGHT_JOIN idempotency_keys k FORCE INDEX (PRIMARY) ON k.tenant_id=t.id
      AND k.${idempotencyKeys.column('idempotencyKey').name} IN (${keys.join(',')}) WHERE k.resource_id IS NOT NULL LIMIT ${MAX_FOUND}`,
   );
-  const ids = rows.map((row) => uuid.parse(row.resource_id));
-  if (ids.length === 0) return NOTHING_FOUND;
-  const found = await Promise.all(ids.map((id) => findById(reader, id)));
-  return found.reduce(joined, NOTHING_FOUND);
+  const found = await Promise.all(rows.map((row) => idsAbout(reader, uuid.parse(row.resource_id))));
+  return found.flat();
 }
 
 interface MadeWithin {
@@ -149,8 +131,8 @@ export async function findMadeWithin(
   const stops = [ofTransfers, ofPayouts, batches, ofAdjustments].flatMap(({ stoppedAt }) => stoppedAt ?? []);
   return {
     found: {
-      ...{ ...NOTHING_FOUND, transfers: ofTransfers.items, payouts: ofPayouts.items },
-      ...{ batches: batches.items, adjustments: ofAdjustments.items },
+      ...{ transfers: ofTransfers.items, payouts: ofPayouts.items, batches: batches.items },
+      ...{ adjustments: ofAdjustments.items, endpoints: [], accounts: [] },
     },
     stoppedAt: stops.length === 0 ? null : instant(Math.min(...stops)),
   };
@@ -163,10 +145,10 @@ export function countFound(found: Found): number {
 /** By anything the text may be: an id, an alias, a phone, a key. */
 export async function findByText(reader: Reader, text: string): Promise<Found> {
   const id = parseUuid(text);
-  const [byId, byName, byKey] = await Promise.all([
-    id === null ? NOTHING_FOUND : findById(reader, id),
-    findAccounts(reader, text),
-    findByKey(reader, text),
-  ]);
-  return joined(joined(byId, byName), id !== null && countFound(byId) > 0 ? NOTHING_FOUND : byKey);
+  if (id !== null) {
+    const found = await findResources(reader, await idsAbout(reader, id));
+    if (countFound(found) > 0) return found;
+  }
+  const [named, keyed] = await Promise.all([idsNamed(reader, text), idsOfKey(reader, text)]);
+  return findResources(reader, [...named, ...keyed]);
 }

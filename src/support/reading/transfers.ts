@@ -4,7 +4,7 @@ import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
-import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
+import { accounts, members, tenants } from '../../db/entities/parties.js';
 import { displayName } from '../../accounts/display-name.js';
 import { SUPPORT, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
@@ -20,12 +20,8 @@ export async function readNames(reader: Reader, ids: Iterable<Uuid>): Promise<Re
   const names = new Map<Uuid, string>();
   for (let at = 0; at < wanted.length; at += AT_ONCE)
     for (const account of await reader.select(accounts, { id: wanted.slice(at, at + AT_ONCE) }))
-      names.set(account.id, shownName(account));
+      names.set(account.id, displayName(account.type, account.name));
   return names;
-}
-
-function shownName({ type, name }: Account): string {
-  return type === 'system' ? name : displayName(type, name);
 }
 
 interface ApprovalGiven {
@@ -67,9 +63,8 @@ export async function readTransferDetails(reader: Reader, transfer: Transfer, at
   const nameOf = (accountId: Uuid): string => {
     const account = parties.find((party) => party.id === accountId);
     if (account === undefined) throw new Error('an account of a transfer does not exist');
-    return account.tenantId === tenantId
-      ? shownName(account)
-      : `${shownName(account)} (${tenantName.get(account.tenantId) ?? account.tenantId})`;
+    const name = displayName(account.type, account.name);
+    return account.tenantId === tenantId ? name : `${name} (${tenantName.get(account.tenantId) ?? account.tenantId})`;
   };
   const creator = memberName.get(createdBy) ?? createdBy;
   return {

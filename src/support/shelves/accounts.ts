@@ -1,12 +1,12 @@
-import { formatAmount, isAsset } from '../../core/amount.js';
-import { string } from '../../db/columns.js';
+import { formatAmount } from '../../core/amount.js';
+import { toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { adjustments } from '../../db/entities/operations.js';
 import { type Account, accounts, tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 import { readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/display-name.js';
-import { readMovements } from '../../accounts/movements.js';
+import { type Movement, readMovements } from '../../accounts/movements.js';
 import { ACCOUNT_ACTS } from '../acts/adjustments.js';
 import { type Content, html, type Html } from '../html.js';
 import { cards, facts, pathOf, section, tag, time, timeOrNull } from '../pages/layout.js';
@@ -39,7 +39,7 @@ export const accountShelf: Shelf<Account> = {
         html`<p>${formatAmount({ raw, asset })} available, ${formatAmount({ raw: held, asset })} held</p>`,
     );
     return {
-      title: `Account of ${type === 'system' ? name : displayName(type, name)}`,
+      title: `Account of ${displayName(type, name)}`,
       facts: [
         ['Status', tag(account.status)],
         ['Type', type],
@@ -74,19 +74,16 @@ const SHELVES: Readonly<Record<string, Parameters<typeof pathOf>[0]>> = {
   adjustment: 'adjustments',
 };
 
-function movementList(items: Awaited<ReturnType<typeof readMovements>>['items']): Content {
-  const shown = items.map((item) => {
-    const sum = item.amount as { readonly raw: string; readonly asset: string };
-    const related = item.related as { readonly type: string; readonly id: string };
-    const counterparty = item.counterparty as { readonly display_name: string };
-    const shelf = SHELVES[related.type];
-    const heading = `${string.parse(item.kind).replaceAll('_', ' ')}: ${isAsset(sum.asset) ? formatAmount({ raw: BigInt(sum.raw), asset: sum.asset }) : sum.raw}`;
-    const linked = shelf === undefined ? heading : html`<a href="${pathOf(shelf, related.id)}">${heading}</a>`;
+function movementList(items: readonly Movement[]): Content {
+  const shown = items.map(({ entry: { kind, raw, asset, createdAt }, counterparty, ...movement }) => {
+    const heading = `${kind.replaceAll('_', ' ')}: ${formatAmount({ raw: raw < 0n ? -raw : raw, asset })}`;
+    const shelf = SHELVES[movement.relatedType];
+    const linked = shelf === undefined ? heading : html`<a href="${pathOf(shelf, movement.relatedId)}">${heading}</a>`;
     return html`<h3>${linked}</h3>
       ${facts([
-        ['With', counterparty.display_name],
-        ['Description', item.description === null ? null : string.parse(item.description)],
-        ['When', string.parse(item.created_at)],
+        ['With', counterparty.displayName],
+        ['Description', movement.description],
+        ['When', toRfc3339(createdAt)],
       ])}`;
   });
   return shown.length > 0 && section('moved', `Movements, the newest ${shown.length}`, cards(shown));

@@ -68,7 +68,6 @@ class SingleSignOn {
   }
 
   async begin(context: DeskContext): Promise<void> {
-    context.state.route = '/sign-in/provider';
     this.limit(context);
     const { url, flow } = await this.asked(() => this.provider.begin());
     const sealed = this.flows.seal({ ...flow, next: nextOf(context.query.next), before: sessionOf(context) });
@@ -78,7 +77,6 @@ class SingleSignOn {
   }
 
   async finish(context: DeskContext): Promise<void> {
-    context.state.route = CALLBACK_PATH;
     this.limit(context);
     const flow = this.flows.open(this.cookies.read(context.req, 'desk-flow'));
     context.append('Set-Cookie', this.cookies.clear('desk-flow'));
@@ -96,7 +94,6 @@ class SingleSignOn {
   }
 
   async bind(context: DeskContext): Promise<void> {
-    context.state.route = '/sign-in/provider/bind';
     this.limit(context);
     const known = this.binds.open(this.cookies.read(context.req, 'desk-bind'));
     if (known === null) throw notSignedIn(BEGUN_ELSEWHERE);
