@@ -291,6 +291,11 @@ export function invalidField(field: string, reason: string): Refusal {
   return fieldRefusal([{ code: 'invalid_field', field, reason }]);
 }
 
+/** `current`: the state it is in. `allowed`: those in which it would be possible. */
+export function invalidState(message: string, current: string, allowed: readonly string[]): Refusal {
+  return { code: 'invalid_state', message, details: { current, allowed } };
+}
+
 /** Missing and foreign resources get this same answer, to the byte. */
 export const NOT_FOUND: Refusal = { code: 'not_found', message: 'the resource does not exist' };
 

@@ -1,5 +1,5 @@
 import { memberActor, recordAct } from '../access/audit-log.js';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -47,15 +47,10 @@ export function assertRecoverable(since: Instant, now: Instant): void {
   if (since > now || since < instant(now - RECOVER_MS)) throw new ApiError(invalidField('since', 'out_of_range'));
 }
 
-const DISABLED: Refusal = {
-  code: 'invalid_state',
-  message: 'the endpoint is disabled: enable it first',
-  details: { current: 'disabled', allowed: ['enabled'] },
-};
-
 /** Throws invalid_state. */
 export function assertEnabled(endpoint: WebhookEndpoint): void {
-  if (endpoint.status !== 'enabled') throw new ApiError(DISABLED);
+  if (endpoint.status !== 'enabled')
+    throw new ApiError(invalidState('the endpoint is disabled: enable it first', 'disabled', ['enabled']));
 }
 
 /**
