@@ -1,9 +1,10 @@
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { nullable, string, time, uuid } from '../db/columns.js';
+import { time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { sweepLeases, sweepWorkers } from '../db/entities/sweeps.js';
 import { insertSql, literals } from '../db/statements.js';
+import { parseRow, rowParser } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type LeasePlan, type LeaseState, type LiveWorker, planLeases } from './lease-plan.js';
 
@@ -22,6 +23,7 @@ const LOOK_MS = 250;
 const FORGOTTEN_DAYS = 1;
 const NOW = 'UTC_TIMESTAMP(3)';
 const FOR_A_LEASE = `${NOW} + INTERVAL ${LEASE_MS * 1_000} MICROSECOND`;
+const parseWorker = rowParser({ id: uuid, startedAt: time });
 const NOBODYS = { holder: null, takenAt: instant(0), leaseUntil: instant(0) } as const;
 
 export interface LeaseObserver {
@@ -202,13 +204,8 @@ export class SweepLeases {
     return {
       // Without a lease there is nothing to plan.
       now: leases[0] === undefined ? instant(0) : time.parse(leases[0].now),
-      leases: leases.map((row) => ({
-        name: string.parse(row.name),
-        holder: nullable(uuid).parse(row.holder),
-        takenAt: time.parse(row.taken_at),
-        leaseUntil: time.parse(row.lease_until),
-      })),
-      workers: workers.map((row) => ({ id: uuid.parse(row.id), startedAt: time.parse(row.started_at) })),
+      leases: leases.map((row) => parseRow(sweepLeases, row)),
+      workers: workers.map(parseWorker),
     };
   }
 

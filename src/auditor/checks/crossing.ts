@@ -5,6 +5,7 @@ import { bigint, string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { EVENT_TYPES, type EventRemoval } from '../../db/entities/events.js';
 import { type LedgerTransaction, ledgerTransactions, type ResourceType } from '../../db/entities/ledger.js';
+import { rowParser } from '../../db/table.js';
 import { describeExpected, describePosted, factsOf } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
@@ -118,12 +119,8 @@ async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): 
   return [...posted.values()];
 }
 
-interface LoggedEvent {
-  readonly tenantId: Uuid;
-  readonly sequence: bigint;
-  readonly resourceId: Uuid;
-  readonly type: string;
-}
+const parseLogged = rowParser({ tenantId: uuid, sequence: bigint, resourceId: uuid, type: string });
+type LoggedEvent = ReturnType<typeof parseLogged>;
 
 async function collectEvents(
   audit: AuditRun,
@@ -158,12 +155,7 @@ async function readLogged(
     `SELECT tenant_id, sequence, resource_id, type FROM events FORCE INDEX (PRIMARY) WHERE ${conditions.join(' AND ')}
      ORDER BY tenant_id, sequence LIMIT ${EVENTS_A_SLICE}`,
   );
-  return rows.map((row) => ({
-    tenantId: uuid.parse(row.tenant_id),
-    sequence: bigint.parse(row.sequence),
-    resourceId: uuid.parse(row.resource_id),
-    type: string.parse(row.type),
-  }));
+  return rows.map(parseLogged);
 }
 
 /** Those for which the collected rows are not exactly what they call for. */

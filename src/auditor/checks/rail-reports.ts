@@ -13,6 +13,7 @@ import {
   RAIL_WORDS,
 } from '../../db/entities/payouts.js';
 import { literals } from '../../db/statements.js';
+import { rowParser } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
 import { idList, ROWS_A_SLICE, walkTable } from '../walk.js';
 
@@ -43,13 +44,14 @@ export const railReportChecks: Check = {
     }),
 };
 
-interface RailReport {
-  readonly payoutId: Uuid;
-  readonly said: Word;
-  readonly reference: string | null;
-  readonly effect: PayoutRailEvent['effect'];
-  readonly firstAt: Instant;
-}
+const parseReport = rowParser({
+  payoutId: uuid,
+  said: oneOf(RAIL_WORDS),
+  railReference: nullable(string),
+  effect: oneOf(RAIL_EFFECTS),
+  firstAt: time,
+});
+type RailReport = ReturnType<typeof parseReport>;
 
 async function readReports(
   reader: Reader,
@@ -61,14 +63,7 @@ async function readReports(
        AND effect IN (${literals(payoutRailEvents, 'effect', GENUINE)})
      GROUP BY payout_id, said, rail_reference, effect`,
   );
-  const reports = rows.map((row) => ({
-    payoutId: uuid.parse(row.payout_id),
-    said: oneOf(RAIL_WORDS).parse(row.said),
-    reference: nullable(string).parse(row.rail_reference),
-    effect: oneOf(RAIL_EFFECTS).parse(row.effect),
-    firstAt: time.parse(row.first_at),
-  }));
-  return groupBy(reports, ({ payoutId }) => payoutId);
+  return groupBy(rows.map(parseReport), ({ payoutId }) => payoutId);
 }
 
 /** When operators last decided the outcome of each. */
@@ -90,9 +85,9 @@ function checkReports(
   audit.counted('rail_words', reports.length);
   for (const report of reports.filter((one) => contradicts(payout, one))) {
     // A repeated report is still covered by the operators' decision.
-    const same = reports.filter(({ said, reference }) => said === report.said && reference === report.reference);
+    const same = reports.filter(({ said, railReference }) => said === report.said && railReference === report.railReference);
     if (resolvedAt !== undefined && same.some(({ firstAt }) => firstAt <= resolvedAt)) continue;
-    const named = report.reference === null ? '' : ` as ${report.reference}`;
+    const named = report.railReference === null ? '' : ` as ${report.railReference}`;
     const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
     audit.report(
       'payout_rail_word',
@@ -102,7 +97,8 @@ function checkReports(
   }
 }
 
-function contradicts({ status, railReference }: Payout, { said, reference, effect }: RailReport): boolean {
+function contradicts({ status, railReference }: Payout, report: RailReport): boolean {
+  const { said, railReference: reference, effect } = report;
   if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
   // An acceptance before the failure agrees; one after it does not.
   if (status === 'failed' && said === 'accepted' && effect !== 'noted') return true;
