@@ -59,7 +59,7 @@ async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMa
       ${text('SUM(r.fee_raw)', 'fee_raw')}, ${text(`SUM(NOT (${same}))`, 'astray')}
      FROM bonus_batches x JOIN bonus_batch_rows r FORCE INDEX (PRIMARY) ON r.batch_id=x.id
       LEFT JOIN bonuses b FORCE INDEX (batch) ON b.batch_id=r.batch_id AND b.batch_row=r.number
-     WHERE x.id IN (${idList(ids) ?? 'NULL'}) GROUP BY r.batch_id, r.status`,
+     WHERE x.id IN (${idList(ids)}) GROUP BY r.batch_id, r.status`,
   );
   return groupBy(rows.map(parseSums), (sum) => sum.batchId);
 }
@@ -67,7 +67,7 @@ async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMa
 async function countBonuses(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, bigint>> {
   const rows = await reader.query(
     `SELECT batch_id, CAST(COUNT(*) AS CHAR) AS paid FROM bonuses FORCE INDEX (batch)
-     WHERE batch_id IN (${idList(ids) ?? 'NULL'}) GROUP BY batch_id`,
+     WHERE batch_id IN (${idList(ids)}) GROUP BY batch_id`,
   );
   return new Map(rows.map((row) => [uuid.parse(row.batch_id), bigint.parse(row.paid)]));
 }

@@ -59,7 +59,7 @@ async function readReports(
 ): Promise<ReadonlyMap<Uuid, readonly RailReport[]>> {
   const rows = await reader.query(
     `SELECT payout_id, said, rail_reference, effect, MIN(at) AS first_at FROM payout_rail_events FORCE INDEX (payout)
-     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND said IS NOT NULL AND kind<>'resolution'
+     WHERE payout_id IN (${idList(slice.map(({ id }) => id))}) AND said IS NOT NULL AND kind<>'resolution'
        AND effect IN (${literals(payoutRailEvents, 'effect', GENUINE)})
      GROUP BY payout_id, said, rail_reference, effect`,
   );
@@ -70,7 +70,7 @@ async function readReports(
 async function readResolved(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
-     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND status='applied'
+     WHERE payout_id IN (${idList(slice.map(({ id }) => id))}) AND status='applied'
        AND decided_at IS NOT NULL GROUP BY payout_id`,
   );
   return new Map(rows.map((row) => [uuid.parse(row.payout_id), time.parse(row.settled_at)]));
@@ -85,7 +85,9 @@ function checkReports(
   audit.counted('rail_words', reports.length);
   for (const report of reports.filter((one) => contradicts(payout, one))) {
     // A repeated report is still covered by the operators' decision.
-    const same = reports.filter(({ said, railReference }) => said === report.said && railReference === report.railReference);
+    const same = reports.filter(
+      ({ said, railReference }) => said === report.said && railReference === report.railReference,
+    );
     if (resolvedAt !== undefined && same.some(({ firstAt }) => firstAt <= resolvedAt)) continue;
     const named = report.railReference === null ? '' : ` as ${report.railReference}`;
     const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
