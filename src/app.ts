@@ -17,7 +17,6 @@ import { Batches } from './batches/service.js';
 import { bonusRoutes } from './bonuses/routes.js';
 import { Bonuses } from './bonuses/service.js';
 import { eventRoutes } from './events/routes.js';
-import { EventLog } from './events/service.js';
 import { poolMetrics, statementMetrics } from './db/metrics.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from './http/admin.js';
 import { Api } from './http/api.js';
@@ -267,7 +266,7 @@ export function buildApi(config: Config, core: Core, { notifier }: Bridge, webho
   const statements = { database, clock, guard, timeoutMs: config.COMMAND_TIMEOUT_MS };
   statementRoutes(api, statements, cursors, config.BASE_URL);
   requestRoutes(api, (caller, id) => readRequest(database.reader, caller, id, clock()));
-  eventRoutes(api, new EventLog(database.reader), cursors);
+  eventRoutes(api, database, cursors);
   webhookRoutes(api, webhooks, cursors);
   return api;
 }
