@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { MIGRATION_LOCK_WAIT_S, mysqlFaults, MYSQL_VARIABLES } from './config/mysql.js';
-import { SENDER_VARIABLES } from './config/senders.js';
 import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './config/rails.js';
 import { type Environment, read, refuseFor } from './config/reading.js';
 import { RATE_VARIABLES } from './config/rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
-import { STOP_DELAY_MS } from './config/stopping.js';
 import { DEPLOYMENT_VARIABLES, deploymentFaults, TEMPORAL_VARIABLES, type TemporalConfig } from './config/temporal.js';
-import { WAITING_VARIABLES } from './config/waiting.js';
 import {
   addressRanges,
   allowedHosts,
@@ -76,7 +73,11 @@ const SERVICE_VARIABLES = {
     .describe('secret: HTTP proxy for deliveries; it must itself refuse private addresses'),
   WEBHOOK_TIMEOUT_MS: count(100, 60_000).default(10_000).describe('how long one delivery attempt may take in all'),
   ...TEMPORAL_VARIABLES,
-  ...WAITING_VARIABLES,
+  WORKFLOW_LOOK_AGAIN_S: count(1, 86_400)
+    .default(3_600)
+    .describe(
+      'how long until a workflow checks its resource on its own; what waits is announced again a little sooner',
+    ),
   PAYOUT_RAILS: railRoutes
     .default([])
     .describe(
@@ -109,7 +110,11 @@ export const VARIABLES = {
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, comma-separated id:base64'),
   CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, comma-separated id:base64'),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
-  STOP_DELAY_MS,
+  STOP_DELAY_MS: count(0, 600_000)
+    .default(0)
+    .describe(
+      'how long a process told to stop keeps serving and only says so on /readyz, so that the balancer notices',
+    ),
   ...RATE_VARIABLES,
 } as const;
 
@@ -142,7 +147,15 @@ export const WORKER_VARIABLES = {
   RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
     .default(730)
     .describe('how long what rails reported about a payout is kept after its end'),
-  ...SENDER_VARIABLES,
+  WORKER_DRAINS: count(1, 10_000)
+    .default(1_000)
+    .describe('webhook endpoints sent to at a time, plus as many that take long; they mostly wait'),
+  WEBHOOK_WORKFLOWS: z
+    .enum(['all', 'failing'])
+    .default('all')
+    .describe(
+      'which webhook endpoints have a workflow at all times: all, or only those that fail or are paused or disabled',
+    ),
   WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, per queue'),
   ...RAIL_WORK_VARIABLES,
   ...AUDIT_VARIABLES,
@@ -163,7 +176,7 @@ export const SUPPORT_VARIABLES = {
     .describe('where support staff reach the Temporal UI; if unset, there are no links to it'),
   ...SIGN_IN_VARIABLES,
   TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
-  STOP_DELAY_MS,
+  STOP_DELAY_MS: VARIABLES.STOP_DELAY_MS,
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
     .describe(
