@@ -38,12 +38,14 @@ interface WantedAct {
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
+  /** `queuedRails` are those with a queue: the workflow learns the rail from the resource's state. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly desk: PostingDesk,
     private readonly reader: Reader,
     private readonly clock: Clock,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
+    private readonly queuedRails: ReadonlySet<string> = new Set(),
   ) {
     this.commands = approvalCommands(feature);
   }
@@ -114,11 +116,13 @@ export class Approvals<Row extends Approvable> {
     const expiresAt = waiting?.expiresAt ?? row.createdAt;
     // What cannot expire is looked at again later, rather than in a tight loop.
     const soonest = this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
+    const rail = this.feature.railOf?.(row);
     return {
       status: row.status,
       required: waiting?.required ?? 0,
       received: waiting?.received ?? 0,
       expiresAt: toRfc3339(maxInstant(expiresAt, soonest)),
+      ...(rail !== undefined && this.queuedRails.has(rail) ? { rail } : {}),
     };
   }
 

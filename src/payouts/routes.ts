@@ -4,7 +4,6 @@ import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
 import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
-import type { PayoutApprovals } from './approvals.js';
 import { presentPayout } from './presenter.js';
 import {
   CreatePayoutBody,
@@ -15,6 +14,7 @@ import {
   RejectPayoutBody,
 } from './schemas.js';
 import type { Payouts } from './service.js';
+import type { PayoutApprovals } from './approval-outcomes.js';
 
 export function payoutRoutes(api: Api, payouts: Payouts, cursors: Cursors): void {
   create(api, payouts);

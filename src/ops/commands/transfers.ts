@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { formatAmount } from '../../core/amount.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
-import { TransferApprovals } from '../../transfers/approvals.js';
 import { transferList } from '../../transfers/reading.js';
 import { addQuery, group } from '../command.js';
 import { findTransfer } from '../finding.js';
@@ -11,6 +10,8 @@ import { text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 import { addApprovalActs, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
+import { Approvals } from '../../approvals/service.js';
+import { transferApproval } from '../../transfers/approval-outcomes.js';
 
 export function addTransferCommands(program: Command): void {
   const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
@@ -51,5 +52,5 @@ const TRANSFERS: OperationCommands<Transfer> = {
     return `${VERBS[action]} ${what}`;
   },
   approvals: ({ desk, database, clock }) =>
-    new TransferApprovals(desk, database.reader, clock, { notify: () => undefined }),
+    new Approvals(transferApproval, desk, database.reader, clock, { notify: () => undefined }),
 };
