@@ -1,5 +1,6 @@
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
+import { Pause } from '../core/pause.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { sweepLeases, sweepWorkers } from '../db/entities/sweeps.js';
@@ -58,7 +59,7 @@ export class SweepLeases {
   private isPrepared = false;
   private isStopping = false;
   private waiters = new Set<() => void>();
-  private wake: () => void = () => undefined;
+  private readonly pause = new Pause();
   private beating: Promise<void> = Promise.resolve();
   private looking: NodeJS.Timeout | undefined;
 
@@ -89,6 +90,7 @@ export class SweepLeases {
   /** Interrupts the rounds; no new one begins. */
   interrupt(): void {
     this.isStopping = true;
+    this.pause.close();
     for (const { rounds } of this.held.values()) for (const round of rounds) round.abort();
     this.wakeWaiters();
   }
@@ -97,7 +99,6 @@ export class SweepLeases {
   async stop(): Promise<void> {
     this.interrupt();
     clearInterval(this.looking);
-    this.wake();
     await this.beating;
     const me = uuid.literal(this.workerId);
     await this.write([
@@ -130,7 +131,7 @@ export class SweepLeases {
       } catch (fault) {
         this.observer.failed('leases', fault);
       }
-      await this.pause();
+      await this.pause.for(BEAT_MS);
     }
   }
 
@@ -238,16 +239,5 @@ export class SweepLeases {
     const waiting = [...this.waiters];
     this.waiters = new Set();
     for (const wake of waiting) wake();
-  }
-
-  private async pause(): Promise<void> {
-    if (this.isStopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, BEAT_MS);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }
