@@ -4,7 +4,7 @@ import { Pause } from '../core/pause.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { sweepLeases, sweepWorkers } from '../db/entities/sweeps.js';
-import { insertSql, literals } from '../db/statements.js';
+import { equalsSql, insertSql, literals, statement } from '../db/statements.js';
 import { parseRow, rowParser } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type LeasePlan, type LeaseState, type LiveWorker, planLeases } from './lease-plan.js';
@@ -158,17 +158,16 @@ export class SweepLeases {
 
   private beatSql(renewed: readonly string[], leaving: readonly string[], take: readonly string[]): string[] {
     const me = uuid.literal(this.workerId);
-    const among = (names: readonly string[]): string => `name IN (${literals(sweepLeases, 'name', names)})`;
-    const seen = `UPDATE sweep_workers SET seen_until=${FOR_A_LEASE} WHERE id=${me}`;
-    const kept = `UPDATE sweep_leases SET lease_until=${FOR_A_LEASE} WHERE ${among(renewed)} AND holder=${me}`;
-    const left = `UPDATE sweep_leases SET lease_until=${NOW} WHERE ${among(leaving)} AND holder=${me}`;
-    const taken = `UPDATE sweep_leases SET holder=${me}, taken_at=${NOW}, lease_until=${FOR_A_LEASE}
-      WHERE ${among(take)} AND lease_until<=${NOW}`;
+    const change = (set: string, names: readonly string[], where: string): string[] =>
+      statement(
+        names,
+        () => `UPDATE sweep_leases SET ${set} WHERE ${equalsSql(sweepLeases, { name: names })} AND ${where}`,
+      );
     return [
-      seen,
-      ...(renewed.length > 0 ? [kept] : []),
-      ...(leaving.length > 0 ? [left] : []),
-      ...(take.length > 0 ? [taken] : []),
+      `UPDATE sweep_workers SET seen_until=${FOR_A_LEASE} WHERE id=${me}`,
+      ...change(`lease_until=${FOR_A_LEASE}`, renewed, `holder=${me}`),
+      ...change(`lease_until=${NOW}`, leaving, `holder=${me}`),
+      ...change(`holder=${me}, taken_at=${NOW}, lease_until=${FOR_A_LEASE}`, take, `lease_until<=${NOW}`),
     ];
   }
 
