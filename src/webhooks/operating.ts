@@ -16,7 +16,7 @@ import { disable, enable } from './changing.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovering.js';
 import { earliestDue } from './drain/open-deliveries.js';
 import { parseState, stateSql } from './drain/lease.js';
-import { noticeOf } from './telling.js';
+import { endpointAct, noticeOf } from './telling.js';
 import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
 
 /**
@@ -116,9 +116,7 @@ function operation(action: StaffActName, change: Change): Operation {
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
       if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
-      const { tenantId } = endpoint;
-      const subject = { tenantId, subjectType: 'webhook_endpoint', subjectId: endpointId };
-      const act = { ...subject, action, details: isChanged ? details : { ...details, unchanged: true } };
+      const act = endpointAct(endpoint, action, isChanged ? details : { ...details, unchanged: true });
       await recordAct(transaction, by, now, act, actId);
       return isChanged;
     });

@@ -11,6 +11,7 @@ import { lockManaged } from './access.js';
 import { firstSince, headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
 import { RECOVER_MS } from './rules.js';
+import { endpointAct } from './telling.js';
 
 /** A run of its own walks that part of the log a step at a time: however much it is, asking costs one row. */
 
@@ -31,13 +32,8 @@ export async function recover(deps: WebhookDeps, caller: Caller, endpointId: Uui
     assertEnabled(endpoint);
     const now = deps.clock();
     const range = await beginRecovery(transaction, endpoint, since, true, now);
-    await recordAct(transaction, memberActor(caller), now, {
-      tenantId: endpoint.tenantId,
-      action: 'webhook.recover',
-      subjectType: 'webhook_endpoint',
-      subjectId: endpointId,
-      details: { since: toRfc3339(since) },
-    });
+    const act = endpointAct(endpoint, 'webhook.recover', { since: toRfc3339(since) });
+    await recordAct(transaction, memberActor(caller), now, act);
     return { since, range };
   });
 }
