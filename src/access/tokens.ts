@@ -1,5 +1,5 @@
 import { checkedText } from '../core/checked-text.js';
-import { ApiError, invalidField, invalidState, notFound } from '../core/errors.js';
+import { ApiError, existing, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import { type Scope, SCOPES } from '../core/permissions.js';
@@ -156,9 +156,7 @@ function endOf({ expiresAt }: Token, now: Instant, graceMs: number): Pick<Token,
 }
 
 async function lockToken(transaction: Transaction, keyId: string): Promise<Token> {
-  const token = await transaction.find(tokens, { keyId }, { forUpdate: true });
-  if (token === undefined) throw notFound();
-  return token;
+  return existing(await transaction.find(tokens, { keyId }, { forUpdate: true }));
 }
 
 function issueAct(token: Token): Act {

@@ -1,5 +1,5 @@
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, NOT_FOUND } from '../core/errors.js';
+import { ApiError, existing } from '../core/errors.js';
 import { commandFingerprint, type Fingerprint, type Keyed } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, maxInstant, toRfc3339 } from '../core/instant.js';
@@ -188,9 +188,7 @@ export class Approvals<Row extends Approvable> {
   /** For workflows, which know only the id and act for no tenant. Throws not_found. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
     // Every Row has an id: the type parameter alone hides it.
-    const row = await this.reader.find(this.feature.table, { id } as Partial<Row>);
-    if (row === undefined) throw new ApiError(NOT_FOUND);
-    return row;
+    return existing(await this.reader.find(this.feature.table, { id } as Partial<Row>));
   }
 
   private readOwn(tenantId: Uuid, id: Uuid): Promise<Row | undefined> {

@@ -309,6 +309,12 @@ export function notFound(): ApiError {
   return new ApiError(NOT_FOUND);
 }
 
+/** Throws not_found for what is not there. */
+export function existing<T>(sought: T | undefined): T {
+  if (sought === undefined) throw notFound();
+  return sought;
+}
+
 export function ledgerUnavailable(): ApiError {
   return new ApiError(LEDGER_UNAVAILABLE);
 }

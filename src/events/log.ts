@@ -1,4 +1,4 @@
-import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { ApiError, existing, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -106,6 +106,5 @@ async function readFirst(reader: Reader, owner: string): Promise<bigint | null> 
 export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string> {
   const rows = await reader.query(`SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`);
   const [event] = await withWholeBodies(reader, rows.map(parseStoredEvent));
-  if (event === undefined) throw notFound();
-  return event.body;
+  return existing(event).body;
 }

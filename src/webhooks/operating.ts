@@ -1,6 +1,6 @@
 import { recordAct, wasDone } from '../access/audit-log.js';
 import type { ActDetails } from '../access/audit-log.js';
-import { ApiError, notFound } from '../core/errors.js';
+import { ApiError, existing } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -146,9 +146,7 @@ export interface Described {
 
 /** What an endpoint waits for, in words. Reads a bounded number of rows. Throws not_found. */
 export async function describe(reader: Reader, endpointId: Uuid, now: Instant): Promise<Described> {
-  const state = parseState(await reader.query(stateSql(endpointId)));
-  if (state === undefined) throw notFound();
-  const { endpoint, head, wantedHead } = state;
+  const { endpoint, types, head, wantedHead } = existing(parseState(await reader.query(stateSql(endpointId))));
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),
@@ -158,7 +156,7 @@ export async function describe(reader: Reader, endpointId: Uuid, now: Instant): 
   const text = describeEndpoint({ endpoint, pending, retrying, nextAttemptAt, behind, now });
   return {
     endpoint,
-    types: [...state.types.keys()],
+    types: [...types.keys()],
     text,
     nextAttemptAt: toRfc3339(nextAttemptAt),
   };

@@ -1,5 +1,5 @@
 import { groupBy } from '../core/collections.js';
-import { notFound } from '../core/errors.js';
+import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import { pageOf } from '../core/pages.js';
@@ -31,9 +31,7 @@ export async function readEndpoint(reader: Reader, caller: Caller, id: Uuid): Pr
 
 /** The endpoint as it is now, for a transaction that has locked it. */
 export async function shown(reader: Reader, { tenantId }: Caller, id: Uuid): Promise<ShownEndpoint> {
-  const endpoint = await reader.find(webhookEndpoints, { id, tenantId });
-  if (endpoint === undefined) throw notFound();
-  return withTypes(reader, endpoint);
+  return withTypes(reader, existing(await reader.find(webhookEndpoints, { id, tenantId })));
 }
 
 export async function withTypes(reader: Reader, endpoint: WebhookEndpoint): Promise<ShownEndpoint> {
