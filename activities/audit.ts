@@ -1,11 +1,10 @@
 import { Context } from '@temporalio/activity';
 import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
-import type { AuditSummary } from '../src/temporal/contracts.js';
 
 /** The activity of the audit's workflow. An abandoned step writes nothing: the next continues from the one before. */
 export interface AuditActivities {
   /** Continues the audit for a while. */
-  auditSome(): Promise<AuditSummary>;
+  auditSome(): Promise<StandingStep>;
 }
 
 const BEAT_MS = 5_000;

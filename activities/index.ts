@@ -1,7 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { PayoutApprovals } from '../src/payouts/approvals.js';
 import type { RailTurns } from '../src/payouts/turns.js';
-import type { TransferApprovals } from '../src/transfers/approvals.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { StaffSignals } from '../src/staff/signals.js';
 import type { StaffDeps } from '../src/staff/verification.js';
@@ -20,6 +18,8 @@ import {
 } from './payouts.js';
 import { transferActivities, type TransferActivities } from './transfers.js';
 import { webhookActivities, type WebhookActivities } from './webhooks.js';
+import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
+import type { PayoutApprovals } from '../src/payouts/approval-outcomes.js';
 
 /** The services that activities call. */
 export interface ActivityServices {

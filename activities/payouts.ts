@@ -1,10 +1,10 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
-import type { PayoutApprovals } from '../src/payouts/approvals.js';
 import type { RailTurns, Turn } from '../src/payouts/turns.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
+import type { PayoutApprovals } from '../src/payouts/approval-outcomes.js';
 
 /** What a payout's workflow does in MySQL. The row's state is the guard, so running twice or late does no harm. */
 export interface PayoutActivities extends RailActivities {

@@ -1,7 +1,7 @@
-import type { TransferApprovals } from '../src/transfers/approvals.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
+import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 
 /** What a transfer's workflow does in MySQL. The row's state is the guard, so running twice or late does no harm. */
 export interface TransferActivities {

@@ -6,7 +6,6 @@ import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import type { Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
-import { PayoutApprovals } from './payouts/approvals.js';
 import { RailBreakers } from './payouts/breaker/breakers.js';
 import { RailConversation } from './payouts/conversation.js';
 import { railMetrics } from './payouts/metrics.js';
@@ -17,7 +16,9 @@ import { sessionRoutes, waitingRoutes } from './support/routes.js';
 import { shelfRoutes } from './support/shelf-routes.js';
 import { singleSignOnRoutes } from './support/single-sign-on/routes.js';
 import { createSite } from './support/site.js';
-import { TransferApprovals } from './transfers/approvals.js';
+import { Approvals } from './approvals/service.js';
+import { payoutApproval } from './payouts/approval-outcomes.js';
+import { transferApproval } from './transfers/approval-outcomes.js';
 
 /** Builds the support desk's parts once from the configuration, as app.ts does for the API. */
 
@@ -64,8 +65,8 @@ function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, 
     desk,
     clock,
     encryptionKeys: config.ENCRYPTION_KEYS,
-    transferApprovals: new TransferApprovals(desk, database.reader, clock, notifier),
-    payoutApprovals: new PayoutApprovals(desk, database.reader, clock, notifier),
+    transferApprovals: new Approvals(transferApproval, desk, database.reader, clock, notifier),
+    payoutApprovals: new Approvals(payoutApproval, desk, database.reader, clock, notifier),
     release: buildRelease(config, core, logger),
   };
 }

@@ -18,7 +18,6 @@ import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
-import { PayoutApprovals } from './payouts/approvals.js';
 import { stuckMetrics } from './payouts/metrics.js';
 import { simulatedReports } from './payouts/rails/registry.js';
 import { railEventsSweep } from './payouts/sweeps.js';
@@ -36,13 +35,15 @@ import { requestsSweep } from './requests/sweeps.js';
 import { restoreMetrics } from './restores/metrics.js';
 import { backwardsSweep } from './restores/sweeps.js';
 import { expiredStatementsSweep, statementsSweep } from './statements/sweeps.js';
-import { TransferApprovals } from './transfers/approvals.js';
 import { UNATTENDED_SOURCES, WAITING_SOURCES } from './waiting-sources.js';
 import { lagMetrics, webhookMetrics } from './webhooks/metrics.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { Senders } from './webhooks/senders/senders.js';
 import type { Sending } from './webhooks/sending.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps.js';
+import { Approvals } from './approvals/service.js';
+import { payoutApproval } from './payouts/approval-outcomes.js';
+import { transferApproval } from './transfers/approval-outcomes.js';
 
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
@@ -139,9 +140,9 @@ function buildWorkerServices(
     shares,
     onRows: rowMetrics(core.registry),
   });
-  const transferApprovals = new TransferApprovals(desk, database.reader, clock, notifier);
+  const transferApprovals = new Approvals(transferApproval, desk, database.reader, clock, notifier);
   const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
-  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, notifier, rails.names);
+  const payoutApprovals = new Approvals(payoutApproval, desk, database.reader, clock, notifier, rails.names);
   const callbacks = buildCallbacks(config, ofPayouts, bridge, logger);
   const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
   const onTold = tellingMetrics(core.registry);

@@ -17,7 +17,6 @@ import { Batches } from './batches/service.js';
 import { bonusRoutes } from './bonuses/routes.js';
 import { Bonuses } from './bonuses/service.js';
 import { eventRoutes } from './events/routes.js';
-import { EventLog } from './events/service.js';
 import { poolMetrics, statementMetrics } from './db/metrics.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from './http/admin.js';
 import { Api } from './http/api.js';
@@ -32,7 +31,6 @@ import { createService } from './http/service.js';
 import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
 import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
 import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
-import { PayoutApprovals } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { callbackMetrics, contradictionMetrics, endMetrics } from './payouts/metrics.js';
 import { httpRail } from './payouts/rails/rules.js';
@@ -50,7 +48,6 @@ import { OutboxNotifier } from './temporal/outbox-notifier.js';
 import { Outbox } from './temporal/outbox.js';
 import { Relay } from './temporal/relay.js';
 import type { TemporalTracing } from './temporal/tracing.js';
-import { TransferApprovals } from './transfers/approvals.js';
 import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
@@ -59,6 +56,9 @@ import { RunsDatabase } from './webhooks/drain/runs-database.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
 import { buildSending, type Sending } from './webhooks/sending.js';
+import { Approvals } from './approvals/service.js';
+import { payoutApproval } from './payouts/approval-outcomes.js';
+import { transferApproval } from './transfers/approval-outcomes.js';
 
 /** The ledger and its metrics: what every process of the service has. */
 export interface Core extends Ledger {
@@ -252,11 +252,11 @@ export function buildApi(config: Config, core: Core, { notifier }: Bridge, webho
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, notifier), database.reader, cursors);
-  transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, notifier));
+  transferApprovalRoutes(api, new Approvals(transferApproval, desk, database.reader, clock, notifier));
   const deps = { desk, reader: database.reader, notifier };
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
   payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), database.reader, cursors);
-  payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, notifier));
+  payoutApprovalRoutes(api, new Approvals(payoutApproval, desk, database.reader, clock, notifier));
   approvalPolicyRoutes(api, core);
   bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget), database.reader, cursors);
   const batches = new Batches({ database, desk, clock, notifier, timeoutMs: config.COMMAND_TIMEOUT_MS });
@@ -267,7 +267,7 @@ export function buildApi(config: Config, core: Core, { notifier }: Bridge, webho
   const statements = { database, clock, guard, timeoutMs: config.COMMAND_TIMEOUT_MS };
   statementRoutes(api, statements, cursors, config.BASE_URL);
   requestRoutes(api, (caller, id) => readRequest(database.reader, caller, id, clock()));
-  eventRoutes(api, new EventLog(database.reader), cursors);
+  eventRoutes(api, database, cursors);
   webhookRoutes(api, webhooks, cursors);
   return api;
 }

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { MIGRATION_LOCK_WAIT_S, mysqlFaults, MYSQL_VARIABLES } from './config/mysql.js';
-import { SENDER_VARIABLES } from './config/senders.js';
 import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './config/rails.js';
 import { type Environment, read, refuseFor } from './config/reading.js';
 import { NEW_RECIPIENTS, RATE_VARIABLES } from './config/rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
-import { STOP_DELAY_MS } from './config/stopping.js';
 import { DEPLOYMENT_VARIABLES, deploymentFaults, TEMPORAL_VARIABLES, type TemporalConfig } from './config/temporal.js';
-import { WAITING_VARIABLES } from './config/waiting.js';
 import {
   addressRanges,
   allowedHosts,
@@ -74,7 +71,11 @@ const SERVICE_VARIABLES = {
     .describe('secret: HTTP proxy for deliveries; it must itself refuse private addresses'),
   WEBHOOK_TIMEOUT_MS: count(100, 60_000).default(10_000).describe('how long one delivery attempt may take in all'),
   ...TEMPORAL_VARIABLES,
-  ...WAITING_VARIABLES,
+  WORKFLOW_LOOK_AGAIN_S: count(1, 86_400)
+    .default(3_600)
+    .describe(
+      'how long until a workflow checks its resource on its own; waiting resources are announced again slightly sooner',
+    ),
   PAYOUT_RAILS: railRoutes
     .default([])
     .describe(
@@ -107,7 +108,9 @@ export const VARIABLES = {
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, comma-separated id:base64'),
   CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, comma-separated id:base64'),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
-  STOP_DELAY_MS,
+  STOP_DELAY_MS: count(0, 600_000)
+    .default(0)
+    .describe('how long a stopping process keeps serving, not ready on /readyz, so that the load balancer notices'),
   ...RATE_VARIABLES,
 } as const;
 
@@ -140,7 +143,13 @@ export const WORKER_VARIABLES = {
   RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
     .default(730)
     .describe("how long rails' messages about a payout are kept after its end"),
-  ...SENDER_VARIABLES,
+  WORKER_DRAINS: count(1, 10_000).default(1_000).describe('webhook endpoints served at a time, plus as many slow ones'),
+  WEBHOOK_WORKFLOWS: z
+    .enum(['all', 'failing'])
+    .default('all')
+    .describe(
+      'which webhook endpoints have a workflow at all times: all, or only those that fail or are paused or disabled',
+    ),
   WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, per queue'),
   ...RAIL_WORK_VARIABLES,
   ...AUDIT_VARIABLES,
@@ -161,7 +170,7 @@ export const SUPPORT_VARIABLES = {
     .describe('where support staff reach the Temporal UI; if unset, there are no links to it'),
   ...SIGN_IN_VARIABLES,
   TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
-  STOP_DELAY_MS,
+  STOP_DELAY_MS: VARIABLES.STOP_DELAY_MS,
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
     .describe(

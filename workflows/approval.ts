@@ -1,11 +1,4 @@
-import {
-  condition,
-  defineQuery,
-  defineSignal,
-  setHandler,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, defineQuery, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { ApprovalActivities } from '../activities/approvals.js';
 import {
   type ActResult,
@@ -17,7 +10,7 @@ import {
   type StaffAct,
   type WaitingState,
 } from '../src/temporal/contracts.js';
-import { BUSINESS_STATUS, clockTime, Notice, SIGNED_INPUT, StaffMail } from './common.js';
+import { clockTime, Notice, showStatus, SIGNED_INPUT, StaffMail } from './common.js';
 
 /** What all workflows that wait for approval share. */
 
@@ -83,10 +76,9 @@ export class Front {
   }
 
   found(found: ApprovalState): WaitingState {
-    const before = workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS);
     const waitingFor = this.waitsFor(found) ?? waitingForOf(this.what, found);
     this.state = { ...found, waitingFor, lastRefusal: this.notice.lastRefusal };
-    if (before !== found.status) upsertSearchAttributes([{ key: BUSINESS_STATUS, value: found.status }]);
+    showStatus(found.status);
     this.notice.show(waitingFor);
     return this.state;
   }

@@ -7,7 +7,6 @@ import {
   patched,
   proxyActivities,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BatchActivities } from '../activities/batches.js';
@@ -20,7 +19,7 @@ import {
   QUERIES,
   SIGNALS,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
+import { ATTEMPT, Notice, SIGNED_INPUT, StaffMail, View } from './common.js';
 
 /**
  * They heartbeat every 2 s; one that is silent for 10 s is lost with its worker, and restarted from the rows' current
@@ -61,7 +60,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   const inbox = { isChanged: true };
   const isChanged = (): boolean => inbox.isChanged;
   const notice = new Notice(input);
-  const view = new View(notice);
+  const view = new View<BatchState>(notice, ({ status }) => status, detailsOf);
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isChanged = true), {
     description: 'It changed elsewhere: look again.',
   });
@@ -108,30 +107,6 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
       await condition(allHandlersFinished);
       await continueAsNew<typeof bonusBatch>(notice.handOn(lasting));
     }
-  }
-}
-
-/** What people see of the workflow. */
-class View {
-  state: BatchState | null = null;
-
-  constructor(private readonly notice: Notice) {}
-
-  found(state: BatchState): void {
-    this.state = state;
-    if (workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS) !== state.status)
-      upsertSearchAttributes([{ key: BUSINESS_STATUS, value: state.status }]);
-    this.show();
-  }
-
-  acted(act: BatchAct, refused: string | null): void {
-    if (refused === null) return;
-    this.notice.refused(act, refused);
-    this.show();
-  }
-
-  private show(): void {
-    this.notice.show(this.state === null ? '' : detailsOf(this.state));
   }
 }
 

@@ -1,10 +1,10 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { setCurrentDetails, uuid4 } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes, uuid4, workflowInfo } from '@temporalio/workflow';
 import { type HandedOn, SEARCH_ATTRIBUTES, type SignedAct, signedText } from '../src/temporal/contracts.js';
 
 /** Shared by several workflows. */
 
-export const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
+const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 
 /**
  * An attempt that takes 15 s is lost: a command has 4 s in MySQL. Attempts are repeated for as long as necessary, at
@@ -47,6 +47,11 @@ export function clockTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+export function showStatus(status: string): void {
+  if (workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS) !== status)
+    upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+}
+
 /** What people see of a workflow in the UI: what it waits for, and the last signal that changed nothing. */
 export class Notice {
   private readonly summary: string | undefined;
@@ -73,5 +78,32 @@ export class Notice {
   /** The input with which the workflow continues as new. */
   handOn<Input extends HandedOn>(input: Input): Input {
     return { ...input, lastRefusal: this.refusal };
+  }
+}
+
+/** What people see of a workflow whose resource is in such a state. */
+export class View<State> {
+  state: State | null = null;
+
+  constructor(
+    private readonly notice: Notice,
+    private readonly statusOf: (state: State) => string,
+    private readonly waitingForOf: (state: State) => string,
+  ) {}
+
+  found(state: State): void {
+    this.state = state;
+    showStatus(this.statusOf(state));
+    this.show();
+  }
+
+  acted(act: SignedAct, refused: string | null): void {
+    if (refused === null) return;
+    this.notice.refused(act, refused);
+    this.show();
+  }
+
+  private show(): void {
+    this.notice.show(this.state === null ? '' : this.waitingForOf(this.state));
   }
 }

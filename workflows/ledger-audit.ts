@@ -1,6 +1,6 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { AuditActivities } from '../activities/audit.js';
-import type { AuditSummary } from '../src/temporal/contracts.js';
+import type { StandingStep } from '../src/auditor/standing.js';
 
 /**
  * A step takes about a minute, and after the last row perhaps many; it heartbeats every 5 s. A failure is retried
@@ -13,7 +13,7 @@ const { auditSome } = proxyActivities<AuditActivities>({
 });
 
 /** One step of the scheduled audit. Its id begins with `ledger-audit`; a schedule of that name starts it. */
-export async function ledgerAudit(): Promise<AuditSummary> {
+export async function ledgerAudit(): Promise<StandingStep> {
   const step = await auditSome();
   setCurrentDetails(`${step.ended}: ${step.rows} rows looked at, ${step.findings} contradiction(s).`);
   return step;

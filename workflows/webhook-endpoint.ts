@@ -10,7 +10,6 @@ import {
   proxyActivities,
   setHandler,
   sleep,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.js';
@@ -22,7 +21,7 @@ import {
   SIGNALS,
   type WebhookWorkflowInput,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
+import { ATTEMPT, Notice, SIGNED_INPUT, StaffMail, View } from './common.js';
 
 /**
  * A look that sends heartbeats every second; one that is silent for 5 s is lost, and another takes over what it had not
@@ -57,7 +56,8 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
   const inbox = { isWoken: true };
   let draining: CancellationScope | null = null;
   const notice = new Notice(input);
-  const view = new View(notice);
+  const statusOf = ({ isPaused, status }: DrainState): string => (isPaused ? 'paused' : status);
+  const view = new View(notice, statusOf, ({ waitingFor }) => waitingFor);
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isWoken = true), {
     description: 'It stands otherwise than before.',
   });
@@ -118,30 +118,5 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
     if (state.isPaused && state.status !== 'deleted') await condition(wasWoken, PAUSED_LOOK);
     else if (state.nextDueAt === null) return state;
     else await condition(wasWoken, Math.max(Date.parse(state.nextDueAt) - Date.now(), 1));
-  }
-}
-
-/** What people see of the workflow. */
-class View {
-  state: DrainState | null = null;
-
-  constructor(private readonly notice: Notice) {}
-
-  found(state: DrainState): void {
-    this.state = state;
-    const status = state.isPaused ? 'paused' : state.status;
-    if (workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS) !== status)
-      upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
-    this.show();
-  }
-
-  acted(act: EndpointAct, refused: string | null): void {
-    if (refused === null) return;
-    this.notice.refused(act, refused);
-    this.show();
-  }
-
-  private show(): void {
-    this.notice.show(this.state?.waitingFor ?? '');
   }
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../core/errors.js';
+import { ApiError, invalidState } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import * as column from '../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
@@ -52,11 +52,8 @@ export class SealedSecrets<Row> {
     const inUse = await this.countByKey(reader);
     const missing = [...inUse.keys()].filter((id) => !keys.some((key) => key.id === id));
     if (missing.length === 0) return;
-    throw new ApiError({
-      code: 'invalid_state',
-      message: `${this.sealed.what} are sealed under keys that ENCRYPTION_KEYS lacks: ${missing.join(', ')}`,
-      details: { current: 'key_missing', allowed: ['all_keys'] },
-    });
+    const message = `${this.sealed.what} are sealed under keys that ENCRYPTION_KEYS lacks: ${missing.join(', ')}`;
+    throw new ApiError(invalidState(message, 'key_missing', ['all_keys']));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { checkedText } from '../core/checked-text.js';
-import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { ApiError, existing, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import { type Scope, SCOPES } from '../core/permissions.js';
@@ -130,12 +130,7 @@ export async function rotateToken(
     const known = await lockToken(transaction, keyId);
     const now = clock();
     const state = known.revokedAt !== null ? 'revoked' : hasExpired(known, now) ? 'expired' : 'live';
-    if (state !== 'live')
-      throw new ApiError({
-        code: 'invalid_state',
-        message: `the token is ${state}: issue a new one`,
-        details: { current: state, allowed: ['live'] },
-      });
+    if (state !== 'live') throw new ApiError(invalidState(`the token is ${state}: issue a new one`, state, ['live']));
     const end = endOf(known, now, graceMs);
     await transaction.execute(updateSql<Token>(tokens, end, { keyId }));
     const issued = makeToken({ ...known, createdAt: now });
@@ -158,9 +153,7 @@ function endOf({ expiresAt }: Token, now: Instant, graceMs: number): Pick<Token,
 }
 
 async function lockToken(transaction: Transaction, keyId: string): Promise<Token> {
-  const token = await transaction.find(tokens, { keyId }, { forUpdate: true });
-  if (token === undefined) throw notFound();
-  return token;
+  return existing(await transaction.find(tokens, { keyId }, { forUpdate: true }));
 }
 
 function issueAct(token: Token): Act {

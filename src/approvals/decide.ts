@@ -75,6 +75,8 @@ export interface ApprovalFeature<Row extends Approvable> {
   readonly operations: ApprovalOperations;
   /** Why it can neither be ended nor expire: its money may have left. Usually null. */
   readonly endRefusal: (row: Row) => Refusal | null;
+  /** For what goes to a payout rail; absent if none does. */
+  readonly railOf?: (row: Row) => string;
   /** Every account that an ending may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];
   /** The last approval has been given: `approved` already counts it. */

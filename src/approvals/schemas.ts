@@ -1,7 +1,8 @@
 import { EXAMPLE, exampled } from '../http/examples.js';
-import { instantSchema, optional, rawField, rawSchema, uuidSchema } from '../http/schemas.js';
+import { AmountSchema, instantSchema, optional, rawField, rawSchema, textField, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { ASSETS } from '../core/amount.js';
+import { MAX_REASON } from '../core/checked-text.js';
 import { DEFAULT_EXPIRY_S, MAX_EXPIRY_S, MAX_APPROVALS, MIN_EXPIRY_S } from './policies.js';
 
 export const PolicyBody = z
@@ -43,6 +44,29 @@ exampled(PolicySchema, {
   expires_in_s: 86_400,
   pending: null,
 });
+
+/** What transfers and payouts show alike. */
+export const APPROVABLE = {
+  amount: AmountSchema,
+  fee: AmountSchema,
+  description: z.string().nullable(),
+  created_at: instantSchema,
+  approval: z
+    .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
+    .nullable()
+    .openapi({ description: 'The approvals it waits or waited for; null if none were needed.' }),
+};
+export const RejectionSchema = z.object({ code: z.string(), reason: z.string().nullable() }).nullable();
+
+export const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
+const REASON = 'The invoice was paid already';
+export const REJECTION = { code: 'rejected', reason: REASON };
+
+/** The body of a rejection, by its name in the document. */
+export function rejectBody(name: string) {
+  const reason = textField({ min: 1, max: MAX_REASON }).refine((text) => text.trim() !== '', 'too_short');
+  return exampled(z.strictObject({ reason }).openapi(name), { reason: REASON });
+}
 
 /** Reasons: not_an_integer, out_of_range. */
 function wholeNumber(least: number, most: number) {

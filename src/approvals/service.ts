@@ -1,5 +1,5 @@
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, NOT_FOUND } from '../core/errors.js';
+import { ApiError, existing } from '../core/errors.js';
 import { commandFingerprint, type Fingerprint, type Keyed } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, maxInstant, toRfc3339 } from '../core/instant.js';
@@ -38,12 +38,14 @@ interface WantedAct {
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
+  /** `queuedRails` are those with a queue: the workflow learns the rail from the resource's state. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly desk: PostingDesk,
     private readonly reader: Reader,
     private readonly clock: Clock,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
+    private readonly queuedRails: ReadonlySet<string> = new Set(),
   ) {
     this.commands = approvalCommands(feature);
   }
@@ -114,11 +116,13 @@ export class Approvals<Row extends Approvable> {
     const expiresAt = waiting?.expiresAt ?? row.createdAt;
     // What cannot expire is looked at again later, rather than in a tight loop.
     const soonest = this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
+    const rail = this.feature.railOf?.(row);
     return {
       status: row.status,
       required: waiting?.required ?? 0,
       received: waiting?.received ?? 0,
       expiresAt: toRfc3339(maxInstant(expiresAt, soonest)),
+      ...(rail !== undefined && this.queuedRails.has(rail) ? { rail } : {}),
     };
   }
 
@@ -185,9 +189,7 @@ export class Approvals<Row extends Approvable> {
   /** For workflows, which know only the id and act for no tenant. Throws not_found. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
     // Every Row has an id: the type parameter alone hides it.
-    const row = await this.reader.find(this.feature.table, { id } as Partial<Row>);
-    if (row === undefined) throw new ApiError(NOT_FOUND);
-    return row;
+    return existing(await this.reader.find(this.feature.table, { id } as Partial<Row>));
   }
 
   /** The key of an act that no client's key stands for. */

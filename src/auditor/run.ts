@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { firstIdAt, type Uuid } from '../core/ids.js';
+import { uuid } from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
 import { type AuditPosition, type Place, startOfAudit } from './position.js';
 import { Tally } from './tally.js';
@@ -29,11 +30,6 @@ export class AuditRun {
   private readonly firstLate: Uuid;
   /** From here on they are not: no clock that is right makes such an id during the audit. */
   private readonly firstAhead: Uuid;
-  private readonly onProgress: AuditOptions['onProgress'];
-  private readonly isOver: () => boolean;
-  private readonly signal: AbortSignal | undefined;
-  private readonly share: number;
-  private readonly aheadMs: (rows: number) => number;
   private done = 0;
   private readonly findings: Finding[] = [];
   private readonly found: Map<string, number>;
@@ -47,16 +43,11 @@ export class AuditRun {
 
   constructor(
     private readonly database: Database,
-    options: AuditOptions,
+    private readonly options: AuditOptions,
     private readonly total: number,
     position: AuditPosition = startOfAudit(Date.now()),
   ) {
     this.tenantId = options.tenantId;
-    this.onProgress = options.onProgress;
-    this.signal = options.signal;
-    this.share = options.share ?? 1;
-    this.aheadMs = options.aheadMs ?? (() => 0);
-    this.isOver = options.isOver ?? (() => false);
     this.beganAt = position.beganAt;
     this.firstLate = firstIdAt(position.beganAt + 1);
     this.firstAhead = firstIdAt(position.beganAt + LONGEST_PASS_MS);
@@ -67,7 +58,7 @@ export class AuditRun {
 
   /** Everything that `work` reads is from one moment. Reads lock nothing, so postings continue. */
   async slice<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    this.signal?.throwIfAborted();
+    this.options.signal?.throwIfAborted();
     const began = performance.now();
     const read = await this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
     await this.rest(performance.now() - began);
@@ -76,11 +67,26 @@ export class AuditRun {
 
   /** What cannot be continued later rests while there is time for it, and is then rather done soon. */
   private async rest(afterMs: number): Promise<void> {
-    if (this.rests || !this.isOver()) await this.pause(Math.min(afterMs * (1 / this.share - 1), LONGEST_REST_MS));
+    const { share = 1 } = this.options;
+    if (this.rests || !this.isOver()) await this.pause(Math.min(afterMs * (1 / share - 1), LONGEST_REST_MS));
+  }
+
+  private isOver(): boolean {
+    return this.options.isOver?.() === true;
+  }
+
+  /** Waits while it is ahead of its time. */
+  private async keepPace(): Promise<void> {
+    await this.pause(this.options.aheadMs?.(this.done) ?? 0);
   }
 
   private async pause(ms: number): Promise<void> {
-    if (ms >= 1) await sleep(ms, undefined, { signal: this.signal }).catch(() => undefined);
+    if (ms >= 1) await sleep(ms, undefined, { signal: this.options.signal }).catch(() => undefined);
+  }
+
+  /** SQL for what an audit of one tenant is bound to, by a column that names the tenant; nothing for all. */
+  own(column: string): string[] {
+    return this.tenantId === undefined ? [] : [`${column}=${uuid.literal(this.tenantId)}`];
   }
 
   /**
@@ -105,7 +111,7 @@ export class AuditRun {
   counted(what: string, rows: number): void {
     this.checked[what] = (this.checked[what] ?? 0) + rows;
     this.done += rows;
-    this.onProgress?.(Math.min(this.done, this.total), this.total);
+    this.options.onProgress?.(Math.min(this.done, this.total), this.total);
   }
 
   /** Runs the checks. Returns where it stopped, or null at the end. Throws what a check throws. */
@@ -117,7 +123,7 @@ export class AuditRun {
         [this.check, this.walks, this.memories] = [number, 0, []];
         await check.run(this);
         if (number + 1 === checks.length) return null;
-        await this.pause(this.aheadMs(this.done));
+        await this.keepPace();
         if (this.isOver()) return this.positionAt({ check: number + 1, walk: 0, after: undefined, memories: [] });
       }
       return null;
@@ -148,7 +154,7 @@ export class AuditRun {
   /** Called between two slices of a walk. Waits while it is ahead of its time. Throws AuditRests when time is up. */
   async restAfter(row: unknown): Promise<void> {
     if (!this.rests) return;
-    await this.pause(this.aheadMs(this.done));
+    await this.keepPace();
     if (!this.isOver()) return;
     this.from = { check: this.check, walk: this.walks - 1, after: row, memories: this.memories };
     throw new AuditRests('its time is over');
@@ -176,7 +182,7 @@ export class AuditRun {
           subject: '',
           message: `and ${found - MAX_FINDINGS_OF_A_CHECK} more of this kind`,
         });
-    this.onProgress?.(this.total, this.total);
+    this.options.onProgress?.(this.total, this.total);
     return { findings: this.findings, checked: this.checked };
   }
 }

@@ -5,6 +5,8 @@ import { columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import type { AuditRun } from './run.js';
 
+export type Visit<Row> = (reader: Reader, rows: readonly Row[]) => Promise<void> | void;
+
 /**
  * Walks rows in the order of a key, a slice at a time. `read` and `check` of a slice see the same snapshot, so they
  * compare data from one moment; between slices the ledger moves on.
@@ -13,7 +15,7 @@ export async function walk<Row>(
   audit: AuditRun,
   size: number,
   read: (reader: Reader, after: Row | undefined) => Promise<readonly Row[]>,
-  check: (reader: Reader, rows: readonly Row[]) => Promise<void>,
+  check: Visit<Row>,
 ): Promise<void> {
   const begun = audit.beginWalk<Row>();
   if (begun === null) return;
@@ -36,22 +38,19 @@ export function walkTable<Row extends object>(
   audit: AuditRun,
   table: Table<Row>,
   size: number,
-  check: (reader: Reader, rows: readonly Row[]) => Promise<void>,
+  check: Visit<Row>,
 ): Promise<void> {
   const key = table.key as readonly (keyof Row & string)[];
   const names = key.map((property) => table.column(property).name);
   const [first = '', second] = names;
-  const read = async (reader: Reader, after: Row | undefined): Promise<readonly Row[]> => {
+  const read = (reader: Reader, after: Row | undefined): Promise<readonly Row[]> => {
     const [one = '', other = ''] = after === undefined ? [] : key.map((of) => literal(table, of, after[of]));
     const behind = second === undefined ? `${first}>${one}` : afterKey(first, second, { first: one, second: other });
-    const conditions = [
-      ...(after === undefined ? [] : [behind]),
-      ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
-    ];
-    const rows = await reader.query(
-      `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY ${names.join(', ')} LIMIT ${size}`,
+    const conditions = [...(after === undefined ? [] : [behind]), ...audit.own('tenant_id')];
+    return reader.list(
+      table,
+      `FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY ${names.join(', ')} LIMIT ${size}`,
     );
-    return rows.map((row) => parseRow(table, row));
   };
   return walk(audit, size, read, check);
 }
@@ -94,7 +93,7 @@ async function rowsOf(
   const wanted = [...new Set(ids)];
   const found: StoredRow[] = [];
   for (let from = 0; from < wanted.length; from += ROWS_A_SLICE) {
-    const list = idList(wanted.slice(from, from + ROWS_A_SLICE)) ?? 'NULL';
+    const list = idList(wanted.slice(from, from + ROWS_A_SLICE));
     found.push(...(await reader.query(`SELECT ${columns} FROM ${table} WHERE id IN (${list})`)));
   }
   return found;
@@ -103,8 +102,8 @@ async function rowsOf(
 /** Fewer than a thousand: MariaDB turns a longer IN into a table and then reads the other tables in full. */
 export const ROWS_A_SLICE = 900;
 
-/** Distinct ids for an IN, or null when there are none. */
-export function idList(ids: Iterable<Uuid>): string | null {
+/** Distinct ids for an IN, which finds nothing when there are none. */
+export function idList(ids: Iterable<Uuid>): string {
   const distinct = Array.from(new Set(ids), (id) => uuid.literal(id));
-  return distinct.length === 0 ? null : distinct.join(',');
+  return distinct.length === 0 ? 'NULL' : distinct.join(',');
 }

@@ -291,6 +291,14 @@ export function invalidField(field: string, reason: string): Refusal {
   return fieldRefusal([{ code: 'invalid_field', field, reason }]);
 }
 
+/**
+ * `current`: the state it is in. `allowed`: those in which it would be possible. Operators read the message alone.
+ * (docs/contract.md, Invalid state)
+ */
+export function invalidState(message: string, current?: string, allowed: readonly string[] = []): Refusal {
+  return { code: 'invalid_state', message, ...(current === undefined ? {} : { details: { current, allowed } }) };
+}
+
 /** Missing and foreign resources get this same answer, to the byte. */
 export const NOT_FOUND: Refusal = { code: 'not_found', message: 'the resource does not exist' };
 
@@ -304,9 +312,10 @@ export function notFound(): ApiError {
   return new ApiError(NOT_FOUND);
 }
 
-/** Without the state that it was in: for operators, who read the message. (docs/contract.md, Invalid state) */
-export function invalidState(message: string): ApiError {
-  return new ApiError({ code: 'invalid_state', message });
+/** Throws not_found for what is not there. */
+export function existing<T>(sought: T | undefined): T {
+  if (sought === undefined) throw notFound();
+  return sought;
 }
 
 export function ledgerUnavailable(): ApiError {

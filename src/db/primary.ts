@@ -1,3 +1,4 @@
+import { Pause } from '../core/pause.js';
 import type { Connections } from './connections.js';
 import { Deadline } from './deadline.js';
 import { type Found, LOOK_TIMEOUT_MS, nameOf, PrimarySearch, SEARCH_EVERY_MS } from './primary-search.js';
@@ -35,7 +36,7 @@ export class Primary {
   private running = false;
   private isClosed = false;
   private readonly waiting = new Set<() => void>();
-  private wake: () => void = () => undefined;
+  private readonly pause = new Pause();
   private readonly search: PrimarySearch;
 
   constructor(private readonly deps: PrimaryDeps) {
@@ -70,14 +71,14 @@ export class Primary {
 
   /** Something failed: asks the server now. */
   ask(): void {
-    this.wake();
+    this.pause.end();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     const { held } = this;
     this.held = null;
-    this.wake();
+    this.pause.end();
     this.tell();
     held?.watch.close();
     await held?.connections.end();
@@ -106,7 +107,7 @@ export class Primary {
       if (found !== null) await this.hold(found);
       else {
         this.tell();
-        await this.pause(SEARCH_EVERY_MS);
+        await this.pause.for(SEARCH_EVERY_MS, false);
       }
     }
   }
@@ -122,7 +123,7 @@ export class Primary {
     this.tell();
     let isDoubted = false;
     while (this.held === held) {
-      await this.pause(Math.max(0, held.provenAt + LOOK_EVERY_MS - performance.now()));
+      await this.pause.for(Math.max(0, held.provenAt + LOOK_EVERY_MS - performance.now()), false);
       if (this.held !== held) return;
       this.deps.tls?.refresh();
       const askedAt = performance.now();
@@ -150,17 +151,6 @@ export class Primary {
     this.deps.observer.lost(nameOf(held.server), reason);
     held.watch.close();
     void held.connections.end();
-    this.wake();
-  }
-
-  /** Until the time is up or somebody asks; does not keep the process alive. */
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    this.pause.end();
   }
 }

@@ -22,6 +22,11 @@ export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string 
   );
 }
 
+/** The statement for these rows, or none where there are none. */
+export function statement<Row>(rows: readonly Row[], build: (rows: readonly Row[]) => string): string[] {
+  return rows.length === 0 ? [] : [build(rows)];
+}
+
 function insertOf<Row>(
   { name }: Table<Row>,
   columns: Table<Row>['columns'],

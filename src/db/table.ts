@@ -51,6 +51,14 @@ export function defineTable<const C extends Columns>(
   };
 }
 
+/** Parses the rows of a SELECT that are no table's: its columns have these names in snake_case. */
+export function rowParser<const C extends Columns>(
+  columns: C,
+): (stored: Readonly<Record<string, unknown>>) => RowOfColumns<C> {
+  const selected = defineTable('SELECT', columns, []);
+  return (stored) => parseRow(selected, stored);
+}
+
 export function parseRow<Row>(table: Table<Row>, stored: Readonly<Record<string, unknown>>): Row {
   const row: Record<string, unknown> = {};
   for (const { property, name, column } of table.columns) row[property] = column.parse(stored[name]);

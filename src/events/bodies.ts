@@ -1,36 +1,26 @@
-import type { Uuid } from '../core/ids.js';
-import { type Instant, toRfc3339 } from '../core/instant.js';
+import { toRfc3339 } from '../core/instant.js';
 import type { ApiVersion } from '../core/versions.js';
 import * as column from '../db/columns.js';
-import type { Reader, StoredRow } from '../db/database.js';
+import type { Reader } from '../db/database.js';
 import { EVENT_SHAPES, type EventShape, type ShortBody, shortBody } from '../db/entities/events.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { DatabaseUnavailable } from '../db/failures.js';
+import { rowParser } from '../db/table.js';
 import { eventText } from '../ledger/event-log.js';
 import { presentTransfer } from '../transfers/presenter.js';
 
-/** A row of the log, of a type that this process need not know. */
-export interface StoredEvent {
-  readonly id: Uuid;
-  readonly type: string;
-  readonly sequence: bigint;
-  readonly resourceId: Uuid;
-  readonly createdAt: Instant;
-  readonly body: string;
-}
-
 export const STORED_EVENT = 'id,type,sequence,resource_id,created_at,body';
 
-export function parseStoredEvent(row: StoredRow): StoredEvent {
-  return {
-    id: column.uuid.parse(row.id),
-    type: column.string.parse(row.type),
-    sequence: column.bigint.parse(row.sequence),
-    resourceId: column.uuid.parse(row.resource_id),
-    createdAt: column.time.parse(row.created_at),
-    body: column.string.parse(row.body),
-  };
-}
+/** A row of the log, of a type that this process need not know. */
+export const parseStoredEvent = rowParser({
+  id: column.uuid,
+  type: column.string,
+  sequence: column.bigint,
+  resourceId: column.uuid,
+  createdAt: column.time,
+  body: column.string,
+});
+export type StoredEvent = ReturnType<typeof parseStoredEvent>;
 
 interface Shape {
   readonly version: ApiVersion;

@@ -1,12 +1,19 @@
+import { ApiError, existing, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { events, type EventType } from '../db/entities/events.js';
 import type { EventGap } from '../db/entities/restores.js';
-import { literal } from '../db/statements.js';
+import { equalsSql, literal } from '../db/statements.js';
 import { parseStoredEvent, STORED_EVENT, type StoredEvent, withWholeBodies } from './bodies.js';
 import { eventsOf, gapsOf, sequencesWithin } from './places.js';
+import { isExpired, removedThrough } from './retention.js';
+
+/** Where the routes read the log. */
+export interface EventDeps {
+  readonly reader: Reader;
+}
 
 export interface EventFilter {
   readonly type?: EventType | undefined;
@@ -31,8 +38,8 @@ export interface EventPage {
 
 /**
  * A page of a tenant's log, continuing after `after` (the sequence of the last event seen; null: from where the order
- * begins). Time bounds become bounds on `sequence`: within a tenant both have the same order. (docs/contract.md,
- * Events)
+ * begins). Time bounds become bounds on `sequence`: within a tenant both have the same order. Throws invalid_field
+ * (cursor, expired) if what followed is removed, so that a follower learns what it missed. (docs/contract.md, Events)
  */
 export async function readEvents(
   reader: Reader,
@@ -61,6 +68,9 @@ export async function readEvents(
     `SELECT ${STORED_EVENT} FROM events FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
      ORDER BY sequence ${order} LIMIT ${limit + 1}`,
   );
+  // Checked after the page was read, so that nothing can be removed unnoticed in between.
+  if (after !== null && isExpired(after, order, await removedThrough(reader, tenantId)))
+    throw new ApiError(invalidField('cursor', 'expired'));
   // The statement's parts are in order, their union need not be.
   const ordered = found.sort((a, b) => Number(order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence));
   const shown = await withWholeBodies(reader, ordered.slice(0, limit));
@@ -92,12 +102,9 @@ async function readFirst(reader: Reader, owner: string): Promise<bigint | null> 
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 
-/** The Event as JSON, the same bytes every time, of a type that this process need not know; or undefined when the tenant has no such one. */
-export async function findEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string | undefined> {
-  const [row] = await reader.query(
-    `SELECT ${STORED_EVENT} FROM events WHERE id=${literal(events, 'id', id)} AND tenant_id=${literal(events, 'tenantId', tenantId)}`,
-  );
-  if (row === undefined) return undefined;
-  const [event] = await withWholeBodies(reader, [parseStoredEvent(row)]);
-  return event?.body;
+/** The Event as JSON, the same bytes every time, of a type that this process need not know. Throws not_found. */
+export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string> {
+  const rows = await reader.query(`SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`);
+  const [event] = await withWholeBodies(reader, rows.map(parseStoredEvent));
+  return existing(event).body;
 }

@@ -1,11 +1,11 @@
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding } from '../http/cursor.js';
 import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { type EventDeps, readEvent, readEvents } from './log.js';
 import { presentGap } from './presenter.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
-import type { EventLog } from './service.js';
 
-export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void {
+export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): void {
   for (const event of DESCRIBED_EVENTS) api.tells(event);
   api.get(
     '/v1/events',
@@ -23,7 +23,7 @@ export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void 
       const filter = { type: wanted.type, from: wanted['created_at[gte]'], to: wanted['created_at[lte]'] };
       const [seen] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
       const after = seen === undefined ? null : BigInt(seen);
-      const page = await events.list(caller, filter, wanted.order, after, wanted.limit);
+      const page = await readEvents(reader, caller.tenantId, filter, wanted.order, after, wanted.limit);
       const goesOn = page.hasMore || wanted.order === 'asc';
       return {
         status: 200,
@@ -45,7 +45,7 @@ export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void 
     refuses('not_found'),
     summary('Read an event'),
     async (request) => {
-      const text = await events.read(request.caller, pathId(request, 'id'));
+      const text = await readEvent(reader, request.caller.tenantId, pathId(request, 'id'));
       return { status: 200, body: JSON.parse(text) as unknown };
     },
   );

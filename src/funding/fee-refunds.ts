@@ -234,7 +234,7 @@ export async function approveRefund(
   const standing = await standingRefund(deps.database.reader, tenantId, name);
   assertEven(name, standing);
   if (standing.ofFeeAccounts.some(({ direction, status }) => direction === 'out' && status === 'proposed'))
-    throw invalidState(`more was proposed under ${name} meanwhile: look at it again`);
+    throw new ApiError(invalidState(`more was proposed under ${name} meanwhile: look at it again`));
   await inSteps([...toPayers, ...putBack], steps, (adjustment) => approveAdjustment(deps, adjustment, by));
 }
 

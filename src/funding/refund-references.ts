@@ -41,7 +41,7 @@ export function feeAccountReference(name: string, accountId: Uuid, tries: number
 }
 
 function referenceOf(name: string, id: Uuid, tries: number): string {
-  if (tries > LAST_TRY) throw invalidState(`${name}.${id} was rejected ${LAST_TRY} times`);
+  if (tries > LAST_TRY) throw new ApiError(invalidState(`${name}.${id} was rejected ${LAST_TRY} times`));
   return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
 }
 

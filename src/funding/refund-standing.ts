@@ -1,6 +1,6 @@
 import { type Amount, type Asset, formatAmount } from '../core/amount.js';
 import { groupBy } from '../core/collections.js';
-import { invalidState } from '../core/errors.js';
+import { ApiError, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { asset as assetColumn, bigint, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
@@ -123,8 +123,10 @@ export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: St
   const took = new Set(ofPayers.map(({ feeAccountId }) => feeAccountId));
   const foreign = ofFeeAccounts.filter(({ status, accountId }) => status === 'proposed' && !took.has(accountId));
   for (const { reference } of [...strays, ...foreign])
-    throw invalidState(
-      `${reference} does not belong to ${name} as it is proposed: find out who proposed it and why, and reject it, or propose the refund again if that stopped half-way`,
+    throw new ApiError(
+      invalidState(
+        `${reference} does not belong to ${name} as it is proposed: find out who proposed it and why, and reject it, or propose the refund again if that stopped half-way`,
+      ),
     );
   const ofTheirs = ofFeeAccounts.map((part) => ({ ...part, feeAccountId: part.accountId }));
   const alive = [...ofTheirs, ...ofPayers].filter((one) => isAlive(one) && took.has(one.feeAccountId));
@@ -132,8 +134,10 @@ export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: St
     for (const [asset, own] of groupBy(parts, (one) => one.asset)) {
       const [out, back] = [sumOf(own, 'out', asset), sumOf(own, 'in', asset)];
       if (out.raw !== back.raw)
-        throw invalidState(
-          `under ${name} the fee account ${feeAccountId} would give ${formatAmount(out)} and ${formatAmount(back)} would go back: a part was rejected, or not all of it was proposed; propose it again first`,
+        throw new ApiError(
+          invalidState(
+            `under ${name} the fee account ${feeAccountId} would give ${formatAmount(out)} and ${formatAmount(back)} would go back: a part was rejected, or not all of it was proposed; propose it again first`,
+          ),
         );
     }
 }

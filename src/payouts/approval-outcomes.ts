@@ -1,7 +1,8 @@
-import type { Refusal } from '../core/errors.js';
+import { invalidState, type Refusal } from '../core/errors.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
+import type { Approvals } from '../approvals/service.js';
 import type { HoldChange, LockedState, Writes } from '../ledger/desk/types.js';
 import { payoutEvent } from './decide.js';
 import { calmed, nextInstant } from './rules.js';
@@ -17,6 +18,7 @@ export const payoutApproval: ApprovalFeature<Payout> = {
   },
   operations: { approve: 'approvePayout', cancel: 'cancelPayout', alsoCanceledIn: ['approved'] },
   endRefusal: contradictionRefusal,
+  railOf: ({ rail }) => rail,
   // Ending one posts nothing: the held money becomes available again.
   accountsOf: ({ sourceAccountId }) => [sourceAccountId],
   granted,
@@ -33,15 +35,15 @@ export const payoutApproval: ApprovalFeature<Payout> = {
     }),
 };
 
+/** What members, the staff and time do to one. */
+export type PayoutApprovals = Approvals<Payout>;
+
 /** The rail knows, or has to be asked after a restore, of an order that it was never given here: it may be paid. */
 function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved')) return null;
-  return {
-    code: 'invalid_state',
-    message:
-      'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that',
-    details: { current: status, allowed: [] },
-  };
+  const message =
+    'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that';
+  return invalidState(message, status, []);
 }
 
 /** The last approval: verification and status are checked once more, then it proceeds. */

@@ -1,4 +1,4 @@
-import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import { invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Reader } from '../db/database.js';
 import {
   type Payout,
@@ -113,22 +113,17 @@ export function openResolution({ id: payoutId }: Payout, state: LockedState): Pa
 }
 
 function endedAlready({ status }: Payout): Refusal {
-  const details = { current: status, allowed: ['in_progress'] };
-  return { code: 'invalid_state', message: `the payout is ${status}: it is not given to its rail`, details };
+  return invalidState(`the payout is ${status}: it is not given to its rail`, status, ['in_progress']);
 }
 
-const TAKEN: Refusal = {
-  code: 'invalid_state',
-  message: 'the rail has taken it meanwhile: it is not given again',
-  details: { current: 'taken', allowed: ['never_heard_of'] },
-};
-const BEING_RESOLVED: Refusal = {
-  code: 'invalid_state',
-  message: 'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
-  details: { current: 'proposed', allowed: ['none_proposed'] },
-};
-export const ACCOUNT_CANNOT_SEND: Refusal = {
-  code: 'invalid_state',
-  message: 'its account may not send: it is not given to the rail before it may',
-  details: { current: 'frozen', allowed: ['active'] },
-};
+const TAKEN = invalidState('the rail has taken it meanwhile: it is not given again', 'taken', ['never_heard_of']);
+const BEING_RESOLVED = invalidState(
+  'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
+  'proposed',
+  ['none_proposed'],
+);
+export const ACCOUNT_CANNOT_SEND = invalidState(
+  'its account may not send: it is not given to the rail before it may',
+  'frozen',
+  ['active'],
+);

@@ -1,7 +1,7 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Payout } from '../db/entities/payouts.js';
-import { waitingOf } from '../approvals/rules.js';
+import { presentApproval } from '../approvals/presenter.js';
 import type { z } from '../http/zod.js';
 import { transitionsOf } from './rules.js';
 import type { PayoutSchema } from './schemas.js';
@@ -26,17 +26,10 @@ export function presentPayout(payout: Payout): z.output<typeof PayoutSchema> {
     fee: amountJson({ raw: payout.feeRaw, asset }),
     description: payout.description,
     created_at: toRfc3339(payout.createdAt),
-    approval: approvalOf(payout),
+    approval: presentApproval(payout),
     rejection: payout.rejectionCode === null ? null : { code: payout.rejectionCode, reason: payout.rejectionReason },
     failure: payout.failureCode === null ? null : { code: payout.failureCode, message: payout.failureMessage ?? '' },
     rail_reference: payout.railReference,
     status_transitions: transitionsOf(payout).map(({ status, at }) => ({ status, at: toRfc3339(at) })),
   };
-}
-
-/** Null where none was needed. */
-function approvalOf(payout: Payout): z.output<typeof PayoutSchema>['approval'] {
-  const waiting = waitingOf(payout);
-  if (waiting === null) return null;
-  return { required: waiting.required, received: waiting.received, expires_at: toRfc3339(waiting.expiresAt) };
 }

@@ -1,5 +1,5 @@
 import { recordAct } from '../access/audit-log.js';
-import { ApiError } from '../core/errors.js';
+import { ApiError, invalidState } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { type Instant, maxInstant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
@@ -84,20 +84,22 @@ async function voided(
   await transact(database, (transaction) => recordAct(transaction, by, clock(), act));
   const said = await conversation.call(payout, 'void', (rail) => rail.void(subjectId));
   if (said !== 'silent') return said;
-  throw new ApiError({
-    code: 'invalid_state',
-    message: 'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later',
-    details: { current: status, allowed: ['voided'] },
-  });
+  throw notVoided(
+    status,
+    'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later',
+  );
+}
+
+function notVoided(current: Payout['status'], message: string): ApiError {
+  return new ApiError(invalidState(message, current, ['voided']));
 }
 
 /** A rail that is missing only here is not gone: it has to be asked before money is given back. */
 function notConfigured({ rail, status }: Payout): ApiError {
-  return new ApiError({
-    code: 'invalid_state',
-    message: `the rail ${rail} is not configured here, but workers have it or had it within a day, so nothing was given back: approve it with their PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS`,
-    details: { current: status, allowed: ['voided'] },
-  });
+  return notVoided(
+    status,
+    `the rail ${rail} is not configured here, but workers have it or had it within a day, so nothing was given back: approve it with their PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS`,
+  );
 }
 
 /** When the last of what restores have lost of the payout ended; null: nothing was lost since it exists. */
@@ -115,9 +117,8 @@ async function refused(
   said: RailStatement,
 ): Promise<never> {
   const { status } = await conversation.report(payout, 'void', said);
-  throw new ApiError({
-    code: 'invalid_state',
-    message: `the rail says that it is ${said.status}, so it is not resolved as ${outcome}: the payout is ${status}, and the proposal stays open`,
-    details: { current: status, allowed: ['voided'] },
-  });
+  throw notVoided(
+    status,
+    `the rail says that it is ${said.status}, so it is not resolved as ${outcome}: the payout is ${status}, and the proposal stays open`,
+  );
 }

@@ -1,5 +1,5 @@
 import { fundsRefusal } from '../accounts/rules.js';
-import type { Refusal } from '../core/errors.js';
+import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Payout, PayoutRailEvent, PayoutResolution } from '../db/entities/payouts.js';
@@ -29,13 +29,9 @@ const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout[
 export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutResolution['outcome']): Refusal | null {
   const allowed = POSSIBLE_IN[outcome];
   if (!allowed.includes(status))
-    return {
-      code: 'invalid_state',
-      message: `the payout is ${status}: it cannot be resolved as ${outcome}`,
-      details: { current: status, allowed },
-    };
+    return invalidState(`the payout is ${status}: it cannot be resolved as ${outcome}`, status, allowed);
   if (outcome !== 'unchanged' || stuckSince !== null) return null;
-  return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
+  return invalidState('nothing is raised', status, ['stuck']);
 }
 
 /** How many different things these say, however often. */
@@ -54,11 +50,8 @@ export interface Seen {
 export function unseenRefusal(payout: Payout, seen: Seen, heard: readonly PayoutRailEvent[]): Refusal | null {
   const news = newsSince(payout, seen, heard);
   if (news === null) return null;
-  return {
-    code: 'invalid_state',
-    message: `${news} since you looked at it: look again, and propose what is right now`,
-    details: { current: payout.status, allowed: ['as_seen'] },
-  };
+  const message = `${news} since you looked at it: look again, and propose what is right now`;
+  return invalidState(message, payout.status, ['as_seen']);
 }
 
 /**
@@ -72,11 +65,11 @@ export function overtakenRefusal(
 ): Refusal | null {
   const news = newsSince(payout, { status: payoutStatus, contradictions: contradictions ?? -1 }, heard);
   if (news === null) return null;
-  return {
-    code: 'invalid_state',
-    message: `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
-    details: { current: payout.status, allowed: ['unchanged_since_proposed'] },
-  };
+  return invalidState(
+    `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
+    payout.status,
+    ['unchanged_since_proposed'],
+  );
 }
 
 function newsSince({ status }: Payout, seen: Seen, heard: readonly PayoutRailEvent[]): string | null {
@@ -107,36 +100,31 @@ function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at
   // It may have been handed over again in the lost time.
   const until = instant(maxInstant(handed, release.lostUntil ?? handed) + release.quietMs);
   if (at >= until) return null;
-  return {
-    code: 'invalid_state',
-    message: `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`,
-    details: { current: 'in_progress', allowed: ['completed'] },
-  };
+  return invalidState(
+    `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`,
+    'in_progress',
+    ['completed'],
+  );
 }
 
-const FEE_ACCOUNT_CLOSED: Refusal = {
-  code: 'invalid_state',
-  message:
-    'the account that gets its fee is closed: resolve it as unchanged, and take the amount from its account by an adjustment',
-  details: { current: 'closed', allowed: ['active', 'frozen'] },
-};
-const NOT_ASKED: Refusal = {
-  code: 'invalid_state',
-  message: 'the rail has not said that it will never pay this: approve the resolution again',
-  details: { current: 'in_progress', allowed: ['completed'] },
-};
-export const OPEN_ALREADY: Refusal = {
-  code: 'invalid_state',
-  message: 'a resolution is proposed already: it is approved or rejected first',
-  details: { current: 'proposed', allowed: ['none_proposed'] },
-};
-export const ANOTHER_OPEN: Refusal = {
-  code: 'invalid_state',
-  message: 'another resolution is proposed in its place: open the payout again, and decide on that one',
-  details: { current: 'proposed_anew', allowed: ['as_seen'] },
-};
-export const NOTHING_OPEN: Refusal = {
-  code: 'invalid_state',
-  message: 'no resolution is proposed',
-  details: { current: 'none_proposed', allowed: ['proposed'] },
-};
+const FEE_ACCOUNT_CLOSED = invalidState(
+  'the account that gets its fee is closed: resolve it as unchanged, and take the amount from its account by an adjustment',
+  'closed',
+  ['active', 'frozen'],
+);
+const NOT_ASKED = invalidState(
+  'the rail has not said that it will never pay this: approve the resolution again',
+  'in_progress',
+  ['completed'],
+);
+export const OPEN_ALREADY = invalidState(
+  'a resolution is proposed already: it is approved or rejected first',
+  'proposed',
+  ['none_proposed'],
+);
+export const ANOTHER_OPEN = invalidState(
+  'another resolution is proposed in its place: open the payout again, and decide on that one',
+  'proposed_anew',
+  ['as_seen'],
+);
+export const NOTHING_OPEN = invalidState('no resolution is proposed', 'none_proposed', ['proposed']);

@@ -4,7 +4,6 @@ import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
 import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
-import type { PayoutApprovals } from './approvals.js';
 import { presentPayout } from './presenter.js';
 import { payoutList } from './reading.js';
 import {
@@ -16,6 +15,7 @@ import {
   RejectPayoutBody,
 } from './schemas.js';
 import type { Payouts } from './service.js';
+import type { PayoutApprovals } from './approval-outcomes.js';
 
 export function payoutRoutes(api: Api, payouts: Payouts, reader: OperationReader, cursors: Cursors): void {
   create(api, payouts);

@@ -1,10 +1,10 @@
-import { MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
+import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
+import { APPROVABLE, APPROVAL, REJECTION, rejectBody, RejectionSchema } from '../approvals/schemas.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
   amountField,
-  AmountSchema,
   boundedOfAsset,
   countryField,
   instantSchema,
@@ -79,15 +79,8 @@ export const PayoutSchema = z
       }),
       holder_name: z.string(),
     }),
-    amount: AmountSchema,
-    fee: AmountSchema,
-    description: z.string().nullable(),
-    created_at: instantSchema,
-    approval: z
-      .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
-      .nullable()
-      .openapi({ description: 'The approvals it waits or waited for; null if none were needed.' }),
-    rejection: z.object({ code: z.string(), reason: z.string().nullable() }).nullable().openapi({
+    ...APPROVABLE,
+    rejection: RejectionSchema.openapi({
       description: '`rejected` by a person, or the code of the rule that refused it at its last approval.',
     }),
     failure: z.object({ code: z.string(), message: z.string() }).nullable().openapi({
@@ -136,7 +129,6 @@ function through(
   const transitions = statuses.map((status, index) => ({ status, at: index === 0 ? EXAMPLE.at : EXAMPLE.later }));
   return { status: transitions.at(-1)?.status ?? statuses[0], status_transitions: transitions };
 }
-const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
 const FAILURE = { code: 'account_closed', message: 'the account is closed' };
 const SENT = { ...APPROVED, rail_reference: 'R-20261121-000417' };
 
@@ -145,7 +137,7 @@ export const PAYOUT_EXAMPLES = {
   approved: { ...APPROVED, ...through('pending_approval', 'approved'), approval: { ...APPROVAL, received: 1 } },
   rejected: {
     ...{ ...APPROVED, ...through('pending_approval', 'rejected'), approval: APPROVAL },
-    rejection: { code: 'rejected', reason: 'The invoice was paid already' },
+    rejection: REJECTION,
   },
   canceled: { ...APPROVED, ...through('approved', 'canceled') },
   completed: { ...SENT, ...through('approved', 'in_progress', 'completed') },
@@ -153,10 +145,7 @@ export const PAYOUT_EXAMPLES = {
   returned: { ...SENT, ...through('approved', 'in_progress', 'completed', 'returned'), failure: FAILURE },
 } satisfies Record<string, z.input<typeof PayoutSchema>>;
 
-export const RejectPayoutBody = z
-  .strictObject({ reason: textField({ min: 1, max: MAX_REASON }).refine((text) => text.trim() !== '', 'too_short') })
-  .openapi('RejectPayout');
-exampled(RejectPayoutBody, { reason: 'The invoice was paid already' });
+export const RejectPayoutBody = rejectBody('RejectPayout');
 
 export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
 

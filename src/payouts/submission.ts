@@ -1,4 +1,4 @@
-import { ApiError, NOT_FOUND } from '../core/errors.js';
+import { ApiError, existing } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
@@ -135,8 +135,6 @@ export class Submissions {
   }
 
   private async read(id: Uuid): Promise<Payout> {
-    const payout = await this.deps.conversation.deps.database.reader.find(payouts, { id });
-    if (payout === undefined) throw new ApiError(NOT_FOUND);
-    return payout;
+    return existing(await this.deps.conversation.deps.database.reader.find(payouts, { id }));
   }
 }

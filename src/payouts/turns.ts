@@ -1,4 +1,4 @@
-import { ApiError, NOT_FOUND } from '../core/errors.js';
+import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
@@ -35,8 +35,7 @@ export class RailTurns {
   }
 
   private async take(id: Uuid, call: () => ReturnType<Submissions['submit']>): Promise<Turn> {
-    const payout = await this.reader.find(payouts, { id });
-    if (payout === undefined) throw new ApiError(NOT_FOUND);
+    const payout = existing(await this.reader.find(payouts, { id }));
     if (isUnfinished(payout) && !(await this.breakers.isClosed(payout.rail))) return { payout, isHeld: true };
     const { payout: handed, isFrozen } = await call();
     return { payout: handed, isHeld: isFrozen, isFrozen };

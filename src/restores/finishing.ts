@@ -28,10 +28,12 @@ type Progress = (what: string, done: number, total: number) => void;
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);
-  if (open === undefined) throw invalidState('this database was never restored');
+  if (open === undefined) throw new ApiError(invalidState('this database was never restored'));
   if (open.finishedAt !== null) return open;
   if (open.beganById === null)
-    throw invalidState('nobody has said yet to which moment the database was restored: restore begin --help');
+    throw new ApiError(
+      invalidState('nobody has said yet to which moment the database was restored: restore begin --help'),
+    );
   const refusal = secondPersonRefusal(open.beganById, by.id);
   if (refusal !== null) throw new ApiError(refusal);
   return open;

@@ -66,8 +66,10 @@ export async function beginRestore(
     const open = await transaction.select(restores, { finishedAt: null }, { orderBy: IN_TIME, forUpdate: true });
     const noticed = leading(open);
     if (noticed !== undefined && noticed.beganById !== null)
-      throw invalidState(
-        `a restore was begun at ${toRfc3339(noticed.beganAt)} by ${noticed.beganBy ?? 'nobody'}: finish that one`,
+      throw new ApiError(
+        invalidState(
+          `a restore was begun at ${toRfc3339(noticed.beganAt)} by ${noticed.beganBy ?? 'nobody'}: finish that one`,
+        ),
       );
     const begun: Restore = {
       ...(noticed ?? newRestore('operator', now)),

@@ -25,7 +25,7 @@ export async function proposeFactorReset(
   return transact(database, async (transaction) => {
     await lock(transaction, person);
     if ((await openReset(transaction, person)) !== undefined)
-      throw invalidState(`a new authenticator of ${person.name} is proposed already`);
+      throw new ApiError(invalidState(`a new authenticator of ${person.name} is proposed already`));
     const made = { id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() } as const;
     const reset: StaffFactorReset = { ...made, proposedById: by.id, decidedById: null, decidedAt: null };
     await transaction.execute(insertSql(staffFactorResets, [reset]));
@@ -88,7 +88,7 @@ function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
 
 /** The person's row guards proposals for them. */
 async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
-  if (kind !== 'person') throw invalidState('a service has no authenticator');
+  if (kind !== 'person') throw new ApiError(invalidState('a service has no authenticator'));
   await transaction.find(staff, { id }, { forUpdate: true });
 }
 

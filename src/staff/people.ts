@@ -87,7 +87,9 @@ async function keepManager(transaction: Transaction, { id, name }: Staff): Promi
     mayManage,
   );
   if (managers.length === 1 && managers[0]?.id === id)
-    throw invalidState(`${name} is the last person who may manage the staff: let another one manage first`);
+    throw new ApiError(
+      invalidState(`${name} is the last person who may manage the staff: let another one manage first`),
+    );
 }
 
 function mayManage({ rights, factorSecret }: Staff): boolean {

@@ -1,11 +1,11 @@
 import type { BatchControlDeps } from '../batches/control.js';
 import type { Uuid } from '../core/ids.js';
-import type { PayoutApprovals } from '../payouts/approvals.js';
 import type { ReleaseDeps } from '../payouts/release.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffDeps } from '../staff/verification.js';
 import type { ProviderSettings } from '../staff/provider.js';
-import type { TransferApprovals } from '../transfers/approvals.js';
+import type { TransferApprovals } from '../transfers/approval-outcomes.js';
+import type { PayoutApprovals } from '../payouts/approval-outcomes.js';
 
 /** What the desk acts and reads with: the same services as elsewhere. */
 export interface DeskDeps extends StaffDeps, BatchControlDeps {

@@ -194,12 +194,6 @@ export interface DrainState {
   readonly isOver?: boolean;
 }
 
-export interface AuditSummary {
-  readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
-  readonly rows: number;
-  readonly findings: number;
-}
-
 /** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …, "code": …}` as above. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 

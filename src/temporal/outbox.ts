@@ -2,9 +2,9 @@ import { compareText } from '../core/collections.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { integer, nullable, string, time, uuid } from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { Database, Reader } from '../db/database.js';
 import { outbox, type OutboxRow, WAITING_TYPES, type WaitingType } from '../db/entities/outbox.js';
-import { columnList, insertSql, knownValuesSql, literal, literals } from '../db/statements.js';
+import { columnList, equalsSql, insertSql, knownValuesSql, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { OUTBOX_SHARDS, outboxEntry } from './outbox-entry.js';
@@ -66,7 +66,7 @@ export class Outbox {
       const rows = found.sort((a, b) => a.dueAt - b.dueAt || compareText(a.id, b.id)).slice(0, limit);
       if (rows.length > 0)
         await transaction.execute(
-          `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE id IN (${idsOf(rows)})`,
+          `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE ${among(rows)}`,
         );
       return rows;
     });
@@ -75,7 +75,7 @@ export class Outbox {
   /** Removes entries that Temporal has accepted, or that need no relaying. */
   async remove(rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {
     if (rows.length === 0) return;
-    await this.write(`DELETE FROM outbox WHERE id IN (${idsOf(rows)})`);
+    await this.write(`DELETE FROM outbox WHERE ${among(rows)}`);
   }
 
   /** Postpones entries, longer after each failure; an entry that keeps failing by its own fault becomes a dead letter. */
@@ -91,7 +91,7 @@ export class Outbox {
   /** Returns claimed entries that were not tried: they are due again at once. */
   async giveBack(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
-    await this.write(`UPDATE outbox SET due_at=created_at WHERE id IN (${idsOf(rows)})`);
+    await this.write(`UPDATE outbox SET due_at=created_at WHERE ${among(rows)}`);
   }
 
   /** Writes entries for resources whose workflow must learn of them. Returns how many. */
@@ -102,15 +102,6 @@ export class Outbox {
     const now = this.clock();
     const rows = resources.map((resource) => ({ ...outboxEntry({ ...resource, outboxId: newId() }, now), dueAt: now }));
     await this.write(insertSql(outbox, rows));
-  }
-
-  /** Those of these resources that have an entry, including dead letters. */
-  async known(resourceIds: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
-    if (resourceIds.length === 0) return new Set();
-    const rows = await this.database.reader.query(
-      `SELECT resource_id FROM outbox WHERE resource_id IN (${literals(outbox, 'resourceId', resourceIds)})`,
-    );
-    return new Set(rows.map((row) => uuid.parse(row.resource_id)));
   }
 
   async depth(): Promise<OutboxDepth> {
@@ -175,12 +166,15 @@ export function dueSql(limit: number, shards: readonly number[], now: Instant): 
   );
 }
 
-function idsOf(rows: readonly Pick<OutboxRow, 'id'>[]): string {
-  return literals(
-    outbox,
-    'id',
-    rows.map((row) => row.id),
-  );
+/** Those of these resources that have an entry, including dead letters. */
+export async function announced(reader: Reader, resourceId: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
+  if (resourceId.length === 0) return new Set();
+  const rows = await reader.query(`SELECT resource_id FROM outbox WHERE ${equalsSql(outbox, { resourceId })}`);
+  return new Set(rows.map((row) => uuid.parse(row.resource_id)));
+}
+
+function among(rows: readonly Pick<OutboxRow, 'id'>[]): string {
+  return equalsSql(outbox, { id: rows.map(({ id }) => id) });
 }
 
 function conditionsOf({ tenantId, resourceId, isDead = false }: OutboxFilter): string {

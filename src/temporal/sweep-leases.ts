@@ -1,9 +1,11 @@
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { nullable, string, time, uuid } from '../db/columns.js';
+import { Pause } from '../core/pause.js';
+import { time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { sweepLeases, sweepWorkers } from '../db/entities/sweeps.js';
-import { insertSql, literals } from '../db/statements.js';
+import { equalsSql, insertSql, literals, statement } from '../db/statements.js';
+import { parseRow, rowParser } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type LeasePlan, type LeaseState, type LiveWorker, planLeases } from './lease-plan.js';
 
@@ -22,6 +24,7 @@ const LOOK_MS = 250;
 const FORGOTTEN_DAYS = 1;
 const NOW = 'UTC_TIMESTAMP(3)';
 const FOR_A_LEASE = `${NOW} + INTERVAL ${LEASE_MS * 1_000} MICROSECOND`;
+const parseWorker = rowParser({ id: uuid, startedAt: time });
 const NOBODYS = { holder: null, takenAt: instant(0), leaseUntil: instant(0) } as const;
 
 export interface LeaseObserver {
@@ -56,7 +59,7 @@ export class SweepLeases {
   private isPrepared = false;
   private isStopping = false;
   private waiters = new Set<() => void>();
-  private wake: () => void = () => undefined;
+  private readonly pause = new Pause();
   private beating: Promise<void> = Promise.resolve();
   private looking: NodeJS.Timeout | undefined;
 
@@ -87,6 +90,7 @@ export class SweepLeases {
   /** Interrupts the rounds; no new one begins. */
   interrupt(): void {
     this.isStopping = true;
+    this.pause.close();
     for (const { rounds } of this.held.values()) for (const round of rounds) round.abort();
     this.wakeWaiters();
   }
@@ -95,7 +99,6 @@ export class SweepLeases {
   async stop(): Promise<void> {
     this.interrupt();
     clearInterval(this.looking);
-    this.wake();
     await this.beating;
     const me = uuid.literal(this.workerId);
     await this.write([
@@ -128,7 +131,7 @@ export class SweepLeases {
       } catch (fault) {
         this.observer.failed('leases', fault);
       }
-      await this.pause();
+      await this.pause.for(BEAT_MS);
     }
   }
 
@@ -155,17 +158,16 @@ export class SweepLeases {
 
   private beatSql(renewed: readonly string[], leaving: readonly string[], take: readonly string[]): string[] {
     const me = uuid.literal(this.workerId);
-    const among = (names: readonly string[]): string => `name IN (${literals(sweepLeases, 'name', names)})`;
-    const seen = `UPDATE sweep_workers SET seen_until=${FOR_A_LEASE} WHERE id=${me}`;
-    const kept = `UPDATE sweep_leases SET lease_until=${FOR_A_LEASE} WHERE ${among(renewed)} AND holder=${me}`;
-    const left = `UPDATE sweep_leases SET lease_until=${NOW} WHERE ${among(leaving)} AND holder=${me}`;
-    const taken = `UPDATE sweep_leases SET holder=${me}, taken_at=${NOW}, lease_until=${FOR_A_LEASE}
-      WHERE ${among(take)} AND lease_until<=${NOW}`;
+    const change = (set: string, names: readonly string[], where: string): string[] =>
+      statement(
+        names,
+        () => `UPDATE sweep_leases SET ${set} WHERE ${equalsSql(sweepLeases, { name: names })} AND ${where}`,
+      );
     return [
-      seen,
-      ...(renewed.length > 0 ? [kept] : []),
-      ...(leaving.length > 0 ? [left] : []),
-      ...(take.length > 0 ? [taken] : []),
+      `UPDATE sweep_workers SET seen_until=${FOR_A_LEASE} WHERE id=${me}`,
+      ...change(`lease_until=${FOR_A_LEASE}`, renewed, `holder=${me}`),
+      ...change(`lease_until=${NOW}`, leaving, `holder=${me}`),
+      ...change(`holder=${me}, taken_at=${NOW}, lease_until=${FOR_A_LEASE}`, take, `lease_until<=${NOW}`),
     ];
   }
 
@@ -202,13 +204,8 @@ export class SweepLeases {
     return {
       // Without a lease there is nothing to plan.
       now: leases[0] === undefined ? instant(0) : time.parse(leases[0].now),
-      leases: leases.map((row) => ({
-        name: string.parse(row.name),
-        holder: nullable(uuid).parse(row.holder),
-        takenAt: time.parse(row.taken_at),
-        leaseUntil: time.parse(row.lease_until),
-      })),
-      workers: workers.map((row) => ({ id: uuid.parse(row.id), startedAt: time.parse(row.started_at) })),
+      leases: leases.map((row) => parseRow(sweepLeases, row)),
+      workers: workers.map(parseWorker),
     };
   }
 
@@ -241,16 +238,5 @@ export class SweepLeases {
     const waiting = [...this.waiters];
     this.waiters = new Set();
     for (const wake of waiting) wake();
-  }
-
-  private async pause(): Promise<void> {
-    if (this.isStopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, BEAT_MS);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -5,7 +5,7 @@ import type { WaitingType } from '../db/entities/outbox.js';
 import { type SweepPass, sweepPasses } from '../db/entities/sweeps.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { Outbox } from './outbox.js';
+import { announced, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WaitingSource } from './waiting.js';
 
@@ -109,7 +109,10 @@ async function tellSlice(
   if (source === undefined) return { count: 0, last: null };
   const { resourceType } = source;
   const found = await source.longWaiting(database.reader, madeBefore, after, limit);
-  const known = await outbox.known(found.map(({ id }) => id));
+  const known = await announced(
+    database.reader,
+    found.map(({ id }) => id),
+  );
   const untold = found.filter(({ id }) => !known.has(id));
   await outbox.add(untold.map(({ id, tenantId }) => ({ tenantId, resourceType, resourceId: id })));
   if (untold.length > 0) onTold(resourceType, untold.length);

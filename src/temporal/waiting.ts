@@ -4,7 +4,7 @@ import { time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { WaitingType } from '../db/entities/outbox.js';
 import { columnList, literals } from '../db/statements.js';
-import { parseRow, type Table } from '../db/table.js';
+import { parseRow, rowParser, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
 export interface WantedWorkflow {
@@ -55,6 +55,8 @@ interface SourceSpec<Row> extends Pick<WaitingSource, 'resourceType' | 'workflow
   readonly about: (row: Row) => Pick<WantedWorkflow, 'summary' | 'input'> & Partial<Pick<WantedWorkflow, 'status'>>;
 }
 
+const parseLong = rowParser({ id: uuid, tenantId: uuid });
+
 /** How the bridge to Temporal sees a feature's resources in these states. */
 export function waitingSource<Row extends WaitingRow>(spec: SourceSpec<Row>): WaitingSource {
   const { table, states, from, about, ...named } = spec;
@@ -80,7 +82,7 @@ export function waitingSource<Row extends WaitingRow>(spec: SourceSpec<Row>): Wa
         `SELECT t.id, t.tenant_id FROM ${from} AND t.created_at<${time.literal(madeBefore)}${behind}
          ORDER BY t.id LIMIT ${Math.trunc(limit)}`,
       );
-      return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
+      return rows.map(parseLong);
     },
   };
 }

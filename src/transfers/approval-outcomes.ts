@@ -3,6 +3,7 @@ import { NOT_FOUND } from '../core/errors.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
+import type { Approvals } from '../approvals/service.js';
 import type { LockedState } from '../ledger/desk/types.js';
 import { completion, creditRefusal, endEvent } from './decide.js';
 import { WAITING_TRANSFERS } from './waiting.js';
@@ -27,6 +28,9 @@ export const transferApproval: ApprovalFeature<Transfer> = {
   ended: (transfer, action, reason) => rejected(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
   expired: (transfer) => ending({ ...transfer, status: 'expired' }),
 };
+
+/** What members, the staff and time do to one. */
+export type TransferApprovals = Approvals<Transfer>;
 
 const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' } as const;
 

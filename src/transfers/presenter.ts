@@ -1,7 +1,7 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
-import { waitingOf } from '../approvals/rules.js';
+import { presentApproval } from '../approvals/presenter.js';
 import type { z } from '../http/zod.js';
 import type { TransferSchema } from './schemas.js';
 
@@ -18,15 +18,8 @@ export function presentTransfer(transfer: Transfer): z.output<typeof TransferSch
     fee: amountJson({ raw: transfer.feeRaw, asset }),
     description: transfer.description,
     created_at: toRfc3339(transfer.createdAt),
-    approval: approvalOf(transfer),
+    approval: presentApproval(transfer),
     rejection:
       transfer.rejectionCode === null ? null : { code: transfer.rejectionCode, reason: transfer.rejectionReason },
   };
-}
-
-/** Null where none was needed. (docs/contract.md, Transfers) */
-function approvalOf(transfer: Transfer): z.output<typeof TransferSchema>['approval'] {
-  const waiting = waitingOf(transfer);
-  if (waiting === null) return null;
-  return { required: waiting.required, received: waiting.received, expires_at: toRfc3339(waiting.expiresAt) };
 }

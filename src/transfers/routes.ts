@@ -4,7 +4,6 @@ import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
 import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
-import type { TransferApprovals } from './approvals.js';
 import { presentTransfer } from './presenter.js';
 import { transferList } from './reading.js';
 import {
@@ -16,6 +15,7 @@ import {
   TransferSchema,
 } from './schemas.js';
 import type { Transfers } from './service.js';
+import type { TransferApprovals } from './approval-outcomes.js';
 
 export function transferRoutes(api: Api, transfers: Transfers, reader: OperationReader, cursors: Cursors): void {
   create(api, transfers);

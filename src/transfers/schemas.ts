@@ -1,12 +1,11 @@
-import { MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
+import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { TRANSFER_STATUSES } from '../db/entities/operations.js';
+import { APPROVABLE, APPROVAL, REJECTION, rejectBody, RejectionSchema } from '../approvals/schemas.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
   amountField,
-  AmountSchema,
   boundedOfAsset,
-  instantSchema,
   optional,
   pageSchema,
   textField,
@@ -44,15 +43,8 @@ export const TransferSchema = z
     status: z.enum(TRANSFER_STATUSES),
     source_account: uuidSchema,
     destination: z.object({ type: z.literal('account'), account_id: uuidSchema }),
-    amount: AmountSchema,
-    fee: AmountSchema,
-    description: z.string().nullable(),
-    created_at: instantSchema,
-    approval: z
-      .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
-      .nullable()
-      .openapi({ description: 'The approvals it waits or waited for; null if none were needed.' }),
-    rejection: z.object({ code: z.string(), reason: z.string().nullable() }).nullable().openapi({
+    ...APPROVABLE,
+    rejection: RejectionSchema.openapi({
       description:
         '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval.',
     }),
@@ -74,13 +66,12 @@ const COMPLETED: z.input<typeof TransferSchema> = {
 };
 exampled(TransferSchema, COMPLETED);
 
-const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
 export const TRANSFER_EXAMPLES = {
   pending: { ...COMPLETED, status: 'pending_approval', approval: APPROVAL },
   approved: { ...COMPLETED, approval: { ...APPROVAL, received: 1 } },
   rejected: {
     ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL },
-    rejection: { code: 'rejected', reason: 'The invoice was paid already' },
+    rejection: REJECTION,
   },
   canceled: {
     ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL },
@@ -89,12 +80,7 @@ export const TRANSFER_EXAMPLES = {
   expired: { ...COMPLETED, status: 'expired', approval: APPROVAL },
 } satisfies Record<string, z.input<typeof TransferSchema>>;
 
-export const RejectBody = z
-  .strictObject({
-    reason: textField({ min: 1, max: MAX_REASON }).refine((text) => text.trim() !== '', 'too_short'),
-  })
-  .openapi('Reject');
-exampled(RejectBody, { reason: 'The invoice was paid already' });
+export const RejectBody = rejectBody('Reject');
 
 export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 

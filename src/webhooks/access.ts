@@ -1,5 +1,5 @@
 import { assertAllowedSomewhere } from '../accounts/access.js';
-import { notFound } from '../core/errors.js';
+import { existing, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
@@ -32,9 +32,7 @@ export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<Webhoo
 
 /** The same, including deleted ones. */
 export async function lockEndpointRow(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
-  const locked = await transaction.find(webhookEndpoints, { id }, { forUpdate: true });
-  if (locked === undefined) throw notFound();
-  return locked;
+  return existing(await transaction.find(webhookEndpoints, { id }, { forUpdate: true }));
 }
 
 async function lock(transaction: Transaction, where: Where<WebhookEndpoint>): Promise<WebhookEndpoint> {

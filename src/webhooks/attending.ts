@@ -1,4 +1,4 @@
-import { notFound } from '../core/errors.js';
+import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
@@ -24,8 +24,7 @@ export async function attend(
   kept: WorkflowsKept,
 ): Promise<DrainState> {
   const { database, clock } = deps;
-  const before = await database.reader.find(webhookEndpoints, { id: endpointId });
-  if (before === undefined) throw notFound();
+  const before = existing(await database.reader.find(webhookEndpoints, { id: endpointId }));
   const due = nextDue(await earliestDue(database.reader, endpointId), before);
   const isDue = due !== null && due <= clock();
   const { ended } = isDue

@@ -1,4 +1,4 @@
-import { type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { memberActor, recordAct } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -22,7 +22,7 @@ import { beginRecovery } from './recovering.js';
 import { assertUrl, subscriptionsOf } from './registering.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
-import { noticeOf } from './telling.js';
+import { endpointAct, noticeOf } from './telling.js';
 
 interface EndpointChange {
   readonly url?: string | undefined;
@@ -57,7 +57,7 @@ export async function change(
     if (wanted.status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)))
       changes.push('disabled');
     if (told !== null) await transaction.execute(insertSql(outbox, [told]));
-    if (changes.length > 0) await recordChange(transaction, memberActor(caller), endpoint, changes, now);
+    if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
     return { changed: await shown(transaction, caller, id), notice: told };
   });
   if (notice !== null) deps.notifier.notify(notice);
@@ -72,14 +72,13 @@ async function checkedUrl({ database, sending }: WebhookDeps, caller: Caller, id
 
 function recordChange(
   transaction: Transaction,
-  actor: Actor,
-  { id, tenantId }: WebhookEndpoint,
+  caller: Caller,
+  endpoint: WebhookEndpoint,
   changes: readonly string[],
   now: Instant,
 ): Promise<void> {
-  const details = { changed: changes.join(',') };
-  const act = { tenantId, action: 'webhook.change', subjectType: 'webhook_endpoint', subjectId: id, details };
-  return recordAct(transaction, actor, now, act);
+  const act = endpointAct(endpoint, 'webhook.change', { changed: changes.join(',') });
+  return recordAct(transaction, memberActor(caller), now, act);
 }
 
 async function replaceTypes(
@@ -147,7 +146,7 @@ export async function rotateSecret(
       previousUntil: instant(now + PREVIOUS_SECRET_MS),
     };
     await transaction.execute(updateSql(webhookEndpoints, set, { id }));
-    await recordChange(transaction, memberActor(caller), endpoint, ['secret'], now);
+    await recordChange(transaction, caller, endpoint, ['secret'], now);
     return { endpoint: await shown(transaction, caller, id), secret };
   });
 }
@@ -172,7 +171,7 @@ export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promi
     const now = deps.clock();
     const told = noticeOf(endpoint, now);
     await transaction.execute(insertSql(outbox, [told]));
-    await recordChange(transaction, memberActor(caller), endpoint, ['deleted'], now);
+    await recordChange(transaction, caller, endpoint, ['deleted'], now);
     return told;
   });
   if (notice !== null) deps.notifier.notify(notice);

@@ -1,6 +1,6 @@
 import { recordAct, wasDone } from '../access/audit-log.js';
 import type { ActDetails } from '../access/audit-log.js';
-import { ApiError, notFound } from '../core/errors.js';
+import { ApiError, existing } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -16,7 +16,7 @@ import { disable, enable } from './changing.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovering.js';
 import { earliestDue } from './drain/open-deliveries.js';
 import { parseState, stateSql } from './drain/lease.js';
-import { noticeOf } from './telling.js';
+import { endpointAct, noticeOf } from './telling.js';
 import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
 
 /**
@@ -116,9 +116,7 @@ function operation(action: StaffActName, change: Change): Operation {
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
       if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
-      const { tenantId } = endpoint;
-      const subject = { tenantId, subjectType: 'webhook_endpoint', subjectId: endpointId };
-      const act = { ...subject, action, details: isChanged ? details : { ...details, unchanged: true } };
+      const act = endpointAct(endpoint, action, isChanged ? details : { ...details, unchanged: true });
       await recordAct(transaction, by, now, act, actId);
       return isChanged;
     });
@@ -148,9 +146,7 @@ export interface Described {
 
 /** What an endpoint waits for, in words. Reads a bounded number of rows. Throws not_found. */
 export async function describe(reader: Reader, endpointId: Uuid, now: Instant): Promise<Described> {
-  const state = parseState(await reader.query(stateSql(endpointId)));
-  if (state === undefined) throw notFound();
-  const { endpoint, head, wantedHead } = state;
+  const { endpoint, types, head, wantedHead } = existing(parseState(await reader.query(stateSql(endpointId))));
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),
@@ -160,7 +156,7 @@ export async function describe(reader: Reader, endpointId: Uuid, now: Instant): 
   const text = describeEndpoint({ endpoint, pending, retrying, nextAttemptAt, behind, now });
   return {
     endpoint,
-    types: [...state.types.keys()],
+    types: [...types.keys()],
     text,
     nextAttemptAt: toRfc3339(nextAttemptAt),
   };

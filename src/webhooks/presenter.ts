@@ -6,7 +6,7 @@ import type { ShownDelivery, ShownEndpoint } from './reading.js';
 type Shown = Readonly<Record<string, unknown>>;
 
 /** An endpoint as answers show it; never its secret. (docs/contract.md, Webhooks) */
-export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoint' | 'types'>): Shown {
+export function presentEndpoint({ endpoint, types }: ShownEndpoint): Shown {
   const { lostFrom, lostTo } = endpoint;
   return {
     id: endpoint.id,
@@ -21,7 +21,7 @@ export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoi
   };
 }
 
-export function presentDelivery({ delivery, attempts }: Pick<ShownDelivery, 'delivery' | 'attempts'>): Shown {
+export function presentDelivery({ delivery, attempts }: ShownDelivery): Shown {
   return {
     id: delivery.id,
     event_id: delivery.eventId,

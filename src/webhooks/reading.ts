@@ -1,5 +1,5 @@
 import { groupBy } from '../core/collections.js';
-import { notFound } from '../core/errors.js';
+import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import { pageOf } from '../core/pages.js';
@@ -15,7 +15,7 @@ import {
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { literal, literals } from '../db/statements.js';
+import { equalsSql, literal } from '../db/statements.js';
 import { readVisible } from '../db/visible-list.js';
 import { assertManager, findManaged } from './access.js';
 
@@ -31,12 +31,10 @@ export async function readEndpoint(reader: Reader, caller: Caller, id: Uuid): Pr
 
 /** The endpoint as it is now, for a transaction that has locked it. */
 export async function shown(reader: Reader, { tenantId }: Caller, id: Uuid): Promise<ShownEndpoint> {
-  const endpoint = await reader.find(webhookEndpoints, { id, tenantId });
-  if (endpoint === undefined) throw notFound();
-  return withTypes(reader, endpoint);
+  return withTypes(reader, existing(await reader.find(webhookEndpoints, { id, tenantId })));
 }
 
-async function withTypes(reader: Reader, endpoint: WebhookEndpoint): Promise<ShownEndpoint> {
+export async function withTypes(reader: Reader, endpoint: WebhookEndpoint): Promise<ShownEndpoint> {
   const subscribed = await reader.select(webhookSubscriptions, { endpointId: endpoint.id, type: SUBSCRIBABLE_TYPES });
   return { endpoint, types: subscribed.map(({ type }) => type) };
 }
@@ -47,7 +45,7 @@ export async function listEndpoints(
   caller: Caller,
   before: TimePosition | null,
   limit: number,
-): Promise<Page<ShownEndpoint & TimePosition>> {
+): Promise<Page<ShownEndpoint>> {
   await assertManager(reader, caller);
   const within = [`t.tenant_id=${literal(webhookEndpoints, 'tenantId', caller.tenantId)}`];
   const list = { table: webhookEndpoints, index: 'tenant', within, shown: [`l.status<>'deleted'`] };
@@ -60,13 +58,11 @@ export async function listEndpoints(
   const items = page.items.map((endpoint) => ({
     endpoint,
     types: (types.get(endpoint.id) ?? []).map(({ type }) => type),
-    createdAt: endpoint.createdAt,
-    id: endpoint.id,
   }));
   return { items, next: page.next };
 }
 
-export interface ShownDelivery extends TimePosition {
+export interface ShownDelivery {
   readonly delivery: WebhookDelivery;
   readonly attempts: readonly WebhookAttempt[];
 }
@@ -110,22 +106,13 @@ export async function readDeliveries(
   );
   const page = pageOf(rows, Math.min(limit, withinAttempts(rows, maxAttempts)));
   if (page.items.length === 0) return { items: [], next: null };
-  const ids = literals(
-    webhookAttempts,
-    'deliveryId',
-    page.items.map(({ id }) => id),
-  );
+  const deliveryId = page.items.map(({ id }) => id);
   const tried = await reader.list(
     webhookAttempts,
     `FORCE INDEX (PRIMARY)
-     WHERE ${own} AND delivery_id IN (${ids}) ORDER BY delivery_id, id`,
+     WHERE ${equalsSql(webhookAttempts, { endpointId, deliveryId })} ORDER BY delivery_id, id`,
   );
   const attempts = groupBy(tried, (attempt) => attempt.deliveryId);
-  const items = page.items.map((delivery) => ({
-    delivery,
-    attempts: attempts.get(delivery.id) ?? [],
-    createdAt: delivery.createdAt,
-    id: delivery.id,
-  }));
+  const items = page.items.map((delivery) => ({ delivery, attempts: attempts.get(delivery.id) ?? [] }));
   return { items, next: page.next };
 }

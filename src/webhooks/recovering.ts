@@ -1,5 +1,5 @@
 import { memberActor, recordAct } from '../access/audit-log.js';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -11,6 +11,7 @@ import { lockManaged } from './access.js';
 import { firstSince, headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
 import { RECOVER_MS } from './rules.js';
+import { endpointAct } from './telling.js';
 
 /** A run of its own walks that part of the log a step at a time: however much it is, asking costs one row. */
 
@@ -31,13 +32,8 @@ export async function recover(deps: WebhookDeps, caller: Caller, endpointId: Uui
     assertEnabled(endpoint);
     const now = deps.clock();
     const range = await beginRecovery(transaction, endpoint, since, true, now);
-    await recordAct(transaction, memberActor(caller), now, {
-      tenantId: endpoint.tenantId,
-      action: 'webhook.recover',
-      subjectType: 'webhook_endpoint',
-      subjectId: endpointId,
-      details: { since: toRfc3339(since) },
-    });
+    const act = endpointAct(endpoint, 'webhook.recover', { since: toRfc3339(since) });
+    await recordAct(transaction, memberActor(caller), now, act);
     return { since, range };
   });
 }
@@ -47,15 +43,10 @@ export function assertRecoverable(since: Instant, now: Instant): void {
   if (since > now || since < instant(now - RECOVER_MS)) throw new ApiError(invalidField('since', 'out_of_range'));
 }
 
-const DISABLED: Refusal = {
-  code: 'invalid_state',
-  message: 'the endpoint is disabled: enable it first',
-  details: { current: 'disabled', allowed: ['enabled'] },
-};
-
 /** Throws invalid_state. */
 export function assertEnabled(endpoint: WebhookEndpoint): void {
-  if (endpoint.status !== 'enabled') throw new ApiError(DISABLED);
+  if (endpoint.status !== 'enabled')
+    throw new ApiError(invalidState('the endpoint is disabled: enable it first', 'disabled', ['enabled']));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { assertManager } from './access.js';
-import { notFound } from '../core/errors.js';
+import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -27,11 +27,8 @@ import type { WebhookDeps } from './deps.js';
  */
 export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid): Promise<string> {
   const { reader } = deps.database;
-  const [event] = await withWholeBodies(
-    reader,
-    await reader.select(events, { id: eventId, tenantId: caller.tenantId }),
-  );
-  if (event === undefined) throw notFound();
+  const stored = await reader.select(events, { id: eventId, tenantId: caller.tenantId });
+  const event = existing((await withWholeBodies(reader, stored))[0]);
   await assertManager(reader, caller);
   await transact(deps.database, (transaction) => queue(transaction, event, deps.clock()));
   return event.body;

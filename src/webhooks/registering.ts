@@ -21,9 +21,10 @@ import { findAnswer, type KeyedResult, writeKeyed } from '../ledger/keyed-writes
 import { assertManager } from './access.js';
 import { headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
+import { type ShownEndpoint, withTypes } from './reading.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
-import { noticeOf } from './telling.js';
+import { endpointAct, noticeOf } from './telling.js';
 
 interface WantedEndpoint {
   readonly url: string;
@@ -32,9 +33,7 @@ interface WantedEndpoint {
 }
 
 /** An endpoint as registered, or as found again by its key: then without the secret, which is shown once. */
-interface RegisteredEndpoint {
-  readonly endpoint: WebhookEndpoint;
-  readonly types: readonly SubscribableType[];
+interface RegisteredEndpoint extends ShownEndpoint {
   readonly secret: string | null;
 }
 
@@ -77,10 +76,9 @@ export async function register(
 async function registration(reader: Reader, answer: Answer<WebhookEndpoint>): Promise<Answer<RegisteredEndpoint>> {
   const { outcome, replayed } = answer;
   if (!outcome.done) return { outcome, replayed };
-  const endpoint = outcome.resource;
-  if (endpoint.status === 'deleted') throw new ApiError(GONE);
-  const types = await readTypes(reader, endpoint.id);
-  return { outcome: { done: true, resource: { endpoint, types, secret: null } }, replayed };
+  if (outcome.resource.status === 'deleted') throw new ApiError(GONE);
+  const registered = await withTypes(reader, outcome.resource);
+  return { outcome: { done: true, resource: { ...registered, secret: null } }, replayed };
 }
 
 const GONE: Refusal = { code: 'not_found', message: 'the endpoint that this key registered has been deleted' };
@@ -146,13 +144,8 @@ async function write(transaction: Transaction, caller: Caller, draft: Draft): Pr
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, draft.types, head + 1n)),
     insertSql(outbox, [draft.notice]),
   ]);
-  await recordAct(transaction, memberActor(caller), createdAt, {
-    tenantId,
-    action: 'webhook.register',
-    subjectType: 'webhook_endpoint',
-    subjectId: endpoint.id,
-    details: { events: draft.types.join(',') },
-  });
+  const act = endpointAct(endpoint, 'webhook.register', { events: draft.types.join(',') });
+  await recordAct(transaction, memberActor(caller), createdAt, act);
   return { row: endpoint };
 }
 
@@ -171,8 +164,4 @@ export function subscriptionsOf(
   fromSequence: bigint,
 ): WebhookSubscription[] {
   return types.map((type) => ({ endpointId, type, tenantId, fromSequence }));
-}
-
-async function readTypes(reader: Reader, endpointId: Uuid): Promise<readonly SubscribableType[]> {
-  return (await reader.select(webhookSubscriptions, { endpointId })).map(({ type }) => type);
 }

@@ -1,5 +1,5 @@
 import type { DatabaseDeps } from '../db/database.js';
-import { ApiError, invalidState, notFound } from '../core/errors.js';
+import { ApiError, existing, invalidState } from '../core/errors.js';
 import { asUuid } from '../core/ids.js';
 import { recordOnce } from '../access/audit-log.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
@@ -17,8 +17,7 @@ export async function actBySignal(
 ): Promise<string | null> {
   const { action } = signal;
   const [id, actId] = [asUuid(signal.endpointId), asUuid(signal.actId)];
-  const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
-  if (endpoint === undefined) throw notFound();
+  const endpoint = existing(await deps.database.reader.find(webhookEndpoints, { id }));
   const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: id } as const;
   const signed = await signals.verify(`webhook.${action}`, signal, subject);
   if ('refused' in signed) return signed.refused;
@@ -36,4 +35,4 @@ export async function actBySignal(
 }
 
 const FINAL = new Set<string>(['authority_insufficient', 'invalid_state']);
-const DELETED = invalidState('the endpoint is deleted');
+const DELETED = new ApiError(invalidState('the endpoint is deleted'));

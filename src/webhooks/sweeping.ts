@@ -4,9 +4,10 @@ import * as column from '../db/columns.js';
 import type { Database, Reader, StoredRow, Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { columnList, insertSql, knownValuesSql, literals } from '../db/statements.js';
+import { columnList, equalsSql, insertSql, knownValuesSql, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
+import { announced } from '../temporal/outbox.js';
 import type { WorkflowsKept } from './attending.js';
 import { isFree, isHeld } from './drain/lease.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
@@ -88,28 +89,23 @@ function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Inst
   return pausedAt !== null && attendedAt < now - TOLD_AGAIN_MS;
 }
 
-function idsOf(some: readonly Seen[]): string {
-  return literals(
-    webhookEndpoints,
-    'id',
-    some.map(({ endpoint }) => endpoint.id),
-  );
-}
-
 /** A cursor never goes back; a type added since then starts after that head. */
 async function moveCursors(transaction: Transaction, idle: readonly Seen[], now: Instant): Promise<void> {
   const heads = idle.map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`).join(' ');
   await transaction.execute(
     `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
-     WHERE id IN (${idsOf(idle)}) AND ${freeSql(now)}`,
+     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${freeSql(now)}`,
   );
 }
 
 /** Unless a notice for them is already waiting. */
 async function tellAbout(transaction: Transaction, alone: readonly Seen[], now: Instant): Promise<void> {
-  const waiting = await transaction.query(`SELECT resource_id FROM outbox WHERE resource_id IN (${idsOf(alone)})`);
-  const told = new Set(waiting.map((row) => column.uuid.parse(row.resource_id)));
-  const notices = alone.filter(({ endpoint }) => !told.has(endpoint.id)).map(({ endpoint }) => noticeOf(endpoint, now));
+  const endpoints = alone.map(({ endpoint }) => endpoint);
+  const told = await announced(
+    transaction,
+    endpoints.map(({ id }) => id),
+  );
+  const notices = endpoints.filter(({ id }) => !told.has(id)).map((endpoint) => noticeOf(endpoint, now));
   if (notices.length > 0) await transaction.execute(insertSql(outbox, notices));
 }
 

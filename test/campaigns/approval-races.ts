@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { DateTime } from 'luxon';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import type { TransferApprovals } from '../../src/transfers/approvals.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -21,6 +20,7 @@ import {
 import { assertLedgerSound } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
 import { signalsOf } from '../support/staff.js';
+import type { TransferApprovals } from '../../src/transfers/approval-outcomes.js';
 
 interface RacesCampaign {
   readonly db: TestDatabase;

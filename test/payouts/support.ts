@@ -14,7 +14,6 @@ import {
   payouts,
 } from '../../src/db/entities/payouts.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { PayoutApprovals } from '../../src/payouts/approvals.js';
 import { RailBreakers } from '../../src/payouts/breaker/breakers.js';
 import { RailRecovery } from '../../src/payouts/breaker/recovery.js';
 import type { BreakerOptions } from '../../src/payouts/breaker/rules.js';
@@ -47,6 +46,8 @@ import {
 import type { TestDatabase } from '../support/database.js';
 import { type TestTemporal, until } from '../support/temporal.js';
 import { openDesk, setFee, someone, TEST_ACTOR } from '../support/world.js';
+import { Approvals } from '../../src/approvals/service.js';
+import { payoutApproval } from '../../src/payouts/approval-outcomes.js';
 
 /** A tenant with an account that pays out. Account numbers differ in their ends alone. */
 
@@ -248,7 +249,7 @@ export function railsOf(
   });
   const inquiries = new LateInquiries(conversation, () => given.windowMs ?? USUAL_WINDOW_MS);
   const notifier = { notify: () => undefined };
-  const approvals = new PayoutApprovals(desk, database.reader, clock, notifier);
+  const approvals = new Approvals(payoutApproval, desk, database.reader, clock, notifier);
   const onCallback = () => undefined;
   const told = { onCallback, onContradiction, onEnd: () => undefined };
   const callbacks = new RailCallbacks({ database, desk, clock, notifier, keys: new Map(), ...told });

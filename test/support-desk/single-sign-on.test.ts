@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { operatorActor, listActs, parseDetails } from '../../src/access/audit-log.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Staff, staff, type StaffRight } from '../../src/db/entities/staff.js';
-import { PayoutApprovals } from '../../src/payouts/approvals.js';
 import { RailBreakers } from '../../src/payouts/breaker/breakers.js';
 import { RailConversation } from '../../src/payouts/conversation.js';
 import { railMetrics } from '../../src/payouts/metrics.js';
@@ -26,6 +25,8 @@ import { approvalsOf } from '../support/guarded.js';
 import { startProvider, type TestProvider } from '../support/identity-provider.js';
 import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
+import { Approvals } from '../../src/approvals/service.js';
+import { payoutApproval } from '../../src/payouts/approval-outcomes.js';
 
 const ALL: readonly StaffRight[] = ['read', 'approve', 'cancel', 'manage'];
 const BY_GROUP = new Map<string, readonly StaffRight[]>([
@@ -92,7 +93,7 @@ describe("sign-in by the company's identity provider", () => {
         ...deps(),
         desk,
         transferApprovals: approvalsOf(api),
-        payoutApprovals: new PayoutApprovals(desk, database.reader, clock, notifier),
+        payoutApprovals: new Approvals(payoutApproval, desk, database.reader, clock, notifier),
         release: { conversation, quietMs: () => 0 },
       },
       settings: {

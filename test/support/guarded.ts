@@ -10,15 +10,15 @@ import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
 import { payouts } from '../../src/db/entities/payouts.js';
 import type { Table } from '../../src/db/table.js';
 import type { Approvable } from '../../src/approvals/decide.js';
-import type { Approvals } from '../../src/approvals/service.js';
+import { Approvals } from '../../src/approvals/service.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
-import { PayoutApprovals } from '../../src/payouts/approvals.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
-import { TransferApprovals } from '../../src/transfers/approvals.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
 import { payoutBody } from '../payouts/support.js';
 import { answered, type Bank, type Json, LEAST, object, openBank, text, transferBody, walk } from './bank.js';
 import { balanceOf, TEST_ACTOR, type WantedAccount } from './world.js';
+import { payoutApproval } from '../../src/payouts/approval-outcomes.js';
+import { type TransferApprovals, transferApproval } from '../../src/transfers/approval-outcomes.js';
 
 /** Who there is beside the owner, and the role of each in the guarded account. */
 const ROLES = {
@@ -163,7 +163,7 @@ export async function openGuarded(
 
 /** What sweeper and operators do, by the API's own desk and clock. Nobody is told of it. */
 export function approvalsOf({ core }: TestApi): TransferApprovals {
-  return new TransferApprovals(core.desk, core.database.reader, core.clock, NOBODY);
+  return new Approvals(transferApproval, core.desk, core.database.reader, core.clock, NOBODY);
 }
 
 const NOBODY = { notify: () => undefined };
@@ -176,7 +176,7 @@ export type KindApprovals = Pick<Approvals<Approvable>, 'actBySignal' | 'expire'
 export function approvalsOfKind(api: TestApi, kind: Kind): KindApprovals {
   const { desk, database, clock } = api.core;
   if (kind === 'transfer') return byId(approvalsOf(api), transfers, api);
-  return byId(new PayoutApprovals(desk, database.reader, clock, NOBODY), payouts, api);
+  return byId(new Approvals(payoutApproval, desk, database.reader, clock, NOBODY), payouts, api);
 }
 
 function byId<Row extends Approvable>(approvals: Approvals<Row>, table: Table<Row>, { core }: TestApi): KindApprovals {

@@ -16,13 +16,14 @@ import { outbox, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { type Transfer, transfers } from '../../src/db/entities/operations.js';
 import type { Account, Tenant } from '../../src/db/entities/parties.js';
 import { outboxEntry } from '../../src/temporal/outbox-entry.js';
-import { TransferApprovals } from '../../src/transfers/approvals.js';
 import type { TestAnswer, TestApi } from './api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js';
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, workflowOf } from './temporal.js';
 import { openDesk, TEST_ACTOR } from './world.js';
 import { addStaff, codeOf } from './staff.js';
+import { Approvals } from '../../src/approvals/service.js';
+import { type TransferApprovals, transferApproval } from '../../src/transfers/approval-outcomes.js';
 
 /** A tenant whose transfers wait for approval, and everybody who may end them. */
 
@@ -125,7 +126,9 @@ export const REASON = 'the customer asked by telephone';
 
 /** What the staff, the workflow and the sweeper do, without any of them. Nobody tells the workflow. */
 export function approvalsOf({ database }: TestDatabase): TransferApprovals {
-  return new TransferApprovals(openDesk(database).desk, database.reader, systemClock, { notify: () => undefined });
+  return new Approvals(transferApproval, openDesk(database).desk, database.reader, systemClock, {
+    notify: () => undefined,
+  });
 }
 
 /** What the passing of time does. */

@@ -64,7 +64,7 @@ async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid
   });
   const rows = await reader.query(
     `SELECT a.id, ${last('seq')} AS last_seq, ${last('created_at')} AS last_at,
-     ${totals.join(',')} FROM accounts a WHERE a.id IN (${idList(ids) ?? 'NULL'})`,
+     ${totals.join(',')} FROM accounts a WHERE a.id IN (${idList(ids)})`,
   );
   const number = nullable(bigint);
   return new Map(
@@ -82,7 +82,7 @@ async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid
 async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<string, bigint>> {
   const rows = await reader.query(
     `SELECT account_id, asset, CAST(SUM(remaining) AS CHAR) AS held FROM holds
-     WHERE account_id IN (${idList(ids) ?? 'NULL'}) AND remaining<>0 GROUP BY account_id, asset`,
+     WHERE account_id IN (${idList(ids)}) AND remaining<>0 GROUP BY account_id, asset`,
   );
   return new Map(
     rows.map((row) => [`${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`, bigint.parse(row.held)]),

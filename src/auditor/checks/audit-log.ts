@@ -40,7 +40,7 @@ async function checkOldActs(audit: AuditRun, anchors: Anchors): Promise<void> {
     (reader, after: ChainedAct | undefined) =>
       readActs(reader, [
         'chain_id IS NULL AND sequence IS NULL',
-        ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
+        ...audit.own('tenant_id'),
         ...(after === undefined ? [] : [`id>${uuid.literal(after.id)}`]),
       ]),
     (_, slice) => {
@@ -49,7 +49,6 @@ async function checkOldActs(audit: AuditRun, anchors: Anchors): Promise<void> {
         const { acts, hash } = found.get(chainOf(act)) ?? { acts: 0n, hash: GENESIS };
         found.set(chainOf(act), { acts: acts + 1n, hash: actHash(hash, null, act) });
       }
-      return Promise.resolve();
     },
   );
   for (const chainId of new Set([...anchors.keys(), ...found.keys()])) {
@@ -80,7 +79,6 @@ async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
         checkLink(audit, act, own, anchors.get(act.chainId ?? SYSTEM_CHAIN)?.hash ?? GENESIS);
         memory.before = act;
       }
-      return Promise.resolve();
     },
   );
 }
@@ -113,13 +111,12 @@ function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefi
 
 /** Finds acts removed from the end of a chain, and acts added after it. */
 async function checkHeads(audit: AuditRun): Promise<void> {
-  const own = audit.tenantId === undefined ? '' : ` AND c.chain_id=${uuid.literal(audit.tenantId)}`;
-  const ownActs = audit.tenantId === undefined ? '' : ` AND a.chain_id=${uuid.literal(audit.tenantId)}`;
   await audit.slice(async (reader) => {
     const cut = await reader.query(
       `SELECT c.chain_id, CAST(c.last_sequence AS CHAR) AS last FROM audit_chains c
        LEFT JOIN audit_log a ON a.chain_id=c.chain_id AND a.sequence=c.last_sequence
-       WHERE c.last_sequence>0 AND (a.id IS NULL OR a.hash<>c.last_hash)${own} LIMIT 1000`,
+       WHERE ${['c.last_sequence>0', '(a.id IS NULL OR a.hash<>c.last_hash)', ...audit.own('c.chain_id')].join(' AND ')}
+       LIMIT 1000`,
     );
     for (const row of cut)
       audit.report(
@@ -129,7 +126,8 @@ async function checkHeads(audit: AuditRun): Promise<void> {
       );
     const put = await reader.query(
       `SELECT ${columnList(chainedActs, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
-       WHERE a.chain_id IS NOT NULL AND (c.chain_id IS NULL OR a.sequence>c.last_sequence)${ownActs} LIMIT 1000`,
+       WHERE ${['a.chain_id IS NOT NULL', '(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')].join(' AND ')}
+       LIMIT 1000`,
     );
     for (const act of put.map((row) => parseRow(chainedActs, row)))
       audit.report('audit_head', actName(act), 'it is behind the end of its chain');

@@ -9,6 +9,7 @@ import {
   bonusBatches,
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
+import { rowParser } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
 import { idList, walkTable } from '../walk.js';
 
@@ -38,14 +39,15 @@ export const batchChecks: Check = {
     }),
 };
 
-interface RowSums {
-  readonly batchId: Uuid;
-  readonly status: BatchRowStatus;
-  readonly rows: bigint;
-  readonly raw: bigint;
-  readonly feeRaw: bigint;
-  readonly astray: bigint;
-}
+const parseSums = rowParser({
+  batchId: uuid,
+  status: oneOf(BATCH_ROW_STATUSES),
+  ownRows: bigint,
+  raw: bigint,
+  feeRaw: bigint,
+  astray: bigint,
+});
+type RowSums = ReturnType<typeof parseSums>;
 
 async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, readonly RowSums[]>> {
   const text = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
@@ -57,23 +59,15 @@ async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMa
       ${text('SUM(r.fee_raw)', 'fee_raw')}, ${text(`SUM(NOT (${same}))`, 'astray')}
      FROM bonus_batches x JOIN bonus_batch_rows r FORCE INDEX (PRIMARY) ON r.batch_id=x.id
       LEFT JOIN bonuses b FORCE INDEX (batch) ON b.batch_id=r.batch_id AND b.batch_row=r.number
-     WHERE x.id IN (${idList(ids) ?? 'NULL'}) GROUP BY r.batch_id, r.status`,
+     WHERE x.id IN (${idList(ids)}) GROUP BY r.batch_id, r.status`,
   );
-  const sums = rows.map((row) => ({
-    batchId: uuid.parse(row.batch_id),
-    status: oneOf(BATCH_ROW_STATUSES).parse(row.status),
-    rows: bigint.parse(row.own_rows),
-    raw: bigint.parse(row.raw),
-    feeRaw: bigint.parse(row.fee_raw),
-    astray: bigint.parse(row.astray),
-  }));
-  return groupBy(sums, (sum) => sum.batchId);
+  return groupBy(rows.map(parseSums), (sum) => sum.batchId);
 }
 
 async function countBonuses(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, bigint>> {
   const rows = await reader.query(
     `SELECT batch_id, CAST(COUNT(*) AS CHAR) AS paid FROM bonuses FORCE INDEX (batch)
-     WHERE batch_id IN (${idList(ids) ?? 'NULL'}) GROUP BY batch_id`,
+     WHERE batch_id IN (${idList(ids)}) GROUP BY batch_id`,
   );
   return new Map(rows.map((row) => [uuid.parse(row.batch_id), bigint.parse(row.paid)]));
 }
@@ -81,16 +75,16 @@ async function countBonuses(reader: Reader, ids: readonly Uuid[]): Promise<Reado
 function checkBatch(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[], bonuses: bigint): void {
   const subject = `bonus_batch ${batch.id}`;
   const of = (status: BatchRowStatus): RowSums | undefined => sums.find((sum) => sum.status === status);
-  const all = (property: 'rows' | 'raw' | 'feeRaw' | 'astray', from = sums): bigint =>
+  const all = (property: 'ownRows' | 'raw' | 'feeRaw' | 'astray', from = sums): bigint =>
     from.reduce((sum, one) => sum + one[property], 0n);
-  audit.counted('bonus_batch_rows', Number.parseInt(all('rows').toString(), 10));
+  audit.counted('bonus_batch_rows', Number.parseInt(all('ownRows').toString(), 10));
   const settled = sums.filter(({ status }) => status !== 'pending');
   const compared: readonly (readonly [what: string, says: bigint, is: bigint])[] = [
-    ['rows', BigInt(batch.rowCount), all('rows')],
+    ['rows', BigInt(batch.rowCount), all('ownRows')],
     ['total', batch.totalRaw, all('raw')],
     ['fees', batch.feesRaw, all('feeRaw')],
-    ['paid rows', BigInt(batch.rowsPaid), of('paid')?.rows ?? 0n],
-    ['failed rows', BigInt(batch.rowsFailed), of('failed')?.rows ?? 0n],
+    ['paid rows', BigInt(batch.rowsPaid), of('paid')?.ownRows ?? 0n],
+    ['failed rows', BigInt(batch.rowsFailed), of('failed')?.ownRows ?? 0n],
     ['settled sum', batch.settledRaw, all('raw', settled) + all('feeRaw', settled)],
     ['bonuses', BigInt(batch.rowsPaid), bonuses],
   ];

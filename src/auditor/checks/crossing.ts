@@ -5,12 +5,13 @@ import { bigint, string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { EVENT_TYPES, type EventRemoval } from '../../db/entities/events.js';
 import { type LedgerTransaction, ledgerTransactions, type ResourceType } from '../../db/entities/ledger.js';
+import { rowParser } from '../../db/table.js';
 import { describeExpected, describePosted, factsOf } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
 import { bucketOf } from '../tally.js';
-import { afterKey, ROWS_A_SLICE, walk, walkTable } from '../walk.js';
+import { afterKey, ROWS_A_SLICE, walk, walkTable, whereAll } from '../walk.js';
 import { type AuditedEntry, walkEntries } from './entries.js';
 import { mayBeRemoved, readRemovals } from './events.js';
 import { collectKeyed } from './references.js';
@@ -80,7 +81,6 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
   for (const source of SOURCES)
     await source.walk(audit, ROWS_A_SLICE, (_, all) => {
       for (const operation of all) if (isWanted(operation.id)) operations.set(operation.id, { source, operation });
-      return Promise.resolve();
     });
   const posted = await collectPosted(audit, isWanted);
   const events = await collectEvents(audit, isWanted);
@@ -109,21 +109,15 @@ async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): 
   await walkTable(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
     for (const transaction of slice)
       if (isWanted(transaction.relatedId)) posted.set(transaction.id, { transaction, legs: [] });
-    return Promise.resolve();
   });
   await walkEntries(audit, (_, entries) => {
     for (const entry of entries) posted.get(entry.transactionId)?.legs.push(entry);
-    return Promise.resolve();
   });
   return [...posted.values()];
 }
 
-interface LoggedEvent {
-  readonly tenantId: Uuid;
-  readonly sequence: bigint;
-  readonly resourceId: Uuid;
-  readonly type: string;
-}
+const parseLogged = rowParser({ tenantId: uuid, sequence: bigint, resourceId: uuid, type: string });
+type LoggedEvent = ReturnType<typeof parseLogged>;
 
 async function collectEvents(
   audit: AuditRun,
@@ -133,37 +127,24 @@ async function collectEvents(
   await walk(
     audit,
     EVENTS_A_SLICE,
-    (reader, after: LoggedEvent | undefined) => readLogged(reader, audit.tenantId, after),
-    (_, slice) => {
-      found.push(...slice.filter(({ resourceId }) => isWanted(resourceId)));
-      return Promise.resolve();
-    },
+    (reader, after: LoggedEvent | undefined) => readLogged(reader, audit, after),
+    (_, slice) => void found.push(...slice.filter(({ resourceId }) => isWanted(resourceId))),
   );
   const byOperation = groupBy(found, ({ resourceId }) => resourceId);
   return new Map(Array.from(byOperation, ([id, events]) => [id, events.map(({ type }) => type)]));
 }
 
-async function readLogged(
-  reader: Reader,
-  tenantId: Uuid | undefined,
-  after: LoggedEvent | undefined,
-): Promise<LoggedEvent[]> {
-  const conditions = ['TRUE'];
-  if (tenantId !== undefined) conditions.push(`tenant_id=${uuid.literal(tenantId)}`);
+async function readLogged(reader: Reader, audit: AuditRun, after: LoggedEvent | undefined): Promise<LoggedEvent[]> {
+  const conditions = audit.own('tenant_id');
   if (after !== undefined) {
     const at = { first: uuid.literal(after.tenantId), second: after.sequence.toString() };
     conditions.push(afterKey('tenant_id', 'sequence', at));
   }
   const rows = await reader.query(
-    `SELECT tenant_id, sequence, resource_id, type FROM events FORCE INDEX (PRIMARY) WHERE ${conditions.join(' AND ')}
+    `SELECT tenant_id, sequence, resource_id, type FROM events FORCE INDEX (PRIMARY)${whereAll(conditions)}
      ORDER BY tenant_id, sequence LIMIT ${EVENTS_A_SLICE}`,
   );
-  return rows.map((row) => ({
-    tenantId: uuid.parse(row.tenant_id),
-    sequence: bigint.parse(row.sequence),
-    resourceId: uuid.parse(row.resource_id),
-    type: string.parse(row.type),
-  }));
+  return rows.map(parseLogged);
 }
 
 /** Those for which the collected rows are not exactly what they call for. */

@@ -6,7 +6,7 @@ import { ENTRY_KINDS, RESOURCE_TYPES, type ResourceType } from '../../db/entitie
 import { wasReset } from '../../ledger/clock-resets.js';
 import { describePosted, legFact, placeOf, type PostedLeg } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
-import { afterKey, walk } from '../walk.js';
+import { afterKey, type Visit, walk } from '../walk.js';
 
 const ENTRIES_A_SLICE = 2_000;
 
@@ -66,10 +66,7 @@ function isOwn({ tenantId }: AuditRun, { account }: AuditedEntry): boolean {
 }
 
 /** Every audited entry, and every entry of the audited tenant's ledger transactions, by account. */
-export async function walkEntries(
-  audit: AuditRun,
-  visit: (reader: Reader, entries: readonly AuditedEntry[]) => Promise<void>,
-): Promise<void> {
+export async function walkEntries(audit: AuditRun, visit: Visit<AuditedEntry>): Promise<void> {
   await walk(audit, ENTRIES_A_SLICE, (reader, after) => readEntries(reader, audit, after), visit);
 }
 

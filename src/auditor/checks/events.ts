@@ -20,7 +20,7 @@ import { eventFact } from '../facts.js';
 import { type AuditRun, type Check, LONGEST_PASS_MS } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import type { OperationSource } from '../sources/types.js';
-import { ownersById, ROWS_A_SLICE, walkTable } from '../walk.js';
+import { ownersById, ROWS_A_SLICE, walkTable, whereAll } from '../walk.js';
 
 const DAY_MS = 86_400_000;
 
@@ -251,14 +251,13 @@ export const eventCounterChecks: Check = {
   tables: [],
   run: (audit) =>
     audit.slice(async (reader) => {
-      const of = audit.tenantId === undefined ? '' : ` WHERE t.id=${uuid.literal(audit.tenantId)}`;
       const last = (column: string): string =>
         `(SELECT e.${column} FROM events e WHERE e.tenant_id=t.id ORDER BY e.sequence DESC LIMIT 1)`;
       const rows = await reader.query(
         `SELECT t.id, c.last_sequence, c.last_at, r.removed_through, ${last('sequence')} AS sequence,
            ${last('created_at')} AS created_at
          FROM tenants t LEFT JOIN event_counters c ON c.tenant_id=t.id
-         LEFT JOIN event_removals r ON r.tenant_id=t.id${of}`,
+         LEFT JOIN event_removals r ON r.tenant_id=t.id${whereAll(audit.own('t.id'))}`,
       );
       audit.counted('event_counters', rows.length);
       const tenantIds = rows.map((row) => uuid.parse(row.id));

@@ -39,13 +39,12 @@ function evenly(slice: readonly Account[]): Uuid[][] {
 }
 
 async function checkMonths(audit: AuditRun, reader: Reader, ids: readonly Uuid[]): Promise<void> {
-  const list = idList(ids);
-  if (list === null) return;
+  if (ids.length === 0) return;
   const stored = await reader.select(monthTotals, { accountId: ids });
   audit.counted('month_totals', stored.length);
   const used = new Map<string, bigint>();
   for (const { monthUse, tableName } of SOURCES)
-    if (monthUse !== null) await addUse(reader, tableName, monthUse, list, used);
+    if (monthUse !== null) await addUse(reader, tableName, monthUse, idList(ids), used);
   for (const { accountId, asset: ofAsset, month, used: total } of stored) {
     const name = `account ${accountId} ${ofAsset} ${month}`;
     compare(audit, name, total, used.get(name) ?? 0n);

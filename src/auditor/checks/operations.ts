@@ -137,9 +137,7 @@ export const holdChecks: Check = {
       async (reader, after: Hold | undefined) => {
         const conditions = [
           ...(after === undefined ? [] : [`resource_id>${uuid.literal(after.resourceId)}`]),
-          ...(audit.tenantId === undefined
-            ? []
-            : [`account_id IN (SELECT id FROM accounts WHERE tenant_id=${uuid.literal(audit.tenantId)})`]),
+          ...audit.own('tenant_id').map((own) => `account_id IN (SELECT id FROM accounts WHERE ${own})`),
         ];
         const rows = await reader.query(
           `SELECT resource_id FROM holds FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY resource_id LIMIT ${ROWS_A_SLICE}`,

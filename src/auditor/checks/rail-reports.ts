@@ -13,6 +13,7 @@ import {
   RAIL_WORDS,
 } from '../../db/entities/payouts.js';
 import { literals } from '../../db/statements.js';
+import { rowParser } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
 import { idList, ROWS_A_SLICE, walkTable } from '../walk.js';
 
@@ -66,7 +67,7 @@ async function readTraces(reader: Reader, slice: readonly Payout[]): Promise<Rea
     `SELECT p.id, MAX(e.effect='sent') AS given, MAX(e.effect='applied') AS told,
        MAX(e.effect='sent' AND e.at<=COALESCE(p.failed_at, p.ended_at, e.at)) AS given_before
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
-     WHERE p.id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND e.effect IN ('sent','applied') GROUP BY p.id`,
+     WHERE p.id IN (${idList(slice.map(({ id }) => id))}) AND e.effect IN ('sent','applied') GROUP BY p.id`,
   );
   const is = (stored: unknown): boolean => integer.parse(stored) === 1;
   return new Map(
@@ -87,13 +88,14 @@ function checkTraces(audit: AuditRun, { id, status }: Payout, traces: Traces | u
     audit.report('payout_outcome', subject, `it is ${status}, which neither its rail nor two people have said`);
 }
 
-interface RailReport {
-  readonly payoutId: Uuid;
-  readonly said: Word;
-  readonly reference: string | null;
-  readonly effect: PayoutRailEvent['effect'];
-  readonly firstAt: Instant;
-}
+const parseReport = rowParser({
+  payoutId: uuid,
+  said: oneOf(RAIL_WORDS),
+  railReference: nullable(string),
+  effect: oneOf(RAIL_EFFECTS),
+  firstAt: time,
+});
+type RailReport = ReturnType<typeof parseReport>;
 
 async function readReports(
   reader: Reader,
@@ -101,25 +103,18 @@ async function readReports(
 ): Promise<ReadonlyMap<Uuid, readonly RailReport[]>> {
   const rows = await reader.query(
     `SELECT payout_id, said, rail_reference, effect, MIN(at) AS first_at FROM payout_rail_events FORCE INDEX (payout)
-     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND said IS NOT NULL AND kind<>'resolution'
+     WHERE payout_id IN (${idList(slice.map(({ id }) => id))}) AND said IS NOT NULL AND kind<>'resolution'
        AND effect IN (${literals(payoutRailEvents, 'effect', GENUINE)})
      GROUP BY payout_id, said, rail_reference, effect`,
   );
-  const reports = rows.map((row) => ({
-    payoutId: uuid.parse(row.payout_id),
-    said: oneOf(RAIL_WORDS).parse(row.said),
-    reference: nullable(string).parse(row.rail_reference),
-    effect: oneOf(RAIL_EFFECTS).parse(row.effect),
-    firstAt: time.parse(row.first_at),
-  }));
-  return groupBy(reports, ({ payoutId }) => payoutId);
+  return groupBy(rows.map(parseReport), ({ payoutId }) => payoutId);
 }
 
 /** When operators last decided the outcome of each. */
 async function readResolved(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
-     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND status='applied'
+     WHERE payout_id IN (${idList(slice.map(({ id }) => id))}) AND status='applied'
        AND decided_at IS NOT NULL GROUP BY payout_id`,
   );
   return new Map(rows.map((row) => [uuid.parse(row.payout_id), time.parse(row.settled_at)]));
@@ -134,9 +129,11 @@ function checkReports(
   audit.counted('rail_words', reports.length);
   for (const report of reports.filter((one) => contradicts(payout, one))) {
     // A repeated report is still covered by the operators' decision.
-    const same = reports.filter(({ said, reference }) => said === report.said && reference === report.reference);
+    const same = reports.filter(
+      ({ said, railReference }) => said === report.said && railReference === report.railReference,
+    );
     if (resolvedAt !== undefined && same.some(({ firstAt }) => firstAt <= resolvedAt)) continue;
-    const named = report.reference === null ? '' : ` as ${report.reference}`;
+    const named = report.railReference === null ? '' : ` as ${report.railReference}`;
     const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
     audit.report(
       'payout_rail_word',
@@ -146,7 +143,8 @@ function checkReports(
   }
 }
 
-function contradicts({ status, railReference }: Payout, { said, reference, effect }: RailReport): boolean {
+function contradicts({ status, railReference }: Payout, report: RailReport): boolean {
+  const { said, railReference: reference, effect } = report;
   if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
   // An acceptance before the failure agrees; one after it does not.
   if (status === 'failed' && said === 'accepted' && effect !== 'noted') return true;

@@ -62,7 +62,6 @@ export async function collectKeyed(audit: AuditRun, isWanted: (id: Uuid) => bool
   await walkTable(audit, idempotencyKeys, ROWS_A_SLICE, (_, slice) => {
     for (const { resourceId, idempotencyKey } of slice)
       if (resourceId !== null && isWanted(resourceId) && OF_A_REQUEST.test(idempotencyKey)) found.add(resourceId);
-    return Promise.resolve();
   });
   return found;
 }

@@ -1,7 +1,7 @@
 import { amountJson } from '../../core/amount.js';
 import { bonuses, type BatchStatus, bonusBatches } from '../../db/entities/bonuses.js';
 import type { EventType } from '../../db/entities/events.js';
-import { feeOf, moved, NO_FEE, operationSource } from './types.js';
+import { feeAccountOf, feeOf, moved, operationSource } from './types.js';
 
 /** Bonuses: paid as soon as they exist, so each has left the account and counts in its month. */
 export const bonusSource = operationSource({
@@ -11,22 +11,13 @@ export const bonusSource = operationSource({
   expect: (bonus) => ({
     state: 'completed',
     description: bonus.description,
-    accounts: [
-      bonus.sourceAccountId,
-      bonus.recipientAccountId,
-      ...(bonus.feeAccountId === null ? [] : [bonus.feeAccountId]),
-    ],
-    owned: [bonus.sourceAccountId, ...(bonus.feeAccountId === null ? [] : [bonus.feeAccountId])],
+    accounts: [bonus.sourceAccountId, bonus.recipientAccountId, ...feeAccountOf(bonus)],
+    owned: [bonus.sourceAccountId, ...feeAccountOf(bonus)],
     fee: { raw: bonus.feeRaw, accountId: bonus.feeAccountId },
     postings: [
       [...moved([bonus.sourceAccountId, 'bonus_out'], [bonus.recipientAccountId, 'bonus_in'], bonus), ...feeOf(bonus)],
     ],
-    events: [],
-    hold: null,
-    approval: null,
-    people: null,
     isKeyed: true,
-    shown: {},
   }),
 });
 
@@ -49,18 +40,15 @@ export const batchSource = operationSource({
   monthUse: null,
   expect: (batch) => {
     const { status, sourceAccountId, feeAccountId, asset, totalRaw, feesRaw, settledRaw, description } = batch;
-    const accounts = [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
     const isAccepted = status !== 'validating' && (status !== 'rejected' || batch.rejectionCode !== null);
     const isHeld = status === 'executing' && batch.canceledAt === null;
     const debit = totalRaw + feesRaw;
     return {
       state: status,
       description,
-      accounts,
-      owned: accounts,
+      accounts: [sourceAccountId, ...feeAccountOf(batch)],
       // Those of a file that was refused are nobody's.
-      fee: isAccepted ? { raw: feesRaw, accountId: feeAccountId } : NO_FEE,
-      postings: [],
+      ...(isAccepted ? { fee: { raw: feesRaw, accountId: feeAccountId } } : {}),
       // A withdrawn or lapsed batch was ready before.
       events: [...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
       hold:
@@ -73,9 +61,6 @@ export const batchSource = operationSource({
               expiresAt: null,
             }
           : null,
-      approval: null,
-      people: null,
-      isKeyed: false,
       shown: {
         source_account: sourceAccountId,
         description,

@@ -1,5 +1,5 @@
 import { adjustments, payIns } from '../../db/entities/operations.js';
-import { moved, NO_FEE, operationSource } from './types.js';
+import { moved, operationSource } from './types.js';
 
 /** Pay-ins: money from outside, which the tenant's pay-in account owes. */
 export const payInSource = operationSource({
@@ -10,15 +10,8 @@ export const payInSource = operationSource({
     state: 'recorded',
     description: payIn.description,
     accounts: [payIn.accountId],
-    owned: [payIn.accountId],
-    fee: NO_FEE,
     postings: [moved(['pay_in', 'system_out'], [payIn.accountId, 'payin_in'], payIn)],
-    events: [],
-    hold: null,
-    approval: null,
-    people: null,
     isKeyed: true,
-    shown: {},
   }),
 });
 
@@ -37,15 +30,8 @@ export const adjustmentSource = operationSource({
       state: status,
       description: adjustment.reason,
       accounts: [accountId],
-      owned: [accountId],
-      fee: NO_FEE,
       postings: status === 'posted' ? [posted] : [],
-      events: [],
-      hold: null,
-      approval: null,
       people: status === 'posted' ? { proposed: adjustment.proposedById, decided: adjustment.decidedById } : null,
-      isKeyed: false,
-      shown: {},
     };
   },
 });

@@ -1,6 +1,6 @@
 import type { EventType } from '../../db/entities/events.js';
 import { type Payout, payouts, type PayoutStatus } from '../../db/entities/payouts.js';
-import { approvalOf, type ExpectedEntry, feeOf, moved, operationSource, shownOf } from './types.js';
+import { approvalOf, type ExpectedEntry, feeAccountOf, feeOf, moved, operationSource, shownOf } from './types.js';
 
 /** The event of each status that has one; `approved` follows from its own time, as a payout may be canceled after. */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
@@ -25,20 +25,17 @@ export const payoutSource = operationSource({
   expect: (payout) => {
     const { status, sourceAccountId, systemAccountId, asset, raw, feeRaw, feeAccountId, description } = payout;
     const isHeld = status === 'pending_approval' || status === 'approved' || status === 'in_progress';
-    const accounts = [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
     const approval = approvalOf(payout, payout.approvedAt !== null);
     const debit = raw + feeRaw;
     return {
       state: status,
       description,
-      accounts,
-      owned: accounts,
+      accounts: [sourceAccountId, systemAccountId, ...feeAccountOf(payout)],
       fee: { raw: feeRaw, accountId: feeAccountId },
       postings: postingsOf(payout),
       events: eventsOf(payout),
       hold: { accountId: sourceAccountId, asset, raw: debit, remaining: isHeld ? debit : 0n, expiresAt: null },
       approval,
-      people: null,
       isKeyed: approval === null,
       shown: shownOf(payout),
     };

@@ -1,6 +1,6 @@
 import type { EventType } from '../../db/entities/events.js';
 import { transfers, type TransferStatus } from '../../db/entities/operations.js';
-import { approvalOf, feeOf, moved, operationSource, shownOf } from './types.js';
+import { approvalOf, feeAccountOf, feeOf, moved, operationSource, shownOf } from './types.js';
 
 const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   pending_approval: [],
@@ -23,8 +23,8 @@ export const transferSource = operationSource({
     return {
       state: status,
       description,
-      accounts: [sourceAccountId, destinationAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
-      owned: [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
+      accounts: [sourceAccountId, destinationAccountId, ...feeAccountOf(transfer)],
+      owned: [sourceAccountId, ...feeAccountOf(transfer)],
       fee: { raw: feeRaw, accountId: feeAccountId },
       postings: status === 'completed' ? [[...amount, ...feeOf(transfer)]] : [],
       events: EVENTS[status],
@@ -39,7 +39,6 @@ export const transferSource = operationSource({
               expiresAt: isPending ? transfer.approvalExpiresAt : null,
             },
       approval,
-      people: null,
       isKeyed: approval === null,
       shown: shownOf(transfer),
     };

@@ -9,7 +9,7 @@ import type { SystemRole } from '../../db/entities/parties.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
-import { byId, ownersById, walkTable } from '../walk.js';
+import { byId, ownersById, type Visit, walkTable } from '../walk.js';
 
 export interface ExpectedEntry {
   /** An account, or the tenant's own system account with a role. */
@@ -32,6 +32,11 @@ export function moved(
   ];
 }
 
+/** The account that gets the fee, if there is one. */
+export function feeAccountOf({ feeAccountId }: Pick<FeeColumns, 'feeAccountId'>): Uuid[] {
+  return feeAccountId === null ? [] : [feeAccountId];
+}
+
 export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: FeeColumns): ExpectedEntry[] {
   return feeAccountId === null
     ? []
@@ -49,7 +54,7 @@ export function shownOf(row: ShownColumns): Expectation['shown'] {
   return { source_account: sourceAccountId, amount, fee, description };
 }
 
-export const NO_FEE: Expectation['fee'] = { raw: 0n, accountId: null };
+const NO_FEE: Expectation['fee'] = { raw: 0n, accountId: null };
 
 /** What the ledger must hold for an operation in its present state. */
 export interface Expectation {
@@ -121,26 +126,31 @@ export interface OperationSource {
   /** The tenants of those that exist, by id. */
   owners(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Uuid>>;
   /** Walks all operations, each slice in one snapshot. */
-  walk(
-    audit: AuditRun,
-    size: number,
-    check: (reader: Reader, operations: readonly Expectation[]) => Promise<void>,
-  ): Promise<void>;
+  walk(audit: AuditRun, size: number, check: Visit<Expectation>): Promise<void>;
 }
 
 interface SourceDefinition<Row> {
   readonly resourceType: ResourceType;
   readonly table: Table<Row>;
   readonly monthUse: string | null;
-  /** Pure. */
-  readonly expect: (row: Row) => Omit<Expectation, 'id' | 'tenantId'>;
+  /** Pure. What it leaves out is not called for; all accounts are the tenant's own. */
+  readonly expect: (row: Row) => Expected;
 }
+
+type Expected = Pick<Expectation, 'state' | 'description' | 'accounts'> & Partial<Omit<Expectation, 'id' | 'tenantId'>>;
+
+const NOT_CALLED_FOR = { postings: [], events: [], hold: null, approval: null, people: null, shown: {} };
 
 export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>(
   definition: SourceDefinition<Row>,
 ): OperationSource {
   const { resourceType, table, monthUse } = definition;
-  const expect = (row: Row): Expectation => ({ id: row.id, tenantId: row.tenantId, ...definition.expect(row) });
+  const expect = (row: Row): Expectation => {
+    const { id, tenantId } = row;
+    const expected = definition.expect(row);
+    const usual = { ...NOT_CALLED_FOR, owned: expected.accounts, fee: NO_FEE, isKeyed: false };
+    return { id, tenantId, ...usual, ...expected };
+  };
   return {
     resourceType,
     tableName: table.name,

@@ -12,7 +12,7 @@ import {
 } from '../../db/entities/ledger.js';
 import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import { insertSql, literal, upsertSql } from '../../db/statements.js';
+import { insertSql, literal, statement, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
 import { chained, lockChains } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
@@ -68,10 +68,6 @@ function ledgerStatements(writes: GroupWrites): string[] {
     ...statement([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
     ...statement([...writes.holds.values()], (rows) => upsertSql(holds, rows, ['remaining', 'expiresAt'])),
   ];
-}
-
-function statement<Row>(rows: readonly Row[], build: (rows: readonly Row[]) => string): string[] {
-  return rows.length === 0 ? [] : [build(rows)];
 }
 
 /** The accounts' `seq` and last instant, in one statement. What all of them get is not said for each: the server reads less. */

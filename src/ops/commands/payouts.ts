@@ -3,7 +3,6 @@ import { recordAct } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
 import { MAX_REASON } from '../../core/checked-text.js';
 import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
-import { PayoutApprovals } from '../../payouts/approvals.js';
 import { approveResolution, USUAL_QUIET_MS } from '../../payouts/release.js';
 import { proposeResolution, readSeen, rejectResolution } from '../../payouts/resolutions.js';
 import { Submissions } from '../../payouts/submission.js';
@@ -20,6 +19,8 @@ import { conversationOf } from '../rail-conversation.js';
 import { approvalActCommands, operationListCommand, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
 import { reconcileCommand } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';
+import { Approvals } from '../../approvals/service.js';
+import { payoutApproval } from '../../payouts/approval-outcomes.js';
 
 const readingCommands = [
   query({
@@ -55,7 +56,7 @@ const PAYOUTS: OperationCommands<Payout> = {
   show,
   question: (_, action, payout) => Promise.resolve(questionOf(`${VERBS[action]} the payout`, payout)),
   approvals: ({ desk, database, clock }) =>
-    new PayoutApprovals(desk, database.reader, clock, { notify: () => undefined }),
+    new Approvals(payoutApproval, desk, database.reader, clock, { notify: () => undefined }),
 };
 
 const retryCommand = command({

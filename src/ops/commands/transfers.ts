@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { formatAmount } from '../../core/amount.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
-import { TransferApprovals } from '../../transfers/approvals.js';
 import { transferList } from '../../transfers/reading.js';
 import { group, query } from '../command.js';
 import { findTransfer } from '../finding.js';
@@ -10,6 +9,8 @@ import { text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 import { approvalActCommands, operationListCommand, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
+import { Approvals } from '../../approvals/service.js';
+import { transferApproval } from '../../transfers/approval-outcomes.js';
 
 const TRANSFERS: OperationCommands<Transfer> = {
   noun: 'transfer',
@@ -34,7 +35,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
     return `${VERBS[action]} ${what}`;
   },
   approvals: ({ desk, database, clock }) =>
-    new TransferApprovals(desk, database.reader, clock, { notify: () => undefined }),
+    new Approvals(transferApproval, desk, database.reader, clock, { notify: () => undefined }),
 };
 
 export const transferCommands = group(

@@ -3,6 +3,7 @@ import type { Uuid } from '../../core/ids.js';
 import { uuid } from '../../db/columns.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { literal } from '../../db/statements.js';
+import { rowParser } from '../../db/table.js';
 import type { Outbox } from '../../temporal/outbox.js';
 import type { RailConversation } from '../conversation.js';
 import type { Submissions } from '../submission.js';
@@ -22,6 +23,9 @@ const WAKE_PAUSE_MS = 500;
 const TRIED_AMONG = 5;
 /** A payout of a frozen account is not given to the rail. */
 const MAY_SEND = `EXISTS (SELECT 1 FROM accounts a WHERE a.id=source_account_id AND a.status='active')`;
+
+const parseWaiting = rowParser({ id: uuid, tenantId: uuid });
+type Waiting = ReturnType<typeof parseWaiting>;
 
 /** Finds out whether silent rails answer again, and then wakes the payouts that waited for them. */
 export class RailRecovery {
@@ -82,7 +86,7 @@ export class RailRecovery {
        WHERE status IN ('approved','in_progress') AND rail_reference IS NULL
          AND rail=${literal(payouts, 'rail', rail)}${behind} ORDER BY id LIMIT ${WOKEN_AT_ONCE}`,
     );
-    return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
+    return rows.map(parseWaiting);
   }
 
   private async first(rail: string, index: string, condition: string): Promise<Payout | undefined> {
@@ -93,9 +97,4 @@ export class RailRecovery {
     );
     return rows[Math.floor(Math.random() * rows.length)];
   }
-}
-
-interface Waiting {
-  readonly id: Uuid;
-  readonly tenantId: Uuid;
 }

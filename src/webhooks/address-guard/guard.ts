@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { inTime } from '../../core/in-time.js';
 import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
 import { machineResolver, publicResolver, type Resolve } from './resolving.js';
 import { isPublicAddress } from './special-addresses.js';
@@ -102,17 +102,8 @@ function isHostName(host: string): boolean {
   return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
 }
 
-async function addressesOf(resolve: Resolve, name: string): Promise<readonly string[]> {
-  const timer = new AbortController();
-  const timeout = sleep(RESOLVE_TIMEOUT_MS, [], { signal: timer.signal, ref: false });
-  try {
-    return await Promise.race([resolve(name), timeout]);
-  } catch {
-    return [];
-  } finally {
-    timer.abort();
-    timeout.catch(() => undefined);
-  }
+function addressesOf(resolve: Resolve, name: string): Promise<readonly string[]> {
+  return inTime(RESOLVE_TIMEOUT_MS, () => resolve(name), []).catch(() => []);
 }
 
 function pinned(address: string): PinnedAddress {

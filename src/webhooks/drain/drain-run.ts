@@ -1,5 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
+import { Pause } from '../../core/pause.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import type { WebhookDeps } from '../deps.js';
 import { type Health, healthAfter, PROMPT_MS, WINDOW, windowOf } from '../rules.js';
@@ -52,7 +53,7 @@ export class DrainRun {
   private idleSince: number | null = null;
   private isEnding = false;
   private fault: Error | null = null;
-  private wake: () => void = () => undefined;
+  private readonly pause = new Pause();
 
   constructor(
     private readonly deps: WebhookDeps,
@@ -80,7 +81,7 @@ export class DrainRun {
       heartbeat();
       this.grip.renewIfDue();
     }, HEARTBEAT_MS);
-    const onAbort = (): void => this.wake();
+    const onAbort = (): void => this.pause.end();
     signal.addEventListener('abort', onAbort);
     try {
       const ended = await this.loop();
@@ -154,15 +155,9 @@ export class DrainRun {
   }
 
   /** Waits until something ends, or it is time to look. */
-  private wait(): Promise<void> {
-    if (this.outcomes.length > 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, Math.max(1, this.lookedAt + this.lookMs() - performance.now()));
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  private async wait(): Promise<void> {
+    if (this.outcomes.length > 0) return;
+    await this.pause.for(Math.max(1, this.lookedAt + this.lookMs() - performance.now()));
   }
 
   /** Moves the cursor when few are in line; looks for other work when it is time. */
@@ -252,7 +247,7 @@ export class DrainRun {
     this.vainLooks = isAnswered ? 0 : Math.min(this.vainLooks, FAILING_LOOKS);
     this.window.landed(id, isAnswered);
     this.pump();
-    this.wake();
+    this.pause.end();
   }
 
   /** Starts nothing new; awaits and stores what is in flight. */

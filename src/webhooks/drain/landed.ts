@@ -9,7 +9,7 @@ import {
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
-import { insertSql, upsertSql } from '../../db/statements.js';
+import { insertSql, statement, upsertSql } from '../../db/statements.js';
 import { leaveBehind, nextDue } from '../rules.js';
 import { noticeOf } from '../telling.js';
 import { type EndpointState, isHeld, LEASE_MS, lockStates } from './lease.js';
@@ -121,12 +121,12 @@ function statementsOf(written: readonly Written[]): string[] {
   const notices = written.flatMap(({ notice }) => (notice === null ? [] : [notice]));
   const endpoints = written.map(({ state }) => state.endpoint);
   return [
-    ...(attempts.length === 0 ? [] : [insertSql(webhookAttempts, attempts)]),
-    ...(made.length === 0 ? [] : [insertSql(webhookDeliveries, made)]),
-    ...(known.length === 0
-      ? []
-      : [upsertSql(webhookDeliveries, known, ['state', 'steps', 'nextAttemptAt', 'finishedAt'])]),
-    ...(endpoints.length === 0 ? [] : [upsertSql(webhookEndpoints, endpoints, CHANGED)]),
-    ...(notices.length === 0 ? [] : [insertSql(outbox, notices)]),
+    ...statement(attempts, (rows) => insertSql(webhookAttempts, rows)),
+    ...statement(made, (rows) => insertSql(webhookDeliveries, rows)),
+    ...statement(known, (rows) =>
+      upsertSql(webhookDeliveries, rows, ['state', 'steps', 'nextAttemptAt', 'finishedAt']),
+    ),
+    ...statement(endpoints, (rows) => upsertSql(webhookEndpoints, rows, CHANGED)),
+    ...statement(notices, (rows) => insertSql(outbox, rows)),
   ];
 }

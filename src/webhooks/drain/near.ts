@@ -5,7 +5,7 @@ import * as column from '../../db/columns.js';
 import type { Reader, Transaction } from '../../db/database.js';
 import { events, SUBSCRIBABLE_TYPES } from '../../db/entities/events.js';
 import { webhookDeliveries, webhookEndpoints } from '../../db/entities/webhooks.js';
-import { insertSql, literals, upsertSql } from '../../db/statements.js';
+import { insertSql, literals, statement, upsertSql } from '../../db/statements.js';
 import type { RunOf } from './landed.js';
 import { type EndpointState, LEASE_MS, lockStates } from './lease.js';
 import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-events.js';
@@ -76,8 +76,8 @@ export async function stepTogether(
   const deliveries = taken.flatMap(({ added }) => added.map(({ delivery }) => delivery));
   const endpoints = taken.map(({ state }) => state.endpoint);
   await transaction.all([
-    ...(deliveries.length === 0 ? [] : [insertSql(webhookDeliveries, deliveries)]),
-    ...(endpoints.length === 0 ? [] : [upsertSql(webhookEndpoints, endpoints, ['cursorSequence', 'leaseUntil'])]),
+    ...statement(deliveries, (rows) => insertSql(webhookDeliveries, rows)),
+    ...statement(endpoints, (rows) => upsertSql(webhookEndpoints, rows, ['cursorSequence', 'leaseUntil'])),
   ]);
   return steps;
 }

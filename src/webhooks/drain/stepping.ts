@@ -10,7 +10,7 @@ import {
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
-import { insertSql, literals, updateSql } from '../../db/statements.js';
+import { equalsSql, insertSql, literals, statement, updateSql } from '../../db/statements.js';
 import { hasStepLeft } from '../rules.js';
 import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
 import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-events.js';
@@ -45,16 +45,10 @@ export async function step(
   const recovered = await recoverSome(transaction, state, Math.ceil(room / 2), now);
   const advanced = await advance(transaction, state, room - recovered.added.length, now);
   const added = [...recovered.added, ...advanced.added];
+  const deliveries = added.map(({ delivery }) => delivery);
   const set = { ...recovered.set, ...advanced.set, leaseUntil: instant(now + LEASE_MS) };
   await transaction.all([
-    ...(added.length === 0
-      ? []
-      : [
-          insertSql(
-            webhookDeliveries,
-            added.map(({ delivery }) => delivery),
-          ),
-        ]),
+    ...statement(deliveries, (rows) => insertSql(webhookDeliveries, rows)),
     updateSql(webhookEndpoints, set, { id: endpointId }),
   ]);
   return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, added, madeDue: recovered.madeDue };
@@ -171,15 +165,8 @@ async function readKnown(
   wanted: readonly LoggedEvent[],
 ): Promise<ReadonlyMap<Uuid, readonly WebhookDelivery[]>> {
   if (wanted.length === 0) return new Map();
-  const ids = literals(
-    webhookDeliveries,
-    'eventId',
-    wanted.map(({ id }) => id),
-  );
-  const rows = await transaction.list(
-    webhookDeliveries,
-    `FORCE INDEX (event) WHERE endpoint_id=${column.uuid.literal(endpointId)} AND event_id IN (${ids})`,
-  );
+  const own = equalsSql(webhookDeliveries, { endpointId, eventId: wanted.map(({ id }) => id) });
+  const rows = await transaction.list(webhookDeliveries, `FORCE INDEX (event) WHERE ${own}`);
   return groupBy(rows, ({ eventId }) => eventId);
 }
 

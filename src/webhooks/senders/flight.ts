@@ -1,4 +1,5 @@
 import type { Uuid } from '../../core/ids.js';
+import { Pause } from '../../core/pause.js';
 import type { WebhookDelivery } from '../../db/entities/webhooks.js';
 import { attempt, type Flying } from '../drain/attempting.js';
 import type { Wanted } from '../drain/near.js';
@@ -16,7 +17,7 @@ export class Flight {
   private readonly outcomes: Outcome[] = [];
   private mayBegin = true;
   private fault: Error | null = null;
-  private over: () => void = () => undefined;
+  private readonly pause = new Pause();
 
   constructor(
     private readonly deps: WebhookDeps,
@@ -28,14 +29,7 @@ export class Flight {
 
   /** Resolves when all that began have ended, or time is up. Throws failures that are our own fault. */
   async landed(): Promise<void> {
-    if (this.flying.size > 0)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, PROMPT_MS);
-        this.over = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+    if (this.flying.size > 0) await this.pause.for(PROMPT_MS);
     this.mayBegin = false;
     if (this.fault !== null) throw this.fault;
   }
@@ -78,6 +72,6 @@ export class Flight {
       this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
     this.begin();
-    if (this.flying.size === 0) this.over();
+    if (this.flying.size === 0) this.pause.end();
   }
 }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import { Pause } from '../../core/pause.js';
 import { transact } from '../../db/transact.js';
 import { DrainRun } from '../drain/drain-run.js';
 import type { EndpointState } from '../drain/lease.js';
@@ -51,7 +52,9 @@ export class Senders {
   /** An endpoint was left for which more has come. */
   private isAwaited = false;
   private rounds: Promise<void> = Promise.resolve();
-  private wake: () => void = () => undefined;
+  private readonly rest = new Pause();
+  /** Over as well once more has come for an endpoint that was left. */
+  private readonly idle = new Pause();
 
   /** `slots`: endpoints at a time, and as many slow ones again. */
   constructor(
@@ -72,7 +75,8 @@ export class Senders {
   /** Begins nothing more; resolves when everything in flight has been stored. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.wake();
+    this.rest.close();
+    this.idle.close();
     await this.rounds;
     await Promise.all(this.running);
   }
@@ -80,34 +84,21 @@ export class Senders {
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       let pause = { atLeastMs: FAILED_MS, atMostMs: FAILED_MS };
-      this.isAwaited = false;
       try {
         const { isBusy, lookedMs } = await this.round();
         pause = this.pace.after(isBusy, lookedMs);
       } catch (fault) {
         this.deps.observer.failed(fault);
       }
-      await this.pause(pause.atLeastMs, () => false);
-      await this.pause(pause.atMostMs - pause.atLeastMs, () => this.isAwaited);
+      await this.rest.for(pause.atLeastMs);
+      const moreMs = pause.atMostMs - pause.atLeastMs;
+      if (moreMs > 0 && !this.isAwaited) await this.idle.for(moreMs);
     }
-  }
-
-  /** Until then, or until it stops or is over. */
-  private pause(ms: number, isOver: () => boolean): Promise<void> {
-    const isDone = (): boolean => this.stopping.signal.aborted || isOver();
-    if (ms <= 0 || isDone()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wake = () => {
-        if (!isDone()) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   /** Returns whether anything was started, and how long the look took. */
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
+    this.isAwaited = false;
     const began = performance.now();
     const { database, clock } = this.deps;
     const room = this.room();
@@ -207,7 +198,7 @@ export class Senders {
       if (head !== null && !this.news.isBeyond(tenantId, head)) return;
       this.news.lookAgain(tenantId);
       this.isAwaited = true;
-      this.wake();
+      this.idle.end();
     };
     const running = this.send(state, wanted).then(left, (fault: unknown) => {
       this.deps.observer.failed(fault);
