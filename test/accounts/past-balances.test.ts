@@ -111,9 +111,9 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     const moments = new EventEmitter();
     const [written, goesOn] = [once(moments, 'written'), once(moments, 'goes on')];
     const slow = Object.create(db.database, {
-      withTransaction: {
-        value: (...[act, ...others]: Parameters<Database['withTransaction']>): Promise<unknown> =>
-          db.database.withTransaction(
+      withPosting: {
+        value: (...[act, ...others]: Parameters<Database['withPosting']>): Promise<unknown> =>
+          db.database.withPosting(
             async (transaction) => {
               const answer = await act(transaction);
               moments.emit('written');
