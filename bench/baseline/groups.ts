@@ -12,6 +12,7 @@ import { createTransfer } from '../../src/transfers/commands.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
+import { RowFailed } from '../row-failed.js';
 import { FINGERPRINT_KEY } from '../service/settings.js';
 import { openBare } from './driver.js';
 import { RecordingDatabase } from './recording.js';
@@ -58,7 +59,9 @@ export async function recordGroups(
       const group = wanted.map((one) => pending(ledger, one));
       if (wanted.every(({ key }) => key !== undefined)) await answerFromKeys(database.reader, group);
       else await recordGroup(database, guard, group);
-      groups.push({ commands: size, reads: database.lookUps.splice(0), steps: database.steps.splice(0) });
+      const [reads, steps] = [database.lookUps.splice(0), database.steps.splice(0)];
+      if (reads.length + steps.length === 0) throw new RowFailed('the desk sent nothing that was recorded');
+      groups.push({ commands: size, reads, steps });
     }
   } finally {
     await connection.query('ROLLBACK');

@@ -31,7 +31,7 @@ export class RecordingDatabase extends Database {
     this.reader = recordingReader(connection, this.lookUps);
   }
 
-  override async withTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  override async withPosting<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const send = async (sql: string): Promise<unknown> => {
       this.steps.push(sql);
       return (await this.connection.query(sql))[0];
