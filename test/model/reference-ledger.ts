@@ -1,5 +1,6 @@
 import type { ActorName, AssetName } from './operations.js';
 import { APPROVAL_ENDINGS, ReferenceApprovals } from './reference-approvals.js';
+import { RefBatch } from './reference-batch.js';
 import { BATCH_ENDINGS, ReferenceBatches } from './reference-batches.js';
 import { ReferenceBonuses } from './reference-bonuses.js';
 import { PAYOUT_ENDINGS, ReferencePayouts } from './reference-payouts.js';
@@ -106,7 +107,8 @@ export class ReferenceLedger {
     if (known === undefined) return null;
     if (known.content !== content) return REUSED;
     const { result } = known;
-    return { ...('json' in result ? { status: 200, body: result.json } : result), replayed: true };
+    if (!('json' in result)) return { ...result, replayed: true };
+    return { status: 200, body: result instanceof RefBatch ? result.reviewed : result.json, replayed: true };
   }
 
   mayCreate(actor: ActorName, source: RefAccount): boolean {
