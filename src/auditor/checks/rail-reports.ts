@@ -53,38 +53,28 @@ export const railReportChecks: Check = {
     }),
 };
 
-interface Traces {
-  /** Some order was given to its rail, and before its end. */
-  readonly isGiven: boolean;
-  readonly isGivenBefore: boolean;
-  /** A word of its rail, or a resolution, had an effect. */
-  readonly isTold: boolean;
-}
+/** Orders given to its rail, in all and before its end; words of the rail, and resolutions, that had an effect. */
+const parseTraces = rowParser({ payoutId: uuid, given: integer, givenBefore: integer, told: integer });
+type Traces = ReturnType<typeof parseTraces>;
 
 /** Of those that have any: retention removes them, the oldest first, once the payout has ended. */
 async function readTraces(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Traces>> {
   const rows = await reader.query(
-    `SELECT p.id, MAX(e.effect='sent') AS given, MAX(e.effect='applied') AS told,
-       MAX(e.effect='sent' AND e.at<=COALESCE(p.failed_at, p.ended_at, e.at)) AS given_before
+    `SELECT e.payout_id, COUNT(IF(e.effect='sent', 1, NULL)) AS given, COUNT(IF(e.effect='applied', 1, NULL)) AS told,
+       COUNT(IF(e.effect='sent' AND e.at<=COALESCE(p.failed_at, p.ended_at, e.at), 1, NULL)) AS given_before
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
-     WHERE p.id IN (${idList(slice.map(({ id }) => id))}) AND e.effect IN ('sent','applied') GROUP BY p.id`,
+     WHERE p.id IN (${idList(slice.map(({ id }) => id))}) AND e.effect IN ('sent','applied') GROUP BY e.payout_id`,
   );
-  const is = (stored: unknown): boolean => integer.parse(stored) === 1;
-  return new Map(
-    rows.map((row) => [
-      uuid.parse(row.id),
-      { isGiven: is(row.given), isGivenBefore: is(row.given_before), isTold: is(row.told) },
-    ]),
-  );
+  return new Map(rows.map(parseTraces).map((traces) => [traces.payoutId, traces]));
 }
 
 function checkTraces(audit: AuditRun, { id, status }: Payout, traces: Traces | undefined): void {
   if (traces === undefined) return;
   const subject = `payout ${id}`;
-  if (traces.isGiven && WITHOUT_ORDER.includes(status))
+  if (traces.given > 0 && WITHOUT_ORDER.includes(status))
     audit.report('payout_order', subject, `it is ${status}, but its rail was given it and may pay it`);
   // The order is older than the outcome: where it is kept, so is the outcome.
-  if (traces.isGivenBefore && !traces.isTold && TOLD.includes(status))
+  if (traces.givenBefore > 0 && traces.told === 0 && TOLD.includes(status))
     audit.report('payout_outcome', subject, `it is ${status}, which neither its rail nor two people have said`);
 }
 
