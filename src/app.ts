@@ -11,6 +11,7 @@ import { RecipientBudget } from './accounts/recipient-budget.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
+import { Approvals } from './approvals/service.js';
 import { batchFileRoutes } from './batches/routes-files.js';
 import { batchRoutes } from './batches/routes.js';
 import { Batches } from './batches/service.js';
@@ -31,6 +32,7 @@ import { createService } from './http/service.js';
 import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
 import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
 import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
+import { payoutApproval } from './payouts/approval-outcomes.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { callbackMetrics, contradictionMetrics, endMetrics } from './payouts/metrics.js';
 import { httpRail } from './payouts/rails/rules.js';
@@ -48,6 +50,7 @@ import { OutboxNotifier } from './temporal/outbox-notifier.js';
 import { Outbox } from './temporal/outbox.js';
 import { Relay } from './temporal/relay.js';
 import type { TemporalTracing } from './temporal/tracing.js';
+import { transferApproval } from './transfers/approval-outcomes.js';
 import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
@@ -56,9 +59,6 @@ import { RunsDatabase } from './webhooks/drain/runs-database.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
 import { buildSending, type Sending } from './webhooks/sending.js';
-import { Approvals } from './approvals/service.js';
-import { payoutApproval } from './payouts/approval-outcomes.js';
-import { transferApproval } from './transfers/approval-outcomes.js';
 
 /** The ledger and its metrics: what every process of the service has. */
 export interface Core extends Ledger {

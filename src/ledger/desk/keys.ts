@@ -40,7 +40,7 @@ export function parseKeys(stored: readonly StoredRow[]): BoundKeys {
   return new Map(rows.map((row) => [keyName({ tenantId: row.tenantId, key: row.idempotencyKey }), row]));
 }
 
-export const KEY_REUSED: Refusal = {
+const KEY_REUSED: Refusal = {
   code: 'idempotency_key_reused',
   message: 'this Idempotency-Key was already used for another request',
 };

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { Approvals } from '../../approvals/service.js';
 import { formatAmount } from '../../core/amount.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
+import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { transferList } from '../../transfers/reading.js';
 import { group, query } from '../command.js';
 import { findTransfer } from '../finding.js';
@@ -9,8 +11,6 @@ import { text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 import { approvalActCommands, operationListCommand, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
-import { Approvals } from '../../approvals/service.js';
-import { transferApproval } from '../../transfers/approval-outcomes.js';
 
 const TRANSFERS: OperationCommands<Transfer> = {
   noun: 'transfer',
