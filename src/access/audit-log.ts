@@ -1,4 +1,4 @@
-import { ApiError } from '../core/errors.js';
+import { ApiError, invalidState } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -92,7 +92,7 @@ export function recordOnce({ database, clock }: DatabaseDeps, id: Uuid, actor: A
 export async function wasDone(reader: Reader, id: Uuid): Promise<boolean> {
   const act = await reader.find(auditLog, { id });
   if (act?.action.endsWith('_refused') !== true) return act !== undefined;
-  throw new ApiError({ code: 'invalid_state', message: String(parseDetails(act).refused) });
+  throw new ApiError(invalidState(String(parseDetails(act).refused)));
 }
 
 /** The act as a row, for the posting desk, which writes it itself. */

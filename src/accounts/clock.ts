@@ -1,5 +1,5 @@
 import { accountAct, recordAct } from '../access/audit-log.js';
-import { ledgerUnavailable, notFound } from '../core/errors.js';
+import { existing, ledgerUnavailable } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { DatabaseDeps } from '../db/database.js';
@@ -28,8 +28,7 @@ export async function resetClock(
   const reason = checkedReason(decided.reason);
   await guard.compare();
   return transact(database, async (transaction) => {
-    const account = await transaction.find(accounts, { id }, { forUpdate: true });
-    if (account === undefined) throw notFound();
+    const account = existing(await transaction.find(accounts, { id }, { forUpdate: true }));
     if (!guard.isWell()) throw ledgerUnavailable();
     const { lastPostedAt: was, seq } = account;
     if (!guard.isTooFarAhead(was)) return { account, changed: false };

@@ -1,5 +1,5 @@
 import { accountAct, recordAct } from '../access/audit-log.js';
-import { ApiError, type Refusal } from '../core/errors.js';
+import { ApiError, invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import { bigint } from '../db/columns.js';
@@ -77,9 +77,5 @@ async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boo
 }
 
 function inTheWay(current: string, why: string): Refusal {
-  return {
-    code: 'invalid_state',
-    message: `the account cannot be closed: ${why}`,
-    details: { current, allowed: ['empty'] },
-  };
+  return invalidState(`the account cannot be closed: ${why}`, current, ['empty']);
 }

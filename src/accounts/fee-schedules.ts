@@ -1,6 +1,6 @@
 import { type Act, type Actor, recordAct } from '../access/audit-log.js';
 import { MAX_RAW } from '../core/amount.js';
-import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { ApiError, existing, invalidField, invalidState, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
@@ -55,14 +55,11 @@ export async function setFeeSchedule(
 ): Promise<void> {
   assertSchedule(schedule);
   await transact(database, async (transaction) => {
-    const tenant = await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true });
-    if (tenant === undefined) throw notFound();
+    const tenant = existing(await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true }));
     if (tenant.feeAccountId === null)
-      throw new ApiError({
-        code: 'invalid_state',
-        message: 'the tenant has no fee account: set one first',
-        details: { current: 'no_fee_account', allowed: ['fee_account'] },
-      });
+      throw new ApiError(
+        invalidState('the tenant has no fee account: set one first', 'no_fee_account', ['fee_account']),
+      );
     await transaction.execute(upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']));
     const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
     const { tenantId, ...of } = feeKeyOf(schedule);

@@ -1,6 +1,6 @@
 import { type Amount, type Asset, formatAmount, MAX_RAW } from '../core/amount.js';
 import type { Month } from '../core/calendar.js';
-import { invalidField, type Refusal, type SpendingRefusal } from '../core/errors.js';
+import { invalidField, invalidState, type Refusal, type SpendingRefusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
@@ -15,11 +15,7 @@ export const AUTHORITY_INSUFFICIENT: Refusal = {
 };
 
 /** For operators' commands only: through the API a closed account does not exist, or cannot send. */
-export const ACCOUNT_CLOSED: Refusal = {
-  code: 'invalid_state',
-  message: 'the account is closed',
-  details: { current: 'closed', allowed: ['active', 'frozen'] },
-};
+export const ACCOUNT_CLOSED = invalidState('the account is closed', 'closed', ['active', 'frozen']);
 
 interface Spending {
   readonly source: LockedAccount;

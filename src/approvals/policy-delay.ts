@@ -1,5 +1,5 @@
 import { type Actor, recordAct } from '../access/audit-log.js';
-import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { ApiError, existing, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, DatabaseDeps } from '../db/database.js';
@@ -22,8 +22,7 @@ export async function setPolicyDelay(
   if (seconds !== null && !(Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= MAX_POLICY_DELAY_S))
     throw new ApiError(invalidField('seconds', 'out_of_range'));
   await transact(database, async (transaction) => {
-    const tenant = await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
-    if (tenant === undefined) throw notFound();
+    const tenant = existing(await transaction.find(tenants, { id: tenantId }, { forUpdate: true }));
     const policyDelayS = seconds ?? 0;
     await transaction.execute(updateSql(tenants, { policyDelayS }, { id: tenantId }));
     const details = { seconds: policyDelayS, before: tenant.policyDelayS };

@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/errors.js';
+import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { type Operation, type Role, roleAllows } from '../core/permissions.js';
@@ -112,15 +112,11 @@ export function malformedRefusal(acting: Acting, reason: string | null): Refusal
 /** (docs/contract.md, Invalid state) */
 export function stateRefusal(current: string, allowed: readonly string[] = [PENDING_APPROVAL]): Refusal {
   const what = allowed.length === 1 ? 'and waits for no approval' : 'and can no longer be canceled';
-  return { code: 'invalid_state', message: `it is ${current}, ${what}`, details: { current, allowed } };
+  return invalidState(`it is ${current}, ${what}`, current, allowed);
 }
 
 /** Staff count as one approver: a second approval by any of them is refused, and the refusal recorded. */
-const SUPPORT_COUNTS_ONCE: Refusal = {
-  code: 'invalid_state',
-  message: 'support has approved it already, and counts once',
-  details: { current: PENDING_APPROVAL, allowed: [] },
-};
+const SUPPORT_COUNTS_ONCE = invalidState('support has approved it already, and counts once', PENDING_APPROVAL, []);
 
 export function allowedFor(action: ApprovalAction, { alsoCanceledIn = [] }: ApprovalOperations): readonly string[] {
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];

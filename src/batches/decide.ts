@@ -1,6 +1,6 @@
 import { auditRow } from '../access/audit-log.js';
 import { monthOf } from '../core/calendar.js';
-import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import { invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
@@ -98,12 +98,11 @@ const OWN_UPLOAD: Refusal = {
 };
 
 /** Nothing was written: the row is still open, or was already settled. */
-export const NOT_NOW: Refusal = {
-  code: 'invalid_state',
-  message: 'the row is settled, or a row before it is not, or its batch is paused or not executing',
-};
+export const NOT_NOW = invalidState(
+  'the row is settled, or a row before it is not, or its batch is paused or not executing',
+);
 
-const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message };
+const ROW_CANCELED = invalidState(CANCELED.message);
 
 /**
  * Pays one row, or refuses it for good. The row's state decides, so this happens once, however often it is tried. While

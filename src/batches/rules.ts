@@ -1,6 +1,6 @@
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import type { Refusal } from '../core/errors.js';
+import { invalidState, type Refusal } from '../core/errors.js';
 import type { Fee } from '../accounts/rules.js';
 import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
 
@@ -24,17 +24,11 @@ export const PAUSABLE: readonly BatchStatus[] = ['executing'];
 /** The statuses in which support can cancel it: a ready batch is withdrawn. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
-export const SETTLED: Refusal = {
-  code: 'invalid_state',
-  message: 'every row of the batch is paid or refused already: it ends with its result file',
-};
+export const SETTLED = invalidState('every row of the batch is paid or refused already: it ends with its result file');
 
 export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus[]): Refusal {
-  return {
-    code: 'invalid_state',
-    message: `the batch is ${current}; this is possible only while it is ${allowed.join(' or ')}`,
-    details: { current, allowed },
-  };
+  const when = allowed.join(' or ');
+  return invalidState(`the batch is ${current}; this is possible only while it is ${when}`, current, allowed);
 }
 
 /** True once the file was accepted: sums, review and rows are final, whatever happens to the batch. */

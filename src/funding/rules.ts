@@ -1,5 +1,5 @@
 import { type Amount, fitsColumn, formatAmount } from '../core/amount.js';
-import { invalidField, type Refusal } from '../core/errors.js';
+import { invalidField, invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Adjustment } from '../db/entities/operations.js';
 import type { Account } from '../db/entities/parties.js';
@@ -28,11 +28,7 @@ export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): R
 }
 
 export function decidedRefusal({ status, decidedBy }: Adjustment): Refusal {
-  return {
-    code: 'invalid_state',
-    message: `the adjustment is already ${status}, by ${decidedBy ?? 'nobody'}`,
-    details: { current: status, allowed: ['proposed'] },
-  };
+  return invalidState(`the adjustment is already ${status}, by ${decidedBy ?? 'nobody'}`, status, ['proposed']);
 }
 
 export function closedRefusal({ status }: Account): Refusal | null {

@@ -1,6 +1,6 @@
 import { recordAct } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, invalidState, notFound, type Refusal } from '../core/errors.js';
+import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffFactorReset, staffFactorResets } from '../db/entities/staff.js';
@@ -46,8 +46,7 @@ export async function approveFactorReset(
   allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
   return transact(database, async (transaction) => {
     await lock(transaction, person);
-    const reset = await openReset(transaction, person);
-    if (reset === undefined) throw notFound();
+    const reset = existing(await openReset(transaction, person));
     allow(secondPersonRefusal(reset.proposedById, by.id));
     const factor = newFactor(encryptionKeys, person);
     const set = { ...sealedColumns(factor), ...UNLOCKED };

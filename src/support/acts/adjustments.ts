@@ -1,5 +1,5 @@
 import { type Asset, ASSETS, isAsset, LISTED_ASSETS } from '../../core/amount.js';
-import { ApiError, invalidField, type Refusal } from '../../core/errors.js';
+import { ApiError, invalidField, invalidState } from '../../core/errors.js';
 import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
 import type { Account } from '../../db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
@@ -62,10 +62,7 @@ export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
   },
 ];
 
-const REFERENCE_TAKEN: Refusal = {
-  code: 'invalid_state',
-  message: 'somebody else proposed the same under this reference already',
-};
+const REFERENCE_TAKEN = invalidState('somebody else proposed the same under this reference already');
 
 function assetOf(form: URLSearchParams): Asset {
   const asset = form.get('asset') ?? '';
