@@ -2,9 +2,10 @@ import { besideCampaign } from '../campaigns/beside.js';
 import { composedCampaign } from '../campaigns/composed.js';
 import { mixedLoadCampaign } from '../campaigns/mixed-load.js';
 import { rollingCampaign } from '../campaigns/rolling.js';
+import { startingLedger } from '../campaigns/starting-ledger.js';
 import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
 import { upgradeCampaign } from '../campaigns/upgrade.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import { buildRelease, previousRelease } from '../support/releases.js';
 import type { TestTemporal } from '../support/temporal.js';
@@ -47,7 +48,7 @@ interface Stage {
 /** With a database and a Temporal of its own. */
 async function alone(adminUrl: string, work: (stage: Stage) => Promise<string>): Promise<string> {
   const server = await PrivateTemporal.start();
-  const db = await freshDatabase(adminUrl, 'money_alone');
+  const db = await startingLedger(adminUrl, 'money_alone');
   try {
     return await work({ db, temporal: server.temporal });
   } finally {
