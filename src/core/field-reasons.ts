@@ -45,6 +45,7 @@ export const FIELD_REASONS = {
   not_a_spreadsheet: 'The file is neither CSV nor XLSX.',
   not_utf8: 'It is not UTF-8.',
   not_json: 'The body is not JSON.',
+  too_many_values: 'The JSON has over 1,000 values.',
   nested_too_deep: 'The JSON is nested over 8 levels deep.',
   forbidden_name: 'A field is named __proto__ or constructor.',
   malformed_multipart: 'The form is not well-formed multipart/form-data.',

@@ -101,6 +101,17 @@ describe('bodies', () => {
     await refusedWith(nested(9), 'a.a.a.a.a.a.a.a', 'nested_too_deep');
   });
 
+  it('a body of a thousand values is read, one of more is refused unread; commas in texts are none of them', async () => {
+    const keys = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
+    const list = (count: number): string => `{"more":[${'1,'.repeat(count - 1)}1]}`;
+    for (const body of [keys, list]) {
+      assert.match(problemsOf(await post(body(1_000))).at(-1) ?? '', / unknown$/);
+      await refusedWith(body(1_001), '', 'too_many_values');
+    }
+    const text = `",\\${','.repeat(2_000)}`;
+    assert.equal(problemsOf(await post({ [text]: text })).at(-1), `invalid_field ${text} unknown`);
+  });
+
   it('tens of thousands of levels are refused in no time', async () => {
     const before = process.cpuUsage();
     const arrays = await post('['.repeat(32_000) + ']'.repeat(32_000));

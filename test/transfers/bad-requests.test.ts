@@ -66,8 +66,8 @@ describe('POST /v1/transfers: a malformed request', () => {
     });
   }
 
-  it('with thousands of wrong fields is answered with the first fifty', async () => {
-    const unknown = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`extra_${index}`, index]));
+  it('with hundreds of wrong fields is answered with the first fifty', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`extra_${index}`, index]));
     const answer = answered(await post({ ...good, ...unknown }), 400, 'invalid_field');
     assert.equal((answer.details?.errors as unknown[]).length, 50);
     assert.ok(answer.text.length < 10_000);
