@@ -82,7 +82,7 @@ export async function answerRequest(
   }
 }
 
-/** Of a request to no route: every answer to a valid token shows its rate. Whether there is one changes nothing else. */
+/** Of a request to no route: every answer to a valid token shows its rate. Whether there is one changes nothing but, while MySQL hangs, the time. */
 export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
   const { request } = exchange;
   if (request.headers.authorization === undefined) return;

@@ -63,6 +63,8 @@ export async function readUpload(
 ): Promise<UploadContent> {
   // The client may have gone while its token was looked up; then no event would come, and its place would stay taken.
   if (request.destroyed) throw new RequestAborted();
+  // A newcomer may have taken it over in the very turn in which it was given.
+  if (place.lost.aborted) throw placeLost();
   const announced = Number(headerText(request, 'content-length') ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
   if (waitsForContinue(request)) response.writeContinue();
