@@ -62,10 +62,12 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   const site: Site = { ...deps, settings, sessions, addresses, logger };
   const metrics = new HttpMetrics(registry);
   const router: DeskRouter = new Router<DeskState>({ sensitive: true, strict: true });
-  router.use(async (context, next) => {
-    context.state.route = String(context._matchedRoute).replaceAll(/:(\w+)/g, '{$1}');
-    await next();
-  });
+  // While a layer runs, the matched route is its own: only afterwards is it the page's.
+  router.use((context, next) =>
+    next().finally(() => {
+      context.state.route = String(context._matchedRoute).replaceAll(/:(\w+)/g, '{$1}');
+    }),
+  );
   for (const add of routes) add(router, site);
   const app = new Koa<DeskState>();
   app.on('error', (fault: unknown) => logger.debug({ fault: describeFault(fault) }, 'connection failed'));

@@ -69,6 +69,18 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
+  it('requests are counted by the route of their page, refused ones too', async () => {
+    await maria.get(`/transfers/${await pend()}`);
+    await maria.get('/transfers/12');
+    const metrics = await (await fetch(`${desk.adminUrl}/metrics`)).text();
+    const routes = new Set(
+      Array.from(metrics.matchAll(/_duration_seconds_count\{.*route="([^"]*)"/g), ([, route]) => route),
+    );
+    assert(routes.has('/transfers/{id}') && routes.has('/'), [...routes].join(' '));
+    for (const route of routes) assert.match(route ?? '', /^(?:unknown|\/[a-z-]*(?:\/(?:[a-z-]+|\{[a-zA-Z]+\}))*)$/);
+    await assertLedgerSound(db.database);
+  });
+
   it('a link that somebody else made says of nothing that it was done', async () => {
     const id = await pend();
     for (const done of ['approve', 'Approve', 'approve.AAAA', ''])
