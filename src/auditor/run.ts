@@ -10,8 +10,10 @@ import type { AuditOptions, AuditReport, Finding } from './types.js';
 const SLICE_TIMEOUT_MS = 600_000;
 /** However long a slice took. */
 const LONGEST_REST_MS = 10_000;
-/** No pass takes longer, unless the ledger is huge: then crossing.ts has more to look at again. */
+/** Few passes take longer: after that, crossing.ts has more to look at again. */
 export const LONGEST_PASS_MS = 86_400_000;
+/** Longer than any pass: an operation that begins during one is never taken for one of a time far ahead. */
+const FAR_AHEAD_MS = 90 * 86_400_000;
 /** Keeps the findings of a badly damaged ledger from filling the memory. */
 const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
@@ -50,7 +52,7 @@ export class AuditRun {
     this.tenantId = options.tenantId;
     this.beganAt = position.beganAt;
     this.firstLate = firstIdAt(position.beganAt + 1);
-    this.firstAhead = firstIdAt(position.beganAt + LONGEST_PASS_MS);
+    this.firstAhead = firstIdAt(position.beganAt + FAR_AHEAD_MS);
     this.found = new Map(position.found);
     this.tally = new Tally(position.tally);
     this.from = position.place;

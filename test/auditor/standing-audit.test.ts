@@ -6,6 +6,7 @@ import { auditFindings, auditPasses } from '../../src/db/entities/audits.js';
 import { audit, auditSome } from '../../src/auditor/audit.js';
 import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from '../../src/auditor/position.js';
 import { auditStanding, StandingAudit, type StandingStep } from '../../src/auditor/standing.js';
+import { Tally } from '../../src/auditor/tally.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
@@ -19,6 +20,8 @@ import type { Account } from '../../src/db/entities/parties.js';
 /** More than a slice of transfers, keys, events and ledger transactions. */
 const TRANSFERS = 1_000;
 const FEW_CLIENTS = 16;
+/** Of the checks in audit.ts: the one that compares. */
+const CROSSING = 6;
 
 describe('the audit that runs by itself', () => {
   let db: TestDatabase;
@@ -93,6 +96,19 @@ describe('the audit that runs by itself', () => {
     }
     assert.deepEqual(checked, whole.checked);
     assert(steps > 16, `${steps} steps, though it rests behind each check and within some`);
+  });
+
+  it('leaves operations that began after it to the next, however many days it takes', async () => {
+    const entriesFrom = 2;
+    let position: AuditPosition | null = startOfAudit(Date.now() - 30 * 86_400_000);
+    const upTo = async (check: number): Promise<void> => {
+      while (position !== null && (position.place?.check ?? 0) < check)
+        position = (await auditSome(db.database, position, { isOver: () => true })).position;
+    };
+    await upTo(entriesFrom);
+    await bank.sent({ from: source, to: await bank.account(), raw: LEAST });
+    await upTo(CROSSING);
+    assert.equal(new Tally(position.tally).differing(0, 1_000).size, 0);
   });
 
   it('leaves the database to others after a slice, for as long as its share of the time asks for', async () => {
