@@ -59,7 +59,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
       const request = { sourceAccountId: body.source_account, description: body.description ?? null, file };
       const answer = await batches.upload(caller, request, idempotency);
       // A replay shows the batch as GET does, and by now it may be ready.
-      const review = answer.outcome.done ? await batches.reviewOf(answer.outcome.resource) : null;
+      const review = answer.outcome.done ? await batches.reviewFor(caller, answer.outcome.resource) : null;
       return answerOf(answer, (batch, replayed) => ({
         status: replayed ? 200 : 201,
         body: presentBatchNow(batch, baseUrl, review),

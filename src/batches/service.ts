@@ -1,4 +1,5 @@
 import { BurstSpreader } from '../core/burst-spreader.js';
+import { ApiError } from '../core/errors.js';
 import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
@@ -101,7 +102,17 @@ export class Batches {
     return { batch, review: await this.reviewOf(batch) };
   }
 
-  async reviewOf(batch: BonusBatch): Promise<BatchReview | null> {
+  /** Null also for a member who could not read the batch, whom a replay answers nonetheless: it shows a balance. */
+  async reviewFor(caller: Caller, { id }: BonusBatch): Promise<BatchReview | null> {
+    try {
+      return (await this.read(caller, id)).review;
+    } catch (refused) {
+      if (refused instanceof ApiError) return null;
+      throw refused;
+    }
+  }
+
+  private async reviewOf(batch: BonusBatch): Promise<BatchReview | null> {
     return (await readReviews(this.reader, [batch])).get(batch.id) ?? null;
   }
 

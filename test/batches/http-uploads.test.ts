@@ -95,6 +95,11 @@ describe('the upload of a batch over HTTP', () => {
     const shown = answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json;
     assert.equal(object(shown.funding).sufficient, false);
     assert.deepEqual(answered(await upload(usual(rows), { key }), 200).json, shown);
+    // Whoever has no role in the account is answered too, but is not shown its balance.
+    const stranger = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
+    const token = await bank.issue(stranger);
+    const replay = answered(await upload(usual(rows), { key, token }), 200).json;
+    assert.deepEqual(replay, { ...shown, funding: null, can_send: null, duplicates: replay.duplicates });
   });
 
   it('answers 409 for other bytes, another field or no field under the same key', async () => {
