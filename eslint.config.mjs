@@ -56,7 +56,20 @@ export default tseslint.config(
   { files: ['src/**/*.ts'], ignores: ['src/ops/**'], rules: { 'no-console': 'error' } },
   {
     files: [
-      ...['ledger', 'auditor', 'transfers', 'bonuses', 'batches'].map((folder) => `src/${folder}/**/*.ts`),
+      ...[
+        'ledger',
+        'auditor',
+        'transfers',
+        'bonuses',
+        'batches',
+        'payouts',
+        'funding',
+        'accounts',
+        'approvals',
+        'statements',
+        'restores',
+        'staff',
+      ].map((folder) => `src/${folder}/**/*.ts`),
       'src/core/amount.ts',
     ],
     rules: { 'no-restricted-syntax': noFloats },

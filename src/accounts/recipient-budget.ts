@@ -137,7 +137,7 @@ export class RecipientBudget {
     const { ofTenant, ofToken } = this.size;
     return found.map((row) => {
       const usual = row.name === tenantBudget(asking.tenantId) ? ofTenant : ofToken;
-      return { ...row, size: own === null ? usual : Number(own) };
+      return { ...row, size: own === null ? usual : Number.parseInt(own.toString(), 10) };
     });
   }
 

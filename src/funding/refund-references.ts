@@ -57,7 +57,7 @@ export function refundPart(
 ): RefundPart | null {
   const [, of, id, text = '1'] = REFERENCE.exec(reference) ?? [];
   if (id === undefined || !isCanonicalUuid(id) || !reason.startsWith(refundReason(name, ''))) return null;
-  const tries = Number(text);
+  const tries = Number.parseInt(text, 10);
   if (of === OF_PAYERS) return direction === 'in' ? { of: 'payer', operationId: id, tries } : null;
   return of === name && id === accountId ? { of: 'fee account', tries } : null;
 }

@@ -130,5 +130,5 @@ export class RailCallbacks {
 
 /** The signed time of a genuine message, in milliseconds since 1970. */
 function sentAt(headers: ReceivedCallback['headers']): number {
-  return Number(headers[TIMESTAMP_HEADER]) * 1_000;
+  return Number.parseInt(String(headers[TIMESTAMP_HEADER]), 10) * 1_000;
 }

@@ -67,7 +67,7 @@ async function readFigures(
   const after = await totalsAt(reader, [accountId], to);
   const openingRaw = before.get(accountId)?.[asset] ?? 0n;
   const closingRaw = after.get(accountId)?.[asset] ?? 0n;
-  return { openingRaw, closingRaw, entryCount: Number(entryCount) };
+  return { openingRaw, closingRaw, entryCount: Number.parseInt(entryCount.toString(), 10) };
 }
 
 /** The account's entries are numbered without gaps, so they need not be counted. */
