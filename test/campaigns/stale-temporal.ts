@@ -138,9 +138,9 @@ async function aDaysWork(cast: Cast, known: Things): Promise<{ ended: Things; wa
   for (const id of decided) answered(await one.act('approve', id), 200);
   const late = await Promise.all(Array.from({ length: each }, () => payer.pend({ ending: '03' })));
   for (const id of late) answered(await payer.act('approve', id), 200);
-  for (const id of late) await untilStatus(payer, id, ['in_progress']);
+  for (const id of late) await untilStatus(payer, id, ['in_progress'], WORK_MS);
   const uploaded = await payroll.ready(ROWS);
-  for (const id of paid) await untilStatus(payer, id, ['completed']);
+  for (const id of paid) await untilStatus(payer, id, ['completed'], WORK_MS);
   for (const id of expired) await until('it is expired', async () => (await readTransfer(db, id)).status === 'expired');
   await payroll.until(executed, 'completed');
   return {
@@ -226,7 +226,7 @@ async function endAll({ db, temporal, payer, payroll, each }: Cast, waiting: Thi
   for (const id of waiting.batches) await payroll.execute(id);
   for (const id of waiting.transfers)
     await until('it is completed', async () => (await readTransfer(db, id)).status === 'completed');
-  for (const id of waiting.payouts.slice(0, each)) await untilStatus(payer, id, ['completed']);
+  for (const id of waiting.payouts.slice(0, each)) await untilStatus(payer, id, ['completed'], WORK_MS);
   for (const id of waiting.batches) await payroll.until(id, 'completed');
 }
 
