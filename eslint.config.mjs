@@ -15,6 +15,13 @@ const noEnvironment = {
   message: 'Only config.ts reads the environment: take what you need as an argument.',
 };
 
+/** What scripts use of them. In TypeScript the compiler knows. */
+const NODE_GLOBALS = Object.fromEntries(
+  ['process', 'console', 'fetch', 'URL', 'Buffer', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'].map(
+    (name) => [name, 'readonly'],
+  ),
+);
+
 export default tseslint.config(
   { ignores: ['**/dist/', '.run/', 'bench/results/', 'node_modules/', 'packages/client/src/generated/'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -44,7 +51,9 @@ export default tseslint.config(
   },
   {
     files: ['**/*.mjs', '**/*.cjs'],
+    languageOptions: { globals: NODE_GLOBALS },
     rules: {
+      'no-undef': 'error',
       eqeqeq: 'error',
       'no-var': 'error',
       'prefer-const': 'error',

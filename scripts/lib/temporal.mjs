@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path';
 import { ensurePackages } from './packages.mjs';
 import { CACHE, ROOT, shortHash } from './paths.mjs';
+import { fetchByPip } from './pip.mjs';
 import { answersOk } from './ports.mjs';
 import { say, step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
