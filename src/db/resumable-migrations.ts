@@ -16,6 +16,8 @@ export const NOTES = 'schema_migrations_begun';
 const ROWS = z.array(z.object({ refused: z.string().nullable() }));
 /** There already: a table, a column, a key, a CHECK (MariaDB, MySQL). Gone already: a key. */
 const FOUND_DONE = new Set([1050, 1060, 1061, 1826, 3822, 1091]);
+/** What a column that was renamed is under its old name. */
+const NO_SUCH_COLUMN = 1054;
 
 /** The same migration, under the same name. */
 export function resumable(Own: Migration): Migration {
@@ -56,5 +58,6 @@ export function resumable(Own: Migration): Migration {
 }
 
 function isDone(errno: number, sql: string): boolean {
+  if (errno === NO_SUCH_COLUMN) return /RENAME COLUMN/i.test(sql);
   return FOUND_DONE.has(errno) || (errno === DUPLICATE_KEY && /^\s*INSERT/i.test(sql));
 }
