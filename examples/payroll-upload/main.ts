@@ -30,7 +30,7 @@ async function confirmed(): Promise<boolean> {
   return said === 'yes';
 }
 
-// The same bytes on every attempt: the key is bound to them.
+// One key for every attempt of this start. A second start uploads another batch: the review says whether the file is known.
 const { id } = await client.uploadBonusBatch({ source_account: account, file: await openAsBlob(file) });
 const batch = await settled(id, 'validating');
 if (batch.status === 'rejected') {
@@ -43,6 +43,12 @@ console.log(
 );
 if (batch.duplicates !== null && batch.duplicates.count > 0)
   console.log(`${batch.duplicates.count} rows pay somebody again: rows ${batch.duplicates.rows.join(', ')}`);
+const before = batch.duplicates?.same_file_batch_id ?? null;
+if (before !== null) {
+  console.log(`The same file was uploaded before, as batch ${before}: see what became of that one first.`);
+  // Nobody looks, and this may be a second start after a crash.
+  if (answer === '--yes') process.exit(1);
+}
 if (batch.funding?.sufficient === false) console.log(`The account lacks ${batch.funding.shortfall} of it.`);
 
 if (await confirmed()) {

@@ -180,7 +180,7 @@ describe('the programs around the client', () => {
       assert.deepEqual([again.orders[0]?.payout, again.orders[0]?.status], [payout, 'completed']);
     });
 
-    it('payroll-upload pays what the clerk has seen, and shows every mistake of a wrong file', async () => {
+    it('payroll-upload pays what the clerk has seen, pays nobody again when it is run again, and shows every mistake of a wrong file', async () => {
       const file = join(live.folder, 'payroll.csv');
       writeFileSync(file, 'recipient,amount,asset,reference\n$bruno,150000,COPM,A-1\n$ana,250000,COPM,A-2\n');
       const paid = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
@@ -188,6 +188,10 @@ describe('the programs around the client', () => {
       assert.match(paid.said, /2 people, 4000\.00 COPM, fees \d+\.\d\d COPM/);
       assert.match(paid.said, /completed: 2 paid, 0 not/);
       assert.match(readFileSync(join(live.folder, 'payroll.result.csv'), 'utf8'), /A-2,\$ana,250000,COPM,paid/);
+      const again = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
+      assert.equal(again.code, 1, again.said);
+      assert.match(again.said, /The same file was uploaded before/);
+      assert.doesNotMatch(again.said, /paid, /);
       writeFileSync(file, 'recipient,amount,asset\n$nobody-here,150000,COPM\n');
       const refused = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
       assert.equal(refused.code, 1, refused.said);

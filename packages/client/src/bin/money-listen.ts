@@ -42,7 +42,9 @@ await program(USAGE, async (args) => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const client = new MoneyClient({ baseUrl: url, token });
-  process.stderr.write(`Following the log of ${url}. Signing with ${secret}\n`);
+  // A secret that was given may be in use elsewhere: it belongs in no terminal's log.
+  const shown = values.secret === undefined ? secret : 'the given secret';
+  process.stderr.write(`Following the log of ${url}. Signing with ${shown}\n`);
   const { signal } = stopping;
   const following = from === 'start' ? {} : { from: from === 'now' ? await client.headOfEvents() : from };
   for await (const one of forwardEvents({ client, to, secret, signal, ...following, ...typesOf(values.events) })) {
