@@ -133,6 +133,7 @@ export class ReferencePayouts {
   /** Its workflow gives it to the rail, or asks where it may have been given. Answers how many orders the rail got. */
   handOver(payout: RefPayout, [first, second]: readonly [RailWord, RailWord]): number {
     if (payout.json.status !== 'approved') return this.ask(payout, [first, second]);
+    if (payout.source.isFrozen) return 0;
     this.become(payout, 'in_progress');
     this.ledger.count('payout given to its rail');
     this.hear(payout, first);
@@ -144,6 +145,7 @@ export class ReferencePayouts {
     if (payout.json.status !== 'in_progress') return 0;
     if (first.said !== 'unknown') this.hear(payout, first);
     else if (payout.json.rail_reference === null && !payout.isContradicted) {
+      if (payout.source.isFrozen) return 0;
       this.ledger.count('payout given again');
       this.hear(payout, second);
       return 1;
