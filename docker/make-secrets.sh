@@ -12,7 +12,8 @@ write() {
   chmod 444 "$folder/$1"
 }
 password() { openssl rand -hex 24; }
-key() { printf 'k1:%s' "$(openssl rand -base64 32)"; }
+# With an id that no lost key had. (docs/operations.md, Keys)
+key() { printf 'k%s:%s' "$(openssl rand -hex 4)" "$(openssl rand -base64 32)"; }
 
 for name in mysql_root_password money_app_password temporal_password grafana_password; do write "$name" "$(password)"; done
 for name in fingerprint_keys cursor_keys encryption_keys; do write "$name" "$(key)"; done
