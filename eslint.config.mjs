@@ -17,9 +17,18 @@ const noEnvironment = {
 
 /** What scripts use of them. In TypeScript the compiler knows. */
 const NODE_GLOBALS = Object.fromEntries(
-  ['process', 'console', 'fetch', 'URL', 'Buffer', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'].map(
-    (name) => [name, 'readonly'],
-  ),
+  [
+    'process',
+    'console',
+    'fetch',
+    'URL',
+    'Buffer',
+    'AbortSignal',
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+  ].map((name) => [name, 'readonly']),
 );
 
 export default tseslint.config(
