@@ -121,12 +121,12 @@ describe('the programs around the client', () => {
       listening.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
       listening.stderr?.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
       const secret = await until('it prints its secret', () => /whsec_\S+/.exec(wrong)?.[0]);
-      await sleep(1_000);
+      await sleep(3_000);
       await trigger('transfer.completed');
       const first = await until('a line for the event', () => said.split('\n')[0] || null);
       assert.equal((JSON.parse(first) as { status: unknown }).status, null, 'nobody listens there yet');
       start(example('ledger-by-log'), ['books.json'], { WEBHOOK_SECRET: secret, PORT: `${port}` });
-      await sleep(2_000);
+      await sleep(4_000);
       await trigger('transfer.completed');
       const second = await until('a line for the next', () => said.split('\n')[1] || null);
       assert.equal((JSON.parse(second) as { status: unknown }).status, 204);

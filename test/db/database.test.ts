@@ -106,11 +106,11 @@ describe('the database', () => {
     const database = openDatabase(db.url, {
       transactionConnections: 3,
       postingConnections: 1,
-      statementTimeoutMs: 500,
+      statementTimeoutMs: 2_000,
     });
     const asked = (sql: string) => database.withTransaction((transaction) => transaction.query(sql));
     for (let round = 0; round < 3; round += 1) await assert.rejects(asked('SELECT nothing'), /Unknown column/);
-    const stuck = await Promise.allSettled([asked('SELECT SLEEP(2)'), asked('SELECT SLEEP(2)'), asked('SELECT 1')]);
+    const stuck = await Promise.allSettled([asked('SELECT SLEEP(8)'), asked('SELECT SLEEP(8)'), asked('SELECT 1')]);
     for (const ended of stuck) assert(ended.status === 'rejected' && ended.reason instanceof DatabaseUnavailable);
     await asked('SELECT 1');
     await database.close();

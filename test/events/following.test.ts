@@ -1,5 +1,5 @@
 import { followingStorm } from '../campaigns/http-following.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { PATIENT, startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
@@ -11,7 +11,7 @@ describe('the event log, followed while 64 writers write', () => {
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
-    other = await ApiProcess.start(db.url);
+    other = await ApiProcess.start(db.url, PATIENT);
   });
 
   after(async () => {

@@ -6,7 +6,7 @@ import { newNamespace, sharedAddress } from '../support/temporal.js';
 const LOAD = { clients: 4, pauseMs: 500 };
 
 describe('pending transfers end as decided', function () {
-  this.timeout(900_000);
+  this.timeout(1_800_000);
   let db: TestDatabase;
 
   before(async () => {

@@ -4,7 +4,8 @@ import { ownDatabase } from '../webhooks/support.js';
 import { Haproxy } from '../support/haproxy.js';
 import { testTemporal } from '../support/temporal.js';
 
-describe('two API processes behind a proxy and two workers', () => {
+describe('two API processes behind a proxy and two workers', function () {
+  this.timeout(1_800_000);
   before(function () {
     if (!Haproxy.isPossible) this.skip();
   });

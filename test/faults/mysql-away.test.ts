@@ -9,8 +9,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
 
-/** An answer within 5 s, normal within 10 s of MySQL's return. (docs/operations.md, While MySQL is away) */
-const ANSWER_MS = 5_000;
+/** Normal within 10 s of MySQL's return. (docs/operations.md, While MySQL is away) */
 const NORMAL_MS = 60_000;
 
 /** Those that take an address ask a name server before the ledger, and there is none in a test. */
@@ -48,34 +47,44 @@ describe('while MySQL is away', () => {
   afterEach(async () => {
     proxy.delayMs = 0;
     assert(api.isRunning);
+    await assertInTime();
     await assertLedgerSound(db.database);
   });
 
-  interface Timed {
+  interface Asked {
     readonly route: string;
     readonly answer: TestAnswer;
-    readonly ms: number;
+  }
+
+  /** By the service's own clock: this process too is busy with all these answers at once. */
+  async function assertInTime(): Promise<void> {
+    const metrics = await api.metrics();
+    const sum = (kind: string): number =>
+      Array.from(
+        metrics.matchAll(new RegExp(`^http_request_duration_seconds_${kind}.*\\} (\\d+)$`, 'gm')),
+        ([, count]) => Number(count),
+      ).reduce((all, count) => all + count, 0);
+    assert(sum('count') > 0);
+    assert.equal(sum('bucket\\{le="5"'), sum('count'), 'some answer took more than 5 s');
   }
 
   /** Every endpoint at once, each with a token that the process has never seen, unless one is given. */
-  async function askEverything(known?: string): Promise<Timed[]> {
+  async function askEverything(known?: string): Promise<Asked[]> {
     const tokens = await Promise.all(ASKED.map(async () => known ?? (await bank.issue(bank.tenant.owner))));
     const targets = await Promise.all(ASKED.map((endpoint) => renewed(endpoint, target)));
     return Promise.all(
       ASKED.map(async (endpoint, index) => {
         const { path, ...sent } = endpoint.ask(targets[index]!);
-        const began = performance.now();
         const answer = await request(api.baseUrl, methodOf(endpoint), path, { token: tokens[index]!, ...sent });
-        return { route: endpoint.route, answer, ms: performance.now() - began };
+        return { route: endpoint.route, answer };
       }),
     );
   }
 
-  function assertUnavailable({ route, answer, ms }: Timed): void {
+  function assertUnavailable({ route, answer }: Asked): void {
     assert.deepEqual([route, answer.status, answer.code], [route, 503, 'ledger_unavailable'], answer.text);
     assert.match(answer.text, /only repeating the same request with the same Idempotency-Key tells what happened/);
     assert.match(answer.headers.get('svc-request-id') ?? '', /^[0-9a-f-]{36}$/);
-    assert(ms < ANSWER_MS, `${route} answered after ${ms} ms`);
   }
 
   async function assertNormalSoon(): Promise<void> {
@@ -128,7 +137,6 @@ describe('while MySQL is away', () => {
       else {
         const { status } = ASKED.find(({ route }) => route === one.route)!;
         assert.deepEqual([one.route, one.answer.status], [one.route, status], one.answer.text);
-        assert(one.ms < ANSWER_MS, `${one.route} answered after ${one.ms} ms`);
       }
     proxy.delayMs = 0;
     await assertNormalSoon();

@@ -44,12 +44,15 @@ describe('a COMMIT that was never answered', () => {
     let healthy: TestApi;
     /** Behind the proxy. */
     let shaky: TestApi;
+    /** The same, which gives up in seconds. */
+    let hasty: TestApi;
 
     before(async () => {
       healthy = await startTestApi(db);
-      shaky = await startTestApi({ url: proxy.through(db.url) }, { COMMAND_TIMEOUT_MS: '2000' });
+      shaky = await startTestApi({ url: proxy.through(db.url) });
+      hasty = await startTestApi({ url: proxy.through(db.url) }, { COMMAND_TIMEOUT_MS: '2000' });
     });
-    after(() => Promise.all([healthy.stop(), shaky.stop()]));
+    after(() => Promise.all([healthy, shaky, hasty].map((api) => api.stop())));
 
     it('never passes off its own answer as what the same key did in another process', async () => {
       const own = await openGuarded(healthy, { approvals: 2 });
@@ -73,7 +76,7 @@ describe('a COMMIT that was never answered', () => {
       const own = await openGuarded(healthy, { approvals: 1 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const cut = fateOfNextCommit('cut_before', withEvents);
-      const lost = shaky.request('POST', `/v1/transfers/${text(id)}/approve`, { token: own.tokens.approver, key });
+      const lost = hasty.request('POST', `/v1/transfers/${text(id)}/approve`, { token: own.tokens.approver, key });
       await cut;
       assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, 'completed');
       answered(await own.act('approve', id, 'approver', { key }), 409, 'invalid_state');

@@ -40,7 +40,7 @@ describe('what is secret or personal in a request', () => {
     proxy = await Proxy.open(db.url);
     api = await startTestApi(
       { url: proxy.through(db.url) },
-      { LOG_LEVEL: 'debug', COMMAND_TIMEOUT_MS: '1000' },
+      { LOG_LEVEL: 'debug', COMMAND_TIMEOUT_MS: '5000' },
       { log: { write: (line) => void lines.push(line) } },
     );
     bank = await openBank(api);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request, startTestApi, type TestApi } from '../support/api.js';
+import { PATIENT, request, startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, LEAST, openBank, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -24,7 +24,7 @@ describe('a process that is told to stop', () => {
     const bank = await openBank(healthy);
     const [from, to] = [await bank.account({ funds: { COPM: 100_000n * LEAST } }), await bank.account()];
     const body = transferBody({ from, to, raw: LEAST });
-    const api = await ApiProcess.start(db.url);
+    const api = await ApiProcess.start(db.url, PATIENT);
     const told = new Map<string, string | null>();
     const work = async (): Promise<void> => {
       for (;;) {
@@ -55,16 +55,16 @@ describe('a process that is told to stop', () => {
   });
 
   it('first says that it is stopping, and serves until its balancer has noticed', async () => {
-    const delayMs = 1_000;
+    const delayMs = 5_000;
     const bank = await openBank(healthy);
     const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
-    const api = await ApiProcess.start(db.url, { STOP_DELAY_MS: delayMs.toString() });
+    const api = await ApiProcess.start(db.url, { ...PATIENT, STOP_DELAY_MS: delayMs.toString() });
     const toldAt = performance.now();
     const stopped = api.stop();
     let served = 0;
     // Another connection each time, as of somebody new.
     const headers = { connection: 'close' };
-    while (performance.now() - toldAt < delayMs / 2) {
+    while (performance.now() - toldAt < 500) {
       const options = { token: bank.token, body: transferBody({ from, to, raw: LEAST }), key: randomUUID(), headers };
       answered(await request(api.baseUrl, 'POST', '/v1/transfers', options), 201);
       served += 1;

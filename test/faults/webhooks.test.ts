@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
 import { manyEndpoints } from '../campaigns/many-endpoints.js';
 import { webhookKills } from '../campaigns/webhook-kills.js';
@@ -58,10 +59,15 @@ describe('webhooks under faults', () => {
     const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     try {
       const own = await openHookedBank(api, receiver);
-      receiver.reply = () => new Promise((resolve) => setTimeout(() => resolve(200), 50));
+      let stop = (): void => undefined;
+      const stopping = new Promise<void>((resolve) => (stop = resolve));
+      receiver.reply = () => (receiver.at(own.path).length > 10 ? stopping.then(() => 200) : 200);
       const transfers = await own.sendMany(60);
       await until('some have arrived', () => receiver.at(own.path).length > 10);
-      assert.equal(await worker.stop(), 0);
+      const stopped = worker.stop();
+      await sleep(100);
+      stop();
+      assert.equal(await stopped, 0);
       assert(receiver.at(own.path).length < 60, 'it was stopped too late');
       await worker.start();
       await untilArrived(receiver, own.path, transfers);

@@ -6,7 +6,7 @@ import { uuid } from '../../src/db/columns.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, type TestDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { type Fate, Proxy } from '../support/proxy.js';
 import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
@@ -152,7 +152,7 @@ describe('the posting desk, when MySQL fails', () => {
     );
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(high)} FOR UPDATE`);
     const answer = watched.desk.submit(testKind, one());
-    await sleep(200);
+    await untilLockIsAwaited(db);
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(low)} FOR UPDATE`);
     await other.rollback();
     await other.end();

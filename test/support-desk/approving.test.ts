@@ -124,7 +124,7 @@ describe('at the support desk', () => {
   it('says that the result is unknown if the ledger does not answer, and the same form later shows it', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
-    const hasty = await startTestDesk(db, { COMMAND_TIMEOUT_MS: '700' });
+    const hasty = await startTestDesk(db, { COMMAND_TIMEOUT_MS: '3000' });
     const lock = await createConnection({ uri: db.adminUrl });
     try {
       const leo = await hasty.staffed('leo');

@@ -211,12 +211,17 @@ export async function heldUp<T>(
   await other.query('START TRANSACTION');
   await other.query(`${select} FOR UPDATE`);
   const held = begin();
-  const waiting = `SELECT 1 FROM information_schema.innodb_trx t JOIN information_schema.processlist p
-    ON p.id=t.trx_mysql_thread_id WHERE p.db='${db.name}' AND t.trx_state='LOCK WAIT'`;
-  // The server shows this anew only if nobody has looked for a tenth of a second.
-  while ((await db.sql(waiting)).length === 0) await sleep(200);
+  await untilLockIsAwaited(db);
   await meanwhile();
   await other.query('COMMIT');
   await other.end();
   return held;
+}
+
+/** Until some transaction in the database waits for a lock. */
+export async function untilLockIsAwaited(db: TestDatabase): Promise<void> {
+  const waiting = `SELECT 1 FROM information_schema.innodb_trx t JOIN information_schema.processlist p
+    ON p.id=t.trx_mysql_thread_id WHERE p.db='${db.name}' AND t.trx_state='LOCK WAIT'`;
+  // The server shows this anew only if nobody has looked for a tenth of a second.
+  while ((await db.sql(waiting)).length === 0) await sleep(200);
 }

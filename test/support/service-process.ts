@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-const READY_MS = 60_000;
+const READY_MS = 180_000;
 /** It takes seconds: each look costs what it needs to start. */
 const POLL_MS = 50;
 /** Of what it logged, in the message of a process that ended; in characters. */

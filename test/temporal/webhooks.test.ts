@@ -55,7 +55,11 @@ describe('the workflow of a webhook endpoint', () => {
     temporal = await newNamespace(sharedAddress(), 'hooks');
     warnedBefore = sdkWarnings.length;
     // No sweeper: what its workflow knows it was told at once.
-    worker = await startTestWorker(db, temporal, { environment: serving('webhooks'), sweeps: false });
+    worker = await startTestWorker(db, temporal, {
+      // Nothing is sent again while a receiver holds its answer back.
+      environment: { ...serving('webhooks'), WEBHOOK_TIMEOUT_MS: '60000' },
+      sweeps: false,
+    });
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     receiver = await new HttpReceiver().open();
     ana = await hire(db.database);

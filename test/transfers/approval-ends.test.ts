@@ -140,7 +140,7 @@ describe('a transfer that waits for approval ends', () => {
     });
 
     it('as expired, whatever keeps older ones of another account from it', async () => {
-      const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '300' }, { clock: () => now });
+      const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '3000' }, { clock: () => now });
       const approvals = approvalsOf(hurried);
       while ((await approvals.expireDue(500)) > 0);
       const kept = [await own.pend(), await own.pend()];

@@ -1,5 +1,5 @@
 import { drainStorm, mutualStorm, sameBodyStorm, twoBodiesStorm, unboundStorm } from '../campaigns/http-storms.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { PATIENT, startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
@@ -16,7 +16,7 @@ describe('POST /v1/transfers, at the same time', () => {
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
-    other = await ApiProcess.start(db.url);
+    other = await ApiProcess.start(db.url, PATIENT);
     storm = { api, others: [other.baseUrl] };
   });
 

@@ -163,7 +163,7 @@ describe('the drain of an endpoint', () => {
     await emit(api, own, 1);
     receiver.reply = () => failedWith('canceled');
     const stop = new AbortController();
-    const first = drained(partsOf(api, receiver), own.id, { signal: stop.signal, maxMs: 200 });
+    const first = drained(partsOf(api, receiver), own.id, { signal: stop.signal });
     await until('a send', () => receiver.at(own.url).length > 0);
     stop.abort();
     const { attempts, nextDueAt } = await first;
