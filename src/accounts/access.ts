@@ -53,6 +53,11 @@ export async function assertAccountAllowed(
 /** Who changes an account: a member of its tenant, who needs the right, or an operator. */
 export type Changer = Caller | Actor;
 
+/** For whom a change is made, as `transact` asks. */
+export function beneficiaryOf(by: Changer): Uuid | null {
+  return 'memberId' in by ? by.tenantId : null;
+}
+
 /** Throws not_found, invalid_state (closed), and authority_insufficient for a member who is no admin or owner of it. */
 export async function lockForChange(
   transaction: Transaction,

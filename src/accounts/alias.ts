@@ -7,8 +7,8 @@ import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { updateSql, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
-import { type Changer, lockForChange } from './access.js';
+import { transactFor } from '../db/transact.js';
+import { beneficiaryOf, type Changer, lockForChange } from './access.js';
 import { parseAlias } from './identifiers.js';
 
 /** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
@@ -39,7 +39,7 @@ export function setAlias(
   by: Changer,
 ): Promise<Account> {
   const alias = readAlias(text);
-  return transact(database, async (transaction) => {
+  return transactFor(beneficiaryOf(by), database, async (transaction) => {
     const { account, actor } = await lockForChange(transaction, by, accountId);
     return changeAlias(transaction, account, alias, actor, clock());
   });
@@ -47,7 +47,7 @@ export function setAlias(
 
 /** Releasing none is not an error. Throws ApiError not_found, authority_insufficient, invalid_state (closed). */
 export function releaseAlias(database: Database, clock: Clock, accountId: Uuid, by: Changer): Promise<Account> {
-  return transact(database, async (transaction) => {
+  return transactFor(beneficiaryOf(by), database, async (transaction) => {
     const { account, actor } = await lockForChange(transaction, by, accountId);
     await dropAlias(transaction, account, actor, clock());
     return { ...account, alias: null };

@@ -8,8 +8,9 @@ import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { ENTRY_KINDS, entries } from '../db/entities/ledger.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { TransactionRetryable } from '../db/failures.js';
+import type { Beneficiary } from '../db/places.js';
 import { literal, literals } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transactFor } from '../db/transact.js';
 import { type ClockGuard, SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
 import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { rangesWithin } from './movements.js';
@@ -39,11 +40,12 @@ export async function awaitPostings(
   database: Database,
   own: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
   at: Instant,
+  of: Beneficiary = null,
 ): Promise<void> {
   const id = own.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
   if (id.length === 0) return;
   try {
-    await transact(database, (work) => work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }));
+    await transactFor(of, database, (work) => work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }));
   } catch (failure) {
     throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
   }
@@ -66,7 +68,7 @@ export async function readPastBalances(
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
-  await awaitPostings(database, [account], at);
+  await awaitPostings(database, [account], at, caller.tenantId);
   const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? NOTHING;
   return {
     account_id: accountId,

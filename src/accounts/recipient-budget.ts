@@ -6,7 +6,7 @@ import { bonusBatchStorage } from '../db/entities/bonuses.js';
 import { tenantQuotas } from '../db/entities/identity.js';
 import { knownRecipients, recipientBudgets } from '../db/entities/parties.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transactFor } from '../db/transact.js';
 import type { Recipient } from './recipients.js';
 
 /** Whose budgets pay: the token's (null if unknown) and its tenant's. */
@@ -74,7 +74,7 @@ export class RecipientBudget {
   /** For all; failing that, for as many as the budget covers, by halving. */
   private async payAsCan(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     try {
-      await transact(this.database, (transaction) => this.pay(transaction, asking, found, piece));
+      await transactFor(asking.tenantId, this.database, (transaction) => this.pay(transaction, asking, found, piece));
     } catch (refusal) {
       if (!(refusal instanceof ApiError) || found.length === 1) throw refusal;
       const middle = Math.ceil(found.length / 2);

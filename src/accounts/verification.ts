@@ -10,9 +10,9 @@ import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { type Verification, verifications } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transactFor } from '../db/transact.js';
 import { appendEvents } from '../ledger/event-log.js';
-import { type Changer, lockForChange } from './access.js';
+import { beneficiaryOf, type Changer, lockForChange } from './access.js';
 
 /** What is declared of the account's holder. (docs/contract.md, Verification) */
 interface Declaration {
@@ -50,7 +50,7 @@ export function declareVerification(
   declared: Declaration,
   by: Changer,
 ): Promise<VerificationAnswer> {
-  return transact(database, async (transaction) => {
+  return transactFor(beneficiaryOf(by), database, async (transaction) => {
     const { account, actor } = await lockForChange(transaction, by, accountId);
     return store(transaction, encryptionKeys, account, declared, actor, clock());
   });

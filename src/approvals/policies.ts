@@ -5,8 +5,8 @@ import type { Clock, Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import { transact } from '../db/transact.js';
-import { assertAccountAllowed, type Changer, lockForChange } from '../accounts/access.js';
+import { transactFor } from '../db/transact.js';
+import { assertAccountAllowed, beneficiaryOf, type Changer, lockForChange } from '../accounts/access.js';
 import { changePolicy } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
@@ -50,7 +50,7 @@ export async function readPolicy(
  */
 export function setPolicy(database: Database, clock: Clock, change: PolicyChange, by: Changer): Promise<AccountPolicy> {
   assertRanges(change);
-  return transact(database, async (transaction) => {
+  return transactFor(beneficiaryOf(by), database, async (transaction) => {
     const { account, actor } = await lockForChange(transaction, by, change.accountId);
     return asSet(change, await changePolicy(transaction, account, change.asset, change, actor, clock));
   });
@@ -64,7 +64,7 @@ export function removePolicy(
   asset: Asset,
   by: Changer,
 ): Promise<PolicyState | null> {
-  return transact(database, async (transaction) => {
+  return transactFor(beneficiaryOf(by), database, async (transaction) => {
     const { account, actor } = await lockForChange(transaction, by, accountId);
     return changePolicy(transaction, account, asset, null, actor, clock);
   });

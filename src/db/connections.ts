@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type Connection, createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2';
 import type { Deadline } from './deadline.js';
 import { AnotherServer, DatabaseUnavailable } from './failures.js';
-import { Places } from './places.js';
+import { type Beneficiary, Places } from './places.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
@@ -55,7 +55,7 @@ export class Connections {
   private readonly waiting = new Map<PoolName, number>();
   /** Any number of transactions may wait for one row, each with its connection: postings are not to wait for one. */
   private readonly others: Places;
-  private readonly lentToOthers = new Set<PoolConnection>();
+  private readonly lentToOthers = new Map<PoolConnection, Beneficiary>();
   private isRetired = false;
 
   constructor(private readonly options: ConnectionsOptions) {
@@ -71,24 +71,26 @@ export class Connections {
     };
   }
 
-  /** Throws DatabaseUnavailable. The caller returns the connection by `release` or `discard`. */
-  async acquire(name: PoolName, deadline: Deadline, isPosting = false): Promise<PoolConnection> {
+  /** `of`: as in Places. Throws DatabaseUnavailable. The caller returns the connection by `release` or `discard`. */
+  async acquire(name: PoolName, deadline: Deadline, of: Beneficiary | 'postings'): Promise<PoolConnection> {
     this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
     try {
-      return await (name === 'transactions' && !isPosting ? this.takeAmongOthers(deadline) : this.take(name, deadline));
+      return await (name === 'transactions' && of !== 'postings'
+        ? this.takeAmongOthers(of, deadline)
+        : this.take(name, deadline));
     } finally {
       this.waiting.set(name, (this.waiting.get(name) ?? 1) - 1);
     }
   }
 
-  private async takeAmongOthers(deadline: Deadline): Promise<PoolConnection> {
-    await this.others.enter(deadline);
+  private async takeAmongOthers(of: Beneficiary, deadline: Deadline): Promise<PoolConnection> {
+    await this.others.enter(of, deadline);
     try {
       const connection = await this.take('transactions', deadline);
-      this.lentToOthers.add(connection);
+      this.lentToOthers.set(connection, of);
       return connection;
     } catch (failure) {
-      this.others.leave();
+      this.others.leave(of);
       throw failure;
     }
   }
@@ -132,7 +134,8 @@ export class Connections {
 
   private givenBack(connection: PoolConnection): void {
     this.lentFrom.delete(connection);
-    if (this.lentToOthers.delete(connection)) this.others.leave();
+    const of = this.lentToOthers.get(connection);
+    if (this.lentToOthers.delete(connection)) this.others.leave(of ?? null);
   }
 
   /** Ends every connection after its current statement, by force if it does not end soon. */

@@ -13,6 +13,7 @@ import {
   TransactionRetryable,
 } from './failures.js';
 import { type StatementKind, type StatementObserver, UNTIMED } from './metrics.js';
+import type { Beneficiary } from './places.js';
 import { Primary, type PrimaryObserver } from './primary.js';
 import { NoPrimary } from './primary-search.js';
 import { type Ending, type Reader, readerOver, type Transaction, transactionOver } from './reader.js';
@@ -149,12 +150,12 @@ export class Database {
   }
 
   /** Throws DatabaseUnavailable. */
-  private async lend(pool: PoolName, deadline: Deadline, isPosting = false): Promise<Lent> {
+  private async lend(pool: PoolName, deadline: Deadline, of: Beneficiary | 'postings' = null): Promise<Lent> {
     const beganAt = performance.now();
     for (;;) {
       const connections = this.primary.connections ?? (await this.primary.found(deadline));
       try {
-        const connection = await connections.acquire(pool, deadline, isPosting);
+        const connection = await connections.acquire(pool, deadline, of);
         this.watching.lent(pool, (performance.now() - beganAt) / 1_000);
         return { pool, connections, connection };
       } catch (error) {
@@ -189,7 +190,7 @@ export class Database {
    * Runs `work` in a transaction and commits it. `work` must have awaited all its statements when it returns; COMMIT is
    * sent only once all are answered. Statements sent with COMMIT are answered one by one before the server continues,
    * so it is known which one failed: only COMMIT itself leaves anything unknown. Between them and COMMIT is no place for
-   * `beforeCommit`: where it is given, they go ahead in a text of their own. Throws TransactionRetryable (nothing
+   * `beforeCommit`: where it is given, they go ahead in a text of their own. `of`: as in Places. Throws TransactionRetryable (nothing
    * happened, another try may succeed), DatabaseUnavailable (nothing happened), CommitUnknown (it may have happened),
    * or, after the rollback, what `work` threw.
    */
@@ -197,8 +198,9 @@ export class Database {
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
     beforeCommit: (() => unknown) | null = null,
+    of: Beneficiary = null,
   ): Promise<T> {
-    return this.transactOn(await this.lend('transactions', deadline), work, deadline, beforeCommit);
+    return this.transactOn(await this.lend('transactions', deadline, of), work, deadline, beforeCommit);
   }
 
   /** The same for the posting desk, whose connections nobody else uses up. */
@@ -207,7 +209,7 @@ export class Database {
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
     beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {
-    return this.transactOn(await this.lend('transactions', deadline, true), work, deadline, beforeCommit);
+    return this.transactOn(await this.lend('transactions', deadline, 'postings'), work, deadline, beforeCommit);
   }
 
   private async transactOn<T>(

@@ -1,10 +1,20 @@
+import type { Uuid } from '../core/ids.js';
 import type { Deadline } from './deadline.js';
 import { DatabaseUnavailable } from './failures.js';
 
-/** So many at a time, in the order in which they came. */
+/** The tenant for which something is done; null if for nobody, or for several. */
+export type Beneficiary = Uuid | null;
+
+interface Waiting {
+  readonly of: Beneficiary;
+  readonly admit: () => void;
+}
+
+/** So many at a time, in the order in which they came; of one tenant at most half, so that others find a place. */
 export class Places {
   private taken = 0;
-  private readonly queue = new Set<() => void>();
+  private readonly takenOf = new Map<Beneficiary, number>();
+  private readonly queue = new Set<Waiting>();
 
   constructor(private readonly most: number) {}
 
@@ -13,9 +23,9 @@ export class Places {
   }
 
   /** Whoever is in must `leave`. Throws DatabaseUnavailable. */
-  enter(deadline: Deadline): Promise<void> {
-    if (this.taken < this.most) {
-      this.taken += 1;
+  enter(of: Beneficiary, deadline: Deadline): Promise<void> {
+    if (this.hasRoomFor(of)) {
+      this.take(of);
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
@@ -23,22 +33,36 @@ export class Places {
         clearTimeout(timer);
         resolve();
       };
+      const waiting = { of, admit };
       const giveUp = (): void => {
-        this.queue.delete(admit);
+        this.queue.delete(waiting);
         reject(new DatabaseUnavailable('no connection to MySQL became free in time'));
       };
       const timer = setTimeout(giveUp, deadline.leftMs());
-      this.queue.add(admit);
+      this.queue.add(waiting);
     });
   }
 
-  leave(): void {
-    const [next] = this.queue;
-    if (next === undefined) {
-      this.taken -= 1;
-      return;
-    }
-    this.queue.delete(next);
-    next();
+  leave(of: Beneficiary): void {
+    this.taken -= 1;
+    const left = (this.takenOf.get(of) ?? 1) - 1;
+    if (left === 0) this.takenOf.delete(of);
+    else this.takenOf.set(of, left);
+    for (const waiting of this.queue)
+      if (this.hasRoomFor(waiting.of)) {
+        this.queue.delete(waiting);
+        this.take(waiting.of);
+        waiting.admit();
+        return;
+      }
+  }
+
+  private hasRoomFor(of: Beneficiary): boolean {
+    return this.taken < this.most && (of === null || (this.takenOf.get(of) ?? 0) < Math.ceil(this.most / 2));
+  }
+
+  private take(of: Beneficiary): void {
+    this.taken += 1;
+    this.takenOf.set(of, (this.takenOf.get(of) ?? 0) + 1);
   }
 }

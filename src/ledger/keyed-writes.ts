@@ -85,27 +85,28 @@ async function writeWithKey<Row extends Resource>(
   write: (transaction: Transaction) => Promise<KeyedResult<Row>>,
 ): Promise<Answer<Row>> {
   const commitId = newCommitId();
+  const work = async (transaction: Transaction): Promise<Answer<Row>> => {
+    const result = await write(transaction);
+    const bound = {
+      tenantId,
+      idempotencyKey: key,
+      fingerprint: fingerprint.digest,
+      fingerprintKeyId: fingerprint.keyId,
+    };
+    const keyOf = (what: Pick<IdempotencyKey, 'resourceId' | 'refusal' | 'createdAt'>): string =>
+      insertSql(idempotencyKeys, [{ ...bound, resourceType, ...what, commitId }]);
+    if ('refusal' in result) {
+      const { refusal, at } = result;
+      await transaction.execute(keyOf({ resourceId: null, refusal: JSON.stringify(refusal), createdAt: at }));
+      return { outcome: { done: false, refusal }, replayed: false };
+    }
+    const { row } = result;
+    const own = keyOf({ resourceId: row.id, refusal: null, createdAt: row.createdAt });
+    await transaction.all([own, insertSql(table, [row])]);
+    return { outcome: { done: true, resource: row }, replayed: false };
+  };
   try {
-    return await database.withTransaction(async (transaction) => {
-      const result = await write(transaction);
-      const bound = {
-        tenantId,
-        idempotencyKey: key,
-        fingerprint: fingerprint.digest,
-        fingerprintKeyId: fingerprint.keyId,
-      };
-      const keyOf = (what: Pick<IdempotencyKey, 'resourceId' | 'refusal' | 'createdAt'>): string =>
-        insertSql(idempotencyKeys, [{ ...bound, resourceType, ...what, commitId }]);
-      if ('refusal' in result) {
-        const { refusal, at } = result;
-        await transaction.execute(keyOf({ resourceId: null, refusal: JSON.stringify(refusal), createdAt: at }));
-        return { outcome: { done: false, refusal }, replayed: false };
-      }
-      const { row } = result;
-      const own = keyOf({ resourceId: row.id, refusal: null, createdAt: row.createdAt });
-      await transaction.all([own, insertSql(table, [row])]);
-      return { outcome: { done: true, resource: row }, replayed: false };
-    }, deadline);
+    return await database.withTransaction(work, deadline, null, tenantId);
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new UnknownCommit(commitId, failure) : failure;
   }

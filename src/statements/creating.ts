@@ -60,7 +60,7 @@ async function readFigures(
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
-  await awaitPostings(database, [account], to);
+  await awaitPostings(database, [account], to, caller.tenantId);
   const entryCount = await countWithin(reader, accountId, from, to);
   assertNotTooLong(entryCount);
   const before = await totalsAt(reader, [accountId], instant(from - 1));

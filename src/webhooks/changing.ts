@@ -13,7 +13,7 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { deleteSql, insertSql, literals, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transactFor } from '../db/transact.js';
 import { assertManager, findManaged, lockManaged } from './access.js';
 import { headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
@@ -41,7 +41,7 @@ export async function change(
   wanted: EndpointChange,
 ): Promise<ShownEndpoint> {
   const url = wanted.url === undefined ? undefined : await checkedUrl(deps, caller, id, wanted.url);
-  const { changed, notice } = await transact(deps.database, async (transaction) => {
+  const { changed, notice } = await transactFor(caller.tenantId, deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
     const now = deps.clock();
     const isOther = wanted.status !== undefined && wanted.status !== endpoint.status;
@@ -136,7 +136,7 @@ export async function rotateSecret(
   id: Uuid,
 ): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
   const secret = deps.sending.signing.newSecret();
-  return transact(deps.database, async (transaction) => {
+  return transactFor(caller.tenantId, deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
     const now = deps.clock();
     const set: Partial<WebhookEndpoint> = {
@@ -153,7 +153,7 @@ export async function rotateSecret(
 
 /** Nothing more is sent; the row stays for its key. Repeating is no error. Throws not_found, authority_insufficient. */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
-  const notice = await transact(deps.database, async (transaction) => {
+  const notice = await transactFor(caller.tenantId, deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });
     if (own?.status === 'deleted') {
       await assertManager(transaction, caller);

@@ -6,7 +6,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Transaction } from '../db/database.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transactFor } from '../db/transact.js';
 import { lockManaged } from './access.js';
 import { firstSince, headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
@@ -27,7 +27,7 @@ export interface Recovery {
  */
 export async function recover(deps: WebhookDeps, caller: Caller, endpointId: Uuid, since: Instant): Promise<Recovery> {
   assertRecoverable(since, deps.clock());
-  return transact(deps.database, async (transaction) => {
+  return transactFor(caller.tenantId, deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, endpointId);
     assertEnabled(endpoint);
     const now = deps.clock();

@@ -14,7 +14,7 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transactFor } from '../db/transact.js';
 import { withWholeBodies } from '../events/bodies.js';
 import { MAX_SPAN } from './drain/near.js';
 import { newDelivery } from './drain/open-deliveries.js';
@@ -30,7 +30,7 @@ export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid
   const stored = await reader.select(events, { id: eventId, tenantId: caller.tenantId });
   const event = existing((await withWholeBodies(reader, stored))[0]);
   await assertManager(reader, caller);
-  await transact(deps.database, (transaction) => queue(transaction, event, deps.clock()));
+  await transactFor(caller.tenantId, deps.database, (transaction) => queue(transaction, event, deps.clock()));
   return event.body;
 }
 
