@@ -15,7 +15,7 @@ const noEnvironment = {
   message: 'Only config.ts reads the environment: take what you need as an argument.',
 };
 
-/** What scripts use of them. In TypeScript the compiler knows. */
+/** Those that scripts use; in TypeScript the compiler knows them. */
 const NODE_GLOBALS = Object.fromEntries(
   [
     'process',

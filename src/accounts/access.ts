@@ -5,6 +5,7 @@ import { type Caller, type Operation, ROLES, roleAllows } from '../core/permissi
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
+import type { Beneficiary } from '../db/places.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
@@ -53,8 +54,8 @@ export async function assertAccountAllowed(
 /** Who changes an account: a member of its tenant, who needs the right, or an operator. */
 export type Changer = Caller | Actor;
 
-/** For whom a change is made, as `transact` asks. */
-export function beneficiaryOf(by: Changer): Uuid | null {
+/** For whom a change is made, as `transactFor` takes it. */
+export function beneficiaryOf(by: Changer): Beneficiary {
   return 'memberId' in by ? by.tenantId : null;
 }
 

@@ -99,7 +99,7 @@ export class Batches {
 
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    return { batch, review: await this.reviewOf(batch) };
+    return { batch, review: (await readReviews(this.reader, [batch])).get(batch.id) ?? null };
   }
 
   /** Null also for a member who could not read the batch, whom a replay answers nonetheless: it shows a balance. */
@@ -110,10 +110,6 @@ export class Batches {
       if (refused instanceof ApiError) return null;
       throw refused;
     }
-  }
-
-  private async reviewOf(batch: BonusBatch): Promise<BatchReview | null> {
-    return (await readReviews(this.reader, [batch])).get(batch.id) ?? null;
   }
 
   async list(

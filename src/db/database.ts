@@ -189,21 +189,22 @@ export class Database {
   /**
    * Runs `work` in a transaction and commits it. `work` must have awaited all its statements when it returns; COMMIT is
    * sent only once all are answered. Statements sent with COMMIT are answered one by one before the server continues,
-   * so it is known which one failed: only COMMIT itself leaves anything unknown. Between them and COMMIT is no place for
-   * `beforeCommit`: where it is given, they go ahead in a text of their own. `of`: as in Places. Throws TransactionRetryable (nothing
-   * happened, another try may succeed), DatabaseUnavailable (nothing happened), CommitUnknown (it may have happened),
-   * or, after the rollback, what `work` threw.
+   * so it is known which one failed: only COMMIT itself leaves anything unknown. `of`: as in Places. Throws
+   * TransactionRetryable (nothing happened, another try may succeed), DatabaseUnavailable (nothing happened),
+   * CommitUnknown (it may have happened), or, after the rollback, what `work` threw.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
-    beforeCommit: (() => unknown) | null = null,
     of: Beneficiary = null,
   ): Promise<T> {
-    return this.transactOn(await this.lend('transactions', deadline, of), work, deadline, beforeCommit);
+    return this.transactOn(await this.lend('transactions', deadline, of), work, deadline, null);
   }
 
-  /** The same for the posting desk, whose connections nobody else uses up. */
+  /**
+   * The same for the posting desk, whose connections nobody else uses up. Between the statements sent with COMMIT and COMMIT
+   * is no place for `beforeCommit`: where it is given, they go ahead in a text of their own.
+   */
   async withPosting<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),

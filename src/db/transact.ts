@@ -16,7 +16,7 @@ export function transact<T>(database: Database, work: Work<T>): Promise<T> {
 export async function transactFor<T>(of: Beneficiary, database: Database, work: Work<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await database.withTransaction(work, undefined, null, of);
+      return await database.withTransaction(work, undefined, of);
     } catch (failure) {
       if (!(failure instanceof TransactionRetryable) || tries === TRIES) throw failure;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * tries));

@@ -82,7 +82,10 @@ export async function answerRequest(
   }
 }
 
-/** Of a request to no route: every answer to a valid token shows its rate. Whether there is one changes nothing but, while MySQL hangs, the time. */
+/**
+ * Of a request to no route: every answer to a valid token shows its rate. The token changes nothing else, except that the
+ * answer waits for MySQL.
+ */
 export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
   const { request } = exchange;
   if (request.headers.authorization === undefined) return;

@@ -106,7 +106,7 @@ async function writeWithKey<Row extends Resource>(
     return { outcome: { done: true, resource: row }, replayed: false };
   };
   try {
-    return await database.withTransaction(work, deadline, null, tenantId);
+    return await database.withTransaction(work, deadline, tenantId);
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new UnknownCommit(commitId, failure) : failure;
   }

@@ -51,7 +51,7 @@ describe('the database', () => {
     const name = `new ${newId()}`;
     const nameOf = (rows: readonly Record<string, unknown>[]): unknown => rows[0]?.name;
     const seen: unknown[] = [];
-    await db.database.withTransaction(
+    await db.database.withPosting(
       (transaction) => {
         transaction.withCommit([updateSql(tenants, { name }, { id: tenant.id })]);
         return Promise.resolve();
