@@ -3,7 +3,7 @@
  *
  *   npm test -- test/transfers -g 'held amount'   these only; what names no file goes to mocha
  *   npm test -- --keep                            leaves the servers running for the next run; --stop ends them
- *   npm run test:fast                             those in *.unit.test.ts, compiled without a look at the types
+ *   npm run test:fast                             only *.unit.test.ts
  *   npm run test:mysql                            on MySQL itself where the machine's server is MariaDB
  */
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ async function main() {
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findOthers(selection),
-      prepareCode({ checked: !has('--fast') }),
+      prepareCode(),
     ]);
     // It is based on the server, which may just have been installed.
     const galera = selection.needGalera && (await findGalera());

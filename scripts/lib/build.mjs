@@ -1,43 +1,24 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { readJson } from './files.mjs';
 import { ensurePackages } from './packages.mjs';
 import { ROOT, shortHash } from './paths.mjs';
 import { step } from './progress.mjs';
 import { run } from './run.mjs';
-import { transpile } from './transpile.mjs';
+import { staleSources, transpile } from './transpile.mjs';
 
 const DIST = join(ROOT, 'dist');
-const STAMP = join(DIST, '.sources');
 const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name) => join(DIST, name));
 const BUNDLE_STAMP = join(DIST, '.workflows');
 
-/** Brings dist/ up to date with the sources, with the packages that they need; `checked`: with types checked. */
-export async function prepareCode({ checked = true } = {}) {
+/** Installs the packages and brings dist/ up to date with the sources. Types are checked by `npm run check`. */
+export async function prepareCode() {
   await ensurePackages();
-  await ensureBuild(checked);
-}
-
-/** Compiles if a source was added, changed or removed since the last time. */
-async function ensureBuild(checked) {
   const sources = sourceFiles();
-  const state = shortHash(
-    [...sources, join(ROOT, 'tsconfig.json'), join(ROOT, 'package-lock.json')]
-      .map((file) => `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`)
-      .join('\n'),
-  );
-  if (isStamped(STAMP, state)) return;
-  await (checked ? step('Compiling (tsc)', compile) : step('Compiling without types', () => transpile(sources, DIST)));
-  // tsc does not rewrite a file that was transpiled without types and is now again as tsc last knew it.
-  if (checked) await transpile(sources, DIST);
+  const stale = staleSources(sources, DIST);
+  if (stale.length > 0) await step('Compiling', () => transpile(stale));
   removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
   await ensureBundle();
-  if (checked) writeFileSync(STAMP, state);
-}
-
-async function compile() {
-  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '--incremental', '--pretty', 'false'];
-  await run(process.execPath, args, { cwd: ROOT, failure: 'The sources do not compile' });
 }
 
 /**

@@ -164,7 +164,7 @@ describe('the verification of an account', () => {
 
   it('of a foreign or missing account is 404, also with a wrong type', async () => {
     const foreign = await (await openBank(api)).account({ type: 'person', isVerified: false });
-    for (const of of [foreign, { ...foreign, id: randomUUID() as Account['id'] }])
-      for (const type of ['person', 'business']) answered(await declare({ type }, of), 404, 'not_found');
+    for (const account of [foreign, { ...foreign, id: randomUUID() as Account['id'] }])
+      for (const type of ['person', 'business']) answered(await declare({ type }, account), 404, 'not_found');
   });
 });

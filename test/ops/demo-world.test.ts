@@ -101,8 +101,8 @@ describe('the demo world', () => {
       );
     };
     const { acme, globex, initech } = world.tenants;
-    for (const of of [acme, globex, initech])
-      assert.deepEqual(await has(of, 'treasury'), [50_000_000_000n, 5_000_000_000n]);
+    for (const tenant of [acme, globex, initech])
+      assert.deepEqual(await has(tenant, 'treasury'), [50_000_000_000n, 5_000_000_000n]);
     assert.deepEqual(await has(acme, 'ana'), [500_000_000n, 500_000_000n]);
     assert.deepEqual(await has(acme, 'carla'), [100_000_000n, 0n]);
     assert.deepEqual(await has(acme, 'guarded'), [5_000_000_000n, 0n]);
