@@ -22,7 +22,10 @@ export async function transpile(stale) {
         throw new UserError(`${name}: ${error.message}`);
       });
       mkdirSync(dirname(out), { recursive: true });
-      writeFileSync(`${out}.map`, JSON.stringify({ ...JSON.parse(map), sources: [relative(dirname(out), file)], sourcesContent: undefined }));
+      writeFileSync(
+        `${out}.map`,
+        JSON.stringify({ ...JSON.parse(map), sources: [relative(dirname(out), file)], sourcesContent: undefined }),
+      );
       writeFileSync(out, `${code}//# sourceMappingURL=${out.slice(out.lastIndexOf('/') + 1)}.map\n`);
     }),
   );
