@@ -15,13 +15,26 @@ export function parseAlias(text: string): string | null {
 }
 
 /**
- * The number as E.164 (`+573001112233`), or null if it is not one. Any notation will do; without a country code it is
- * Colombian. A well-formed number that no operator has assigned yet is accepted.
+ * The number as E.164 (`+573001112233`), or null if the text is not a number. Accepts every usual notation; without a
+ * country code the number is Colombian. Accepts well-formed numbers that no operator has assigned yet.
  */
 export function parsePhone(text: string): string | null {
-  if (text.length > MAX_PHONE_TEXT) return null;
+  if (text.length > MAX_PHONE_TEXT || !pointsSeparateGroups(text)) return null;
   // 00 as most of the world dials it: by Colombian rules, 0057… would be carrier 5 and a Russian number.
   const written = text.trim().replace(/^tel:/i, '').replace(/^00/, '+');
   const phone = parsePhoneNumberFromString(written, { defaultCountry: HOME_REGION, extract: false });
   return phone !== undefined && phone.isPossible() && phone.ext === undefined ? phone.number : null;
+}
+
+/**
+ * False if a point may be a decimal point: spreadsheets write `573001112233.0`, and libphonenumber would append the 0 to
+ * the number. Points separate groups if there are at least two of them, each group has two or more digits, and the last
+ * is not all zeros.
+ */
+function pointsSeparateGroups(text: string): boolean {
+  const groups = text.split(/[.\uff0e]/).map((group) => group.replace(/\P{Nd}/gu, ''));
+  if (groups.length === 1) return true;
+  // Zeros in all digits that libphonenumber reads: Western, full-width, Arabic and Persian.
+  const isZero = /^[0\uff10\u0660\u06f0]*$/.test(groups.at(-1) ?? '');
+  return groups.length > 2 && !isZero && groups.every((group) => group.length >= 2);
 }

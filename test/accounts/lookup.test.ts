@@ -106,7 +106,7 @@ describe('a lookup', () => {
       assert.deepEqual([details?.field, details?.reason], ['alias', 'malformed']);
     });
 
-  for (const phone of ['abc', '12', '+57', '3001112233 ext 5', '+999 123 4567', ' '])
+  for (const phone of ['abc', '12', '+57', '3001112233 ext 5', '+999 123 4567', ' ', '+39333123456.0', '60123456,75'])
     it(`of the phone ${JSON.stringify(phone)} is 400 {field: "phone", reason: "malformed"}`, async () => {
       const { details } = answered(await byPhone(phone), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['phone', 'malformed']);

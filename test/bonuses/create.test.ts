@@ -105,6 +105,14 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), 4n * LEAST);
   });
 
+  it('refuses a phone with a decimal point, which with its zero is the phone of somebody else', async () => {
+    await bank.account({ phone: '+393331234560' });
+    for (const phone of ['+39333123456.0', '39333123456.0', '60123456.75', '60123456,75', '3.9333E+11']) {
+      const { details } = answered(await pay({ phone }), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], ['recipient.phone', 'malformed'], phone);
+    }
+  });
+
   it('accepts exactly one of account_id, alias and phone', async () => {
     for (const recipient of [{}, { alias: '$ana', account_id: receiver.id }, { alias: null }]) {
       const refused = answered(await pay(recipient), 400, 'invalid_field');

@@ -42,7 +42,7 @@ export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> 
   const written = kind === 'number' ? integerText(text) : kind === 'text' ? text.trim() : null;
   const name = written === null ? null : parseRecipient(written);
   if (written !== null && name !== null) return { value: { name, text: written } };
-  const message = `${quoted(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233), nor the id of an account`;
+  const message = `${quoted(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233, without a decimal point), nor the id of an account`;
   return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
 }
 
