@@ -7,6 +7,7 @@ import { prepareCode } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
 import { staffFile, welcome, writeDemoFile } from './lib/demo.mjs';
 import { readJson, writePrivateJson } from './lib/files.mjs';
+import { findTemporal } from './lib/find-temporal.mjs';
 import { findOrInstallMysql, mysqlPart } from './lib/mysql.mjs';
 import { ROOT, RUN } from './lib/paths.mjs';
 import { choosePorts, isFree } from './lib/ports.mjs';
@@ -16,7 +17,7 @@ import { say, step, UserError } from './lib/progress.mjs';
 import { endCommands, run } from './lib/run.mjs';
 import { loadSecrets } from './lib/secrets.mjs';
 import { Supervisor } from './lib/supervise.mjs';
-import { findOrBuildTemporal, temporalPart } from './lib/temporal.mjs';
+import { temporalPart } from './lib/temporal.mjs';
 
 /** More are of no use on one machine. */
 const MOST = 8;
@@ -222,7 +223,7 @@ async function startPrivateMysql(supervisor, port, secrets) {
 }
 
 async function startTemporal(supervisor, ports) {
-  const program = await findOrBuildTemporal();
+  const program = await findTemporal();
   const part = temporalPart(program, { ports, log: log('temporal'), database: join(RUN, 'temporal.db') });
   await step('Starting the Temporal server', () => supervisor.start(part));
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { mysqlUrl } from './database.mjs';
 import { readJson, writePrivateJson } from './files.mjs';
+import { findTemporal } from './find-temporal.mjs';
 import { makeFolder, isInMemory, memoryFolder } from './memory.mjs';
 import { ADMIN_USER, mysqlPart } from './mysql.mjs';
 import { spawnPart, untilReady } from './part.mjs';
@@ -10,7 +11,7 @@ import { choosePorts } from './ports.mjs';
 import { describeProcess, endProcess, ProcessBook } from './processes.mjs';
 import { step } from './progress.mjs';
 import { loadSecrets } from './secrets.mjs';
-import { findOrBuildTemporal, temporalPart } from './temporal.mjs';
+import { temporalPart } from './temporal.mjs';
 
 /** More simultaneous runs in one checkout are a mistake. */
 const MAX_SLOTS = 8;
@@ -88,7 +89,7 @@ export class BorrowedServers {
   }
 
   async #startTemporal(ports) {
-    await this.#start(temporalPart(await findOrBuildTemporal(), { ports, log: join(this.#slot, 'temporal.log') }));
+    await this.#start(temporalPart(await findTemporal(), { ports, log: join(this.#slot, 'temporal.log') }));
   }
 
   async #start(part) {

@@ -206,7 +206,7 @@ describe('docker-compose.yml', () => {
     for (const [repository, versions] of tags) assert.equal(versions.size, 1, repository);
     assert.deepEqual(tags.get('temporalio/server'), tags.get('temporalio/admin-tools'));
     // What the campaign `composed` builds.
-    const module = /go\.temporal\.io\/server v(\S+)/.exec(read('tools/temporal-server/go.mod'))?.[1];
+    const module = /go\.temporal\.io\/server v(\S+)/.exec(read('test/campaigns/temporal-server/go.mod'))?.[1];
     assert.deepEqual([...(tags.get('temporalio/server') ?? [])], [module]);
   });
 

@@ -9,7 +9,6 @@ import { importScript } from './scripts.js';
 
 /** What scripts/lib/temporal.mjs gives. */
 interface TemporalScripts {
-  findOrBuildTemporal(): Promise<string>;
   temporalPart(
     program: string,
     options: {
@@ -43,11 +42,12 @@ export class PrivateTemporal {
 
   /** `settings` are of the server's dynamic configuration. */
   static async start(settings: Readonly<Record<string, number>> = {}): Promise<PrivateTemporal> {
-    const { findOrBuildTemporal, temporalPart } = await importScript<TemporalScripts>('temporal.mjs');
+    const { temporalPart } = await importScript<TemporalScripts>('temporal.mjs');
+    const { findTemporal } = await importScript<{ findTemporal(): Promise<string> }>('find-temporal.mjs');
     const folder = await mkdtemp(join(tmpdir(), 'money-temporal-'));
     await mkdir(join(folder, DATA));
     const [temporal, temporalHttp, temporalUi] = await freePorts(3);
-    const part = temporalPart(await findOrBuildTemporal(), {
+    const part = temporalPart(await findTemporal(), {
       ports: { temporal: temporal!, temporalHttp: temporalHttp!, temporalUi: temporalUi! },
       log: join(folder, 'temporal.log'),
       database: join(folder, DATA, 'temporal.db'),

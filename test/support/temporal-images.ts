@@ -15,11 +15,11 @@ export class TemporalImages {
   ) {}
 
   static async build(folder: string): Promise<TemporalImages> {
-    const [{ findOrBuildTemporal }, { findOrBuildTemporalServer }] = await Promise.all([
-      importScript<{ findOrBuildTemporal(): Promise<string> }>('temporal.mjs'),
+    const [{ findTemporal }, { findOrBuildTemporalServer }] = await Promise.all([
+      importScript<{ findTemporal(): Promise<string> }>('find-temporal.mjs'),
       importScript<{ findOrBuildTemporalServer(): Promise<string> }>('temporal-server.mjs'),
     ]);
-    const cli = await findOrBuildTemporal();
+    const cli = await findTemporal();
     const server = await findOrBuildTemporalServer();
     const [bin, etc] = [join(folder, 'temporal-bin'), join(folder, 'temporal-etc')];
     cpSync(join(server, 'etc'), etc, { recursive: true });
