@@ -31,6 +31,7 @@ import { StandingAudit1763746851000 } from './1763746851000-standing-audit.js';
 import { Restores1763746860000 } from './1763746860000-restores.js';
 import { UnpaidRows1763746870000 } from './1763746870000-unpaid-rows.js';
 import { ContradictionsSeen1763746875000 } from './1763746875000-contradictions-seen.js';
+import { HiddenRows1763746880000 } from './1763746880000-hidden-rows.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -67,4 +68,5 @@ export const migrations = [
   Restores1763746860000,
   UnpaidRows1763746870000,
   ContradictionsSeen1763746875000,
+  HiddenRows1763746880000,
 ];

@@ -36,6 +36,7 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
           same_file_batch_id: batch.sameFileBatchId,
         }
       : null,
+    hidden: batch.validatedAt === null ? null : { rows: batch.hiddenRows, skipped_sheets: batch.skippedSheets },
     files: {
       errors_url: hasFile(batch, 'errors') ? `${files}/errors` : null,
       result_url: hasFile(batch, 'result') ? `${files}/result` : null,

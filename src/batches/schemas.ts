@@ -39,6 +39,15 @@ export const BonusBatchSchema = z
           .openapi({ description: 'The most recent earlier batch with the same bytes, within the last 90 days.' }),
       })
       .nullable(),
+    hidden: z
+      .object({
+        rows: count.openapi({ description: 'Rows that are hidden in the spreadsheet. They are paid like all rows.' }),
+        skipped_sheets: count.openapi({
+          description: 'Hidden sheets before the sheet that was read. Their rows are not paid.',
+        }),
+      })
+      .nullable()
+      .openapi({ description: 'Once validated.' }),
     files: z.object({
       errors_url: fileUrl.openapi({
         description: 'Which rows failed and why; from the rejection until retention removes it.',
@@ -86,6 +95,7 @@ const READY: z.input<typeof BatchOfEventSchema> = {
   fees: of('300'),
   total_debit: of('300300'),
   duplicates: { count: 0, rows: [], same_file_batch_id: null },
+  hidden: { rows: 0, skipped_sheets: 0 },
   files: { errors_url: null, result_url: null },
   rejection: null,
   created_at: EXAMPLE.at,
@@ -106,7 +116,7 @@ const NOT_NOW = { funding: null, can_send: null };
 export const BATCH_EXAMPLES = {
   validating: {
     ...{ ...REVIEWED, ...NOT_NOW, status: 'validating', rows: 0 },
-    ...{ total: null, fees: null, total_debit: null, duplicates: null },
+    ...{ total: null, fees: null, total_debit: null, duplicates: null, hidden: null },
   },
   executing: {
     ...{ ...REVIEWED, ...NOT_NOW, status: 'executing', executed_at: EXAMPLE.later },

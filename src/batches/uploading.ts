@@ -112,6 +112,8 @@ function newBatch(
     feeAccountId: null,
     duplicateCount: 0,
     duplicateRows: [],
+    hiddenRows: 0,
+    skippedSheets: 0,
     sameFileBatchId: null,
     validationRun: 0,
     validatedAt: null,

@@ -26,6 +26,10 @@ export interface SheetRow {
   /** As a spreadsheet numbers it: the header is 1. */
   readonly number: number;
   readonly cells: readonly Cell[];
+  /** The row is hidden, for example by a filter. CSV has no hidden rows. */
+  readonly isHidden?: boolean;
+  /** On the first row of a workbook: the number of hidden sheets before the sheet that is read. */
+  readonly skippedSheets?: number;
 }
 
 export type SheetProblemCode =

@@ -60,6 +60,7 @@ describe('batches over HTTP', () => {
       fees: null,
       total_debit: null,
       duplicates: null,
+      hidden: null,
       files: { errors_url: null, result_url: null },
       rejection: null,
       created_at: new Date(createdAt).toISOString(),

@@ -44,7 +44,10 @@ export interface RowProblems {
 }
 
 /** How far reading has progressed, for GET to show. */
-export type Progress = Pick<BonusBatch, 'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw'>;
+export type Progress = Pick<
+  BonusBatch,
+  'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw' | 'hiddenRows' | 'skippedSheets'
+>;
 
 interface Findings {
   readonly isAccepted: boolean;
@@ -73,7 +76,10 @@ export class ValidationRecord {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
       if (found?.status !== 'validating') return [null, null] as const;
       const validationRun = found.validationRun + 1;
-      const again = { validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n };
+      const again = {
+        ...{ validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n },
+        ...{ hiddenRows: 0, skippedSheets: 0 },
+      };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
       // An older API may not have written one.
       await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));

@@ -74,6 +74,8 @@ class FileReading {
   private gathered: ReadRow[] = [];
   private rowCount = 0;
   private rowsRejected = 0;
+  private hiddenRows = 0;
+  private skippedSheets = 0;
   private lastNumber = 0;
   /** Parsing a phone takes a while, and a piece of a sheet may have a thousand rows. */
   private readonly turns = new Turns();
@@ -93,8 +95,9 @@ class FileReading {
   }
 
   get progress(): Progress {
+    const { rowCount, rowsRejected, hiddenRows, skippedSheets } = this;
     const { asset, totalRaw } = this.checker;
-    return { rowCount: this.rowCount, rowsRejected: this.rowsRejected, asset, totalRaw };
+    return { rowCount, rowsRejected, asset, totalRaw, hiddenRows, skippedSheets };
   }
 
   async readAll(rows: AsyncIterable<SheetRow>): Promise<void> {
@@ -114,6 +117,7 @@ class FileReading {
       this.lastNumber = row.number;
       if (header === null) {
         header = readHeader(row);
+        this.skippedSheets = row.skippedSheets ?? 0;
         if (header.problems.length > 0) await this.put([], [{ number: row.number, problems: header.problems }]);
         continue;
       }
@@ -122,6 +126,7 @@ class FileReading {
       if (read === null) continue;
       if (this.rowCount === this.maxRows) return { number: row.number, problem: tooManyRows(this.maxRows) };
       this.rowCount += 1;
+      if (row.isHidden === true) this.hiddenRows += 1;
       // Without its columns nothing can be said about a row: it only counts.
       if (header.problems.length > 0) continue;
       this.gathered.push(read);

@@ -69,6 +69,9 @@ export const bonusBatches = defineTable('bonus_batches', {
   /** Rows that repeat an earlier row's recipient, and the numbers of the first of these. */
   duplicateCount: column.integer,
   duplicateRows: column.integers,
+  /** Data rows that are hidden in the spreadsheet, and hidden sheets before the sheet that was read. */
+  hiddenRows: column.integer,
+  skippedSheets: column.integer,
   /** The newest other batch of the last 90 days with the same bytes. */
   sameFileBatchId: column.nullable(column.uuid),
   /** The run of the validation that may write: each run shuts out earlier ones. */

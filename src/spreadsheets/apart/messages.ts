@@ -25,23 +25,30 @@ export type ReadingEnd =
 const KINDS = ['text', 'number', 'date', 'boolean', 'error', 'formula'] as const;
 
 /**
- * Rows as one text, each a flat list: its number, then kind and text of each cell, or null. Unpacking a large file
+ * Rows as one text, each a flat list: its number, 1 if it is hidden or else 0, the sheets skipped before it, then kind and text
+ * of each cell, or null. Unpacking a large file
  * takes the service's thread a third of the time that cloning the rows would.
  */
 export function packRows(rows: readonly SheetRow[]): string {
   return JSON.stringify(
-    rows.map(({ number, cells }) => [
+    rows.map(({ number, cells, isHidden = false, skippedSheets = 0 }) => [
       number,
+      isHidden ? 1 : 0,
+      skippedSheets,
       ...cells.flatMap((cell) => (cell === null ? [null] : [KINDS.indexOf(cell.kind), cell.text])),
     ]),
   );
 }
 
-type PackedRow = readonly [number: number, ...cells: (number | string | null)[]];
+type PackedRow = readonly [number: number, hidden: number, skippedSheets: number, ...cells: (number | string | null)[]];
 
 export function unpackRows(text: string): SheetRow[] {
   const packed: readonly PackedRow[] = JSON.parse(text);
-  return packed.map(([number, ...values]) => ({ number, cells: cellsOf(values) }));
+  return packed.map(([number, hidden, skippedSheets, ...values]) => ({
+    ...{ number, cells: cellsOf(values) },
+    ...(hidden === 1 && { isHidden: true }),
+    ...(skippedSheets > 0 && { skippedSheets }),
+  }));
 }
 
 function cellsOf(values: readonly (number | string | null)[]): Cell[] {

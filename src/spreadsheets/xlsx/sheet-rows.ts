@@ -21,6 +21,7 @@ export class SheetRows implements PartReader {
   private isData = false;
   private hadData = false;
   private rowNumber = 0;
+  private isHidden = false;
   private cells: Cell[] | null = null;
   private column = 0;
   private type = 'n';
@@ -38,6 +39,8 @@ export class SheetRows implements PartReader {
   constructor(
     private readonly texts: Texts | null,
     private readonly dateStyles: ReadonlySet<number>,
+    /** Reported with the first row. */
+    private skippedSheets: number,
   ) {}
 
   take(): readonly SheetRow[] {
@@ -77,11 +80,12 @@ export class SheetRows implements PartReader {
     this.hadData ||= this.isData;
   }
 
-  private openRow({ r }: Attributes): void {
+  private openRow({ r, hidden, ht }: Attributes): void {
     const number = r === undefined ? this.rowNumber + 1 : positive(r);
     if (number > LAST_ROW) throw tooManyRows();
     if (number <= this.rowNumber) throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
     this.rowNumber = number;
+    this.isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number.parseFloat(ht) === 0);
     this.cells = [];
     this.column = 0;
   }
@@ -131,8 +135,11 @@ export class SheetRows implements PartReader {
   private closeRow(): void {
     if (this.cells === null) return;
     const row = trimmedRow(this.rowNumber, this.cells);
-    if (row.cells.length > 0) this.rows.push(row);
     this.cells = null;
+    if (row.cells.length === 0) return;
+    const { isHidden, skippedSheets } = this;
+    this.rows.push({ ...row, ...(isHidden && { isHidden }), ...(skippedSheets > 0 && { skippedSheets }) });
+    this.skippedSheets = 0;
   }
 
   private cellOf(value: string, inline: string): Cell {

@@ -6,6 +6,8 @@ import { readWholePart } from './xml.js';
 /** The parts that a workbook's first sheet needs. */
 interface Workbook {
   readonly sheet: string;
+  /** The number of hidden sheets before this sheet. */
+  readonly skippedSheets: number;
   readonly sharedStrings: string | null;
   readonly styles: string | null;
 }
@@ -39,14 +41,18 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
     return found === undefined ? [] : [{ name: found.target, isHidden }];
   });
   // The sheet that a person who opens the file considers the first.
-  const first = worksheets.find(({ isHidden }) => !isHidden) ?? worksheets[0];
+  const skippedSheets = Math.max(
+    0,
+    worksheets.findIndex(({ isHidden }) => !isHidden),
+  );
+  const first = worksheets[skippedSheets];
   if (first === undefined) throw unreadable('the workbook has no sheet');
   const related = (wanted: string): string | null => {
     const [part, another] = own.filter(({ type }) => type === wanted);
     if (another !== undefined) throw unreadable(`the workbook has two parts ${wanted}`);
     return part?.target ?? null;
   };
-  return { sheet: first.name, sharedStrings: related('sharedStrings'), styles: related('styles') };
+  return { sheet: first.name, skippedSheets, sharedStrings: related('sharedStrings'), styles: related('styles') };
 }
 
 async function sheetsOf(archive: Archive, part: string, effort: Effort): Promise<NamedSheet[]> {

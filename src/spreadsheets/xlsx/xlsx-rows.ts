@@ -12,9 +12,9 @@ import { readPart } from './xml.js';
 export async function* xlsxRows(source: ByteSource, limits: EffortLimits): AsyncGenerator<SheetRow> {
   const effort = new Effort(limits);
   const archive = await Archive.open(source);
-  const { sheet, sharedStrings, styles } = await readWorkbook(archive, effort);
+  const { sheet, skippedSheets, sharedStrings, styles } = await readWorkbook(archive, effort);
   const dates = styles === null ? new Set<number>() : await readDateStyles(archive.read(styles, effort), effort);
   const texts = sharedStrings === null ? null : await readSharedStrings(archive.read(sharedStrings, effort), effort);
-  const rows = new SheetRows(texts, dates);
+  const rows = new SheetRows(texts, dates, skippedSheets);
   for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
 }

@@ -46,6 +46,16 @@ export const batchShelf: Shelf<BonusBatch> = {
         ['Fees', sum(batch.feesRaw)],
         ['Rows', `${batch.rowCount}, of which ${batch.rowsRejected} with problems`],
         [
+          'Hidden rows',
+          batch.hiddenRows > 0 ? `${batch.hiddenRows} of the rows are hidden in the file; they are paid too` : null,
+        ],
+        [
+          'Hidden sheets',
+          batch.skippedSheets > 0
+            ? `${batch.skippedSheets} before the sheet that was read; their rows are not paid`
+            : null,
+        ],
+        [
           'Paid',
           isAccepted(batch)
             ? `${batch.rowsPaid} paid, ${batch.rowsFailed} failed, ${pendingRows(batch)} to come`

@@ -1407,6 +1407,13 @@ export interface components {
          */
         same_file_batch_id: string | null;
       } | null;
+      /** @description Once validated. */
+      hidden: {
+        /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
+        rows: number;
+        /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
+        skipped_sheets: number;
+      } | null;
       files: {
         /**
          * Format: uri
@@ -1798,6 +1805,13 @@ export interface components {
          * @description The most recent earlier batch with the same bytes, within the last 90 days.
          */
         same_file_batch_id: string | null;
+      } | null;
+      /** @description Once validated. */
+      hidden: {
+        /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
+        rows: number;
+        /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
+        skipped_sheets: number;
       } | null;
       files: {
         /**
@@ -3860,6 +3874,10 @@ export interface operations {
            *             "rows": [],
            *             "same_file_batch_id": null
            *           },
+           *           "hidden": {
+           *             "rows": 0,
+           *             "skipped_sheets": 0
+           *           },
            *           "files": {
            *             "errors_url": null,
            *             "result_url": null
@@ -3950,6 +3968,10 @@ export interface operations {
            *         "rows": [],
            *         "same_file_batch_id": null
            *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "skipped_sheets": 0
+           *       },
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
@@ -3988,6 +4010,7 @@ export interface operations {
            *       "fees": null,
            *       "total_debit": null,
            *       "duplicates": null,
+           *       "hidden": null,
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
@@ -4050,6 +4073,10 @@ export interface operations {
            *         "count": 0,
            *         "rows": [],
            *         "same_file_batch_id": null
+           *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "skipped_sheets": 0
            *       },
            *       "files": {
            *         "errors_url": null,
@@ -4176,6 +4203,10 @@ export interface operations {
            *         "rows": [],
            *         "same_file_batch_id": null
            *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "skipped_sheets": 0
+           *       },
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
@@ -4242,6 +4273,10 @@ export interface operations {
            *         "count": 0,
            *         "rows": [],
            *         "same_file_batch_id": null
+           *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "skipped_sheets": 0
            *       },
            *       "files": {
            *         "errors_url": null,
