@@ -6,6 +6,7 @@ import type { StaffDeps } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
 import type { WorkflowsKept } from '../src/webhooks/attending.js';
 import type { WebhookDeps } from '../src/webhooks/deps.js';
+import type { RollbackGuard } from '../src/restores/rollback-guard.js';
 import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
 import { auditActivities, type AuditActivities } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
@@ -34,6 +35,8 @@ export interface ActivityServices {
   readonly payoutApprovals: PayoutApprovals;
   readonly turns: RailTurns;
   readonly audit: StandingAudit;
+  readonly rollbacks: Pick<RollbackGuard, 'next'>;
+  readonly leastStepMs: number;
   readonly onAuditStep: (step: StandingStep) => void;
 }
 
@@ -49,7 +52,7 @@ export interface Activities {
 }
 
 export function createActivities(services: ActivityServices): Activities {
-  const { audit, onAuditStep } = services;
+  const { audit, rollbacks, leastStepMs, onAuditStep: onStep } = services;
   const { staff, signalTimes, transferApprovals, payoutApprovals, turns, batches, webhooks, stopping } = services;
   const signals = new StaffSignals(staff, async (workflowId, signal) => {
     const { workflowExecution: run } = Context.current().info;
@@ -59,7 +62,7 @@ export function createActivities(services: ActivityServices): Activities {
     approvals: {
       ...transferActivities(transferApprovals, signals),
       ...earlierPayoutActivities(payoutApprovals, turns, signals),
-      ...auditActivities(audit, onAuditStep, stopping),
+      ...auditActivities({ audit, rollbacks, leastStepMs, onStep, stopping }),
     },
     payouts: payoutActivities(payoutApprovals, turns, signals),
     rails: railActivities(payoutApprovals, turns),

@@ -49,6 +49,7 @@ export async function openSupport(
     routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, shelfRoutes],
   });
   core.guard.start();
+  core.rollbacks.start(() => bridge.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry: core.registry, readiness, errors });
   return {

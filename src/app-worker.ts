@@ -11,7 +11,7 @@ import { BatchWorkflowService } from './batches/workflow-service.js';
 import { buildWorkerRails } from './build-rails.js';
 import { Shares } from './core/shares.js';
 import { createAdmin, Readiness } from './http/admin.js';
-import { auditPace } from './config/watching.js';
+import { auditPace, leastStepMs } from './config/watching.js';
 import { auditMetrics } from './auditor/metrics.js';
 import { StandingAudit } from './auditor/standing.js';
 import { ErrorWriter } from './http/errors.js';
@@ -33,7 +33,6 @@ import type { TemporalTracing } from './temporal/tracing.js';
 import { sdkMetrics, type ServedQueue, TemporalWorkers } from './temporal/workers.js';
 import { requestsSweep } from './requests/sweeps.js';
 import { restoreMetrics } from './restores/metrics.js';
-import { backwardsSweep } from './restores/sweeps.js';
 import { expiredStatementsSweep, statementsSweep } from './statements/sweeps.js';
 import { UNATTENDED_SOURCES, WAITING_SOURCES } from './waiting-sources.js';
 import { lagMetrics, webhookMetrics } from './webhooks/metrics.js';
@@ -87,6 +86,7 @@ export async function openWorker(
   const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(config.SDK_METRICS_PORT) });
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
   core.guard.start();
+  core.rollbacks.start(() => bridge.client.auditCheckpoint());
   sweeper.start();
   if (config.WORKER_QUEUES.includes('webhooks')) senders.start();
   workers.start();
@@ -94,6 +94,7 @@ export async function openWorker(
     readiness.stop();
     stopping.abort();
     core.guard.stop();
+    core.rollbacks.stop();
     await Promise.all([sweeper.stop(), senders.stop(), workers.stop(), bridge.notifier.stop()]);
     await sheets.close();
   };
@@ -106,10 +107,12 @@ interface WorkerServices {
   readonly rails: ReadonlySet<string>;
 }
 
-function buildAudit(config: WorkerConfig, { database, clock, registry }: Core) {
+function buildAudit(config: WorkerConfig, { database, clock, registry, rollbacks }: Core) {
   const pace = auditPace(config);
   return {
     audit: new StandingAudit({ database, clock, ...pace }),
+    rollbacks,
+    leastStepMs: leastStepMs(config),
     onAuditStep: auditMetrics(registry, { reader: database.reader, clock, passEveryMs: pace.passEveryMs }),
   };
 }
@@ -181,7 +184,6 @@ function buildWorkerServices(
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
       tellAgainSweep({ database, outbox, sources: UNATTENDED_SOURCES, clock, lookAgainMs, onTold }),
       retellSweep({ database, client, sources: WAITING_SOURCES, clock }),
-      backwardsSweep(core, (line) => logger.error(line)),
     ],
   };
 }

@@ -95,6 +95,8 @@ export function buildCore(
       lost: (server, reason) => logger.warn({ server, fault: describeFault(reason) }, 'the primary is looked for'),
       refused: (servers) => logger.error({ servers }, 'several servers of MySQL take writes: none is used'),
     },
+    onRolledBack: () =>
+      logger.error('rows that existed are missing: the ledger is closed until a restore is finished (restore status)'),
     onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
   poolMetrics(registry, ledger.database);
@@ -221,6 +223,7 @@ export async function openApiServers(
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
   core.guard.start();
+  core.rollbacks.start(() => bridge.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry, readiness, errors });
   return {

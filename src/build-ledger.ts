@@ -8,6 +8,7 @@ import { type ClockBounds, ClockGuard, type ClockObserver } from './ledger/clock
 import { PostingDesk } from './ledger/desk/desk.js';
 import type { DeskObserver } from './ledger/desk/observer.js';
 import { Desks } from './ledger/desk/desks.js';
+import { RollbackGuard } from './restores/rollback-guard.js';
 import type { Uuid } from './core/ids.js';
 
 /** The configuration that the ledger needs, by the names in config.ts. */
@@ -31,6 +32,8 @@ interface LedgerWatchers {
   readonly observerOf: (desk: string) => DeskObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
+  /** The ledger was closed, because the database was put back to an earlier moment. */
+  readonly onRolledBack: () => void;
   /** A command failed through our own fault. */
   readonly onFault: (kind: string, fault: unknown) => void;
 }
@@ -39,6 +42,7 @@ interface LedgerWatchers {
 export interface Ledger {
   readonly clock: Clock;
   readonly guard: ClockGuard;
+  readonly rollbacks: RollbackGuard;
   readonly database: Database;
   /** For everything without its own desk. */
   readonly desk: PostingDesk;
@@ -48,7 +52,7 @@ export interface Ledger {
 
 /** Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
-  const { clock, clockBounds: bounds, observerOf, onFault, onAccountAhead } = watchers;
+  const { clock, clockBounds: bounds, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
   const failpoints = new Failpoints(settings.FAILPOINT ?? null);
   const database = new Database({
     url: settings.MYSQL_URL,
@@ -69,7 +73,8 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
   const hasShortEvents = settings.EVENT_BODIES === 'short';
-  const deps = { database, clock, guard, failpoints, hasShortEvents, onFault, onAccountAhead };
+  const rollbacks = new RollbackGuard({ database, clock: guard.now, onRolledBack });
+  const deps = { database, clock, guard, rollbacks, failpoints, hasShortEvents, onFault, onAccountAhead };
   const desks = new Desks((name, isInTurn) => new PostingDesk(deps, { ...options, isInTurn }, observerOf(name)));
-  return { clock: guard.now, guard, database, desk: desks.add('main'), desks, failpoints };
+  return { clock: guard.now, guard, rollbacks, database, desk: desks.add('main'), desks, failpoints };
 }

@@ -34,6 +34,7 @@ endOnSignals(logging, async () => {
   await core.desks.idle();
   await servers.requests.write();
   core.guard.stop();
+  core.rollbacks.stop();
   servers.rates.close();
   await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0), tracing?.stop()]);

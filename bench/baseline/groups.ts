@@ -82,6 +82,7 @@ async function recordGroup(
       database,
       clock: systemClock,
       guard,
+      rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
       failpoints: new Failpoints(null),
       hasShortEvents: true,
       onFault: fail,

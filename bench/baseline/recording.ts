@@ -39,6 +39,7 @@ export class RecordingDatabase extends Database {
     const ending: string[] = [];
     const done = await work({
       ...recordingReader(this.connection, this.steps),
+      connection: this.connection,
       execute: async (sql) => {
         await send(sql);
         return 0;

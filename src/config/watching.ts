@@ -49,6 +49,11 @@ const STEP_INTERVALS = 9.9;
 /** The activity that makes a step may take two hours, with what cannot be interrupted. */
 const LONGEST_STEP_MS = 3_600_000;
 
+/** A step that is done earlier waits, so that it stores checkpoints all the time. */
+export function leastStepMs(config: AuditConfig): number {
+  return Math.min(config.AUDIT_EVERY_S * 1_000, LONGEST_STEP_MS);
+}
+
 /** Leaves the database to others for three quarters of the time, after each slice, even when it is late. */
 export function auditPace(config: AuditConfig): {
   readonly passEveryMs: number;

@@ -223,7 +223,7 @@ export class Database {
     const ending: Ending = { lasts: [], statements: [] };
     let result: T;
     try {
-      const transaction = transactionOver((sql, kind) => this.send(lent, kind, sql, deadline), ending);
+      const transaction = transactionOver((sql, kind) => this.send(lent, kind, sql, deadline), ending, connection);
       result = await work(transaction);
       for (const last of ending.lasts) await last();
       if (beforeCommit !== null) {

@@ -15,6 +15,8 @@ export interface Reader {
 }
 
 export interface Transaction extends Reader {
+  /** Identifies the connection, which runs one transaction after another. */
+  readonly connection: object;
   /** Runs a statement that writes. Returns the number of rows affected. */
   execute(sql: string): Promise<number>;
   /**
@@ -60,8 +62,9 @@ function answersRows(statement: string): boolean {
   return /^\s*SELECT\b/i.test(statement) && !/\bINTO\s+@/i.test(statement);
 }
 
-export function transactionOver(sendSql: Send, ending: Ending): Transaction {
+export function transactionOver(sendSql: Send, ending: Ending, connection: object): Transaction {
   return {
+    connection,
     ...readerOver(sendSql),
     execute: async (sql) => {
       const answer = await sendSql(sql, 'write');

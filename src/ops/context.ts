@@ -55,6 +55,7 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
         refused: (servers) => say(`several servers of MySQL take writes: ${servers.join(', ')}. None is used`),
       },
       statementObserver: UNTIMED,
+      onRolledBack: () => undefined,
       onFault: (kind, fault) => say(`a fault of ours: ${kind}: ${String(fault)}`),
     },
   );

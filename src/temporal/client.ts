@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import {
   type Client,
   isGrpcServiceError,
@@ -17,7 +19,15 @@ import {
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
 import { Renewals, type TemporalOptions } from './connecting.js';
-import { SEARCH_ATTRIBUTES, SIGNALS, signedText, type TaskQueue, type WorkflowType } from './contracts.js';
+import {
+  AUDIT_SCHEDULE_ID,
+  type AuditResult,
+  SEARCH_ATTRIBUTES,
+  SIGNALS,
+  signedText,
+  type TaskQueue,
+  type WorkflowType,
+} from './contracts.js';
 import { OpenConnection } from './open-connection.js';
 import type { WantedWorkflow } from './waiting.js';
 
@@ -172,14 +182,35 @@ export class TemporalClient {
     return missing;
   }
 
-  /** Never while it runs; 0 ends the schedule. `id` is the schedule's, and the prefix of the workflows' ids. */
+  /**
+   * Returns the newest checkpoint of the audit: its running activity's heartbeat, or the last result. Null if there is
+   * none. The caller validates it.
+   */
+  async auditCheckpoint(): Promise<unknown> {
+    // The SDK would repeat a refused call until its deadline, and postings wait for this one.
+    await assertListens(this.options.address);
+    return this.within(DEADLINE_MS, async ({ client }) => {
+      const described = await client.schedule.getHandle(AUDIT_SCHEDULE_ID).describe().catch(nullIfMissing);
+      for (const { action } of described?.info.recentActions.toReversed() ?? []) {
+        const run = client.workflow.getHandle(action.workflow.workflowId);
+        const { status, raw } = await run.describe();
+        const beat = decoded(raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0] ?? undefined);
+        if (beat !== undefined) return beat;
+        if (status.name === 'COMPLETED') return ((await run.result()) as AuditResult).checkpoint ?? null;
+      }
+      return null;
+    });
+  }
+
+  /** Never two at a time: a start that falls into a run begins when it ends. 0 ends the schedule. `id` is the schedule's, and the prefix of the workflows' ids. */
   async keepSchedule(id: string, type: WorkflowType, taskQueue: TaskQueue, everyMs: number): Promise<void> {
     const spec = { intervals: [{ every: everyMs }] };
+    const policies = { overlap: 'BUFFER_ONE' as const, catchupWindow: CATCH_UP };
     await this.within(LIST_DEADLINE_MS, async ({ client: { schedule } }) => {
       const handle = schedule.getHandle(id);
       try {
         if (everyMs === 0) await handle.delete();
-        else await handle.update((known) => ({ ...known, spec }));
+        else await handle.update((known) => ({ ...known, spec, policies }));
       } catch (failure) {
         if (!(failure instanceof ScheduleNotFoundError)) throw failure;
         if (everyMs === 0) return;
@@ -188,7 +219,7 @@ export class TemporalClient {
             scheduleId: id,
             spec,
             action: { type: 'startWorkflow', workflowType: type, workflowId: id, taskQueue, args: [] },
-            policies: { overlap: 'SKIP', catchupWindow: CATCH_UP },
+            policies,
           })
           .catch(unlessThere);
       }
@@ -227,6 +258,25 @@ function decoded(payload: Payload | undefined): unknown {
     return payload === undefined ? undefined : defaultPayloadConverter.fromPayload<unknown>(payload);
   } catch {
     return undefined;
+  }
+}
+
+function nullIfMissing(failure: unknown): null {
+  if (!(failure instanceof ScheduleNotFoundError)) throw failure;
+  return null;
+}
+
+/** Throws TemporalUnavailable: at once if the address refuses connections. */
+async function assertListens(address: string): Promise<void> {
+  const { hostname, port } = new URL(`tcp://${address}`);
+  const socket = connect(Number.parseInt(port, 10), hostname.replace(/^\[|\]$/g, ''));
+  socket.setTimeout(DEADLINE_MS, () => socket.destroy(new Error('no connection in time')));
+  try {
+    await once(socket, 'connect');
+  } catch (failure) {
+    throw new TemporalUnavailable(messageOf(failure), { cause: failure });
+  } finally {
+    socket.destroy();
   }
 }
 

@@ -58,6 +58,12 @@ export const WORKFLOW_ID_OF = {
 /** The schedule that starts a step of the audit, and the prefix of these workflows' ids. */
 export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
+/** What a run of the audit passes to the next. */
+export interface AuditResult {
+  /** Rows that existed, by which a rolled-back database is noticed. Undefined from an older worker. */
+  readonly checkpoint?: unknown;
+}
+
 /** For finding workflows in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
 export const SEARCH_ATTRIBUTES = {
   tenantId: 'TenantId',

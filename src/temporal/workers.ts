@@ -45,6 +45,8 @@ const RENEWALS_MS = 1_000;
 /** A poll is always open, and there may be many queues for activities only. */
 const POLLS_FOR_ACTIVITIES = 2;
 const SDK_METRICS_MS = 2_000;
+/** How often an activity's heartbeat is sent at most. The audit's carries what is to survive its worker. */
+const HEARTBEAT_EVERY_MS = 5_000;
 /** The SDK's warning about a queue with only activities, which is intended for rails. */
 const ACTIVITIES_ALONE = 'No workflows registered';
 
@@ -228,6 +230,7 @@ export class TemporalWorkers {
       interceptors: { activity: [...(tracing === null ? [] : [tracing.activity]), safeFailures] },
       ...(tracing === null ? {} : { sinks: tracing.sinks }),
       maxConcurrentActivityTaskExecutions: maxActivities,
+      maxHeartbeatThrottleInterval: HEARTBEAT_EVERY_MS,
       shutdownGraceTime: shutdownGraceMs,
       shutdownForceTime: shutdownGraceMs + 5_000,
       // Called once per run and patch, and only if the history does not contain the patch yet.

@@ -27,6 +27,8 @@ describe('an outcome that gives money back', () => {
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
+    // A restore that disappears would close the ledger.
+    api.core.rollbacks.stop();
   });
 
   beforeEach(async () => {

@@ -5,7 +5,7 @@ import { audit } from '../../src/auditor/audit.js';
 import { copyMark } from '../../src/restores/copy-mark.js';
 import { openRestore } from '../../src/restores/opening.js';
 import { findingOf, skipFor, throughFor } from '../../src/restores/rules.js';
-import { backwardsSweep } from '../../src/restores/sweeps.js';
+import { RollbackGuard } from '../../src/restores/rollback-guard.js';
 import { deactivateStaff } from '../../src/staff/people.js';
 import { step } from '../../src/webhooks/drain/stepping.js';
 import { type Ran, run } from '../ops/ops.js';
@@ -185,7 +185,7 @@ describe('a restore', () => {
     assert.ok(rounds.reduce((sum, count) => sum + count, 0) >= 2);
   });
 
-  it('is noticed by a copy that is loaded, by a worker under which the ledger goes backwards, and ended where nothing was lost', async () => {
+  it('is noticed by a copy that is loaded, by processes under which a row disappears, and ended where nothing was lost', async () => {
     for (const statement of copyMark(systemClock, db.name)
       .split(/;\n/)
       .filter((text) => text.trim() !== ''))
@@ -196,29 +196,32 @@ describe('a restore', () => {
     assert.equal((await begin('--nothing-lost')).code, 0);
     const finished = await ops('restore', 'finish', '--as', 'leo');
     assert.equal(finished.code, 0, finished.stderr);
-    const lines: string[] = [];
-    // Two workers, each of which looks for itself.
-    const workers = [1, 2].map(() =>
-      backwardsSweep({ database: db.database, clock: systemClock }, (line) => lines.push(line)),
+    const noticed: number[] = [];
+    const processes = [1, 2].map(
+      (number) =>
+        new RollbackGuard({
+          ...{ database: db.database, clock: systemClock },
+          onRolledBack: () => noticed.push(number),
+        }),
     );
-    assert.ok(workers.every(({ inEach }) => inEach === true));
-    const { signal } = new AbortController();
-    const look = () => Promise.all(workers.map((worker) => worker.run(signal)));
+    const check = () => Promise.all(processes.map((process) => process.check()));
     const later = `UNHEX('${randomUUID().replaceAll('-', '').replace(/^./, 'f')}')`;
-    await look();
+    await check();
     await db.change(
       `INSERT INTO ledger_transactions SELECT ${later}, tenant_id, related_type, related_id, description, created_at FROM ledger_transactions LIMIT 1`,
     );
-    await look();
+    await check();
+    assert.equal(await openRestore(db.database.reader), undefined);
     await db.change(`DELETE FROM ledger_transactions WHERE id=${later}`);
-    await look();
-    assert.deepEqual([lines.length, await openRestore(db.database.reader)], [0, undefined]);
-    await look();
-    assert.deepEqual([lines.length > 0, (await openRestore(db.database.reader))?.noticedBy], [true, 'worker']);
+    await check();
+    assert.deepEqual([noticed.length, (await openRestore(db.database.reader))?.noticedBy], [1, 'worker']);
     const [open] = await db.sql('SELECT COUNT(*) AS n FROM restores WHERE finished_at IS NULL');
     assert.equal(Number(open?.n), 1);
     assert.equal((await begin('--nothing-lost')).code, 0);
+    await check();
     assert.equal((await ops('restore', 'finish', '--as', 'leo')).code, 0);
+    await check();
+    assert.equal(await openRestore(db.database.reader), undefined);
     await verify();
   });
 

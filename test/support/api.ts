@@ -102,6 +102,7 @@ export async function startTestApi(
       await core.desks.idle();
       await servers.requests.write();
       core.guard.stop();
+      core.rollbacks.stop();
       servers.rates.close();
       await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), configured.close()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);

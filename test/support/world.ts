@@ -80,6 +80,7 @@ export function openDesk(
       database,
       clock,
       guard,
+      rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
       failpoints: new Failpoints(null),
       hasShortEvents: true,
       onFault: (kind, fault) => faults.push({ kind, fault }),

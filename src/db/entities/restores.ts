@@ -3,7 +3,7 @@ import { defineTable, type RowOf } from '../table.js';
 
 /** What must be put right in a restored database before it is used again. */
 
-/** Who noticed the restore: one of the staff; the copy itself, when it was loaded; the migrations; a worker. */
+/** Who noticed the restore. `copy`: the mark that a copy contains. `worker`: any process of the running service. */
 const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
 
 /** An unfinished restore closes the ledger: no process posts anything. (docs/operations.md, Backup and restore) */

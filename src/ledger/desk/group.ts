@@ -92,15 +92,18 @@ export async function postGroup(
   deps.failpoints.pass('before_lock');
   const commitId = newCommitId();
   let lockedAt = 0;
+  let newest: Uuid | undefined;
   let answers: Answers = new Map();
   try {
     await deps.database.withPosting(
       async (transaction) => {
+        await deps.rollbacks.admit(transaction);
         const sentAt = performance.now();
         const { state, keys, waitedMs } = await lockAndLoad(deps, transaction, group, named);
         lockedAt = pace.locked(sentAt, waitedMs);
         deps.failpoints.pass('after_lock');
         answers = await decideGroup(deps, transaction, group, { named, state, keys, commitId });
+        newest = state.writes.transactions.at(-1)?.id;
       },
       deadline,
       deps.failpoints.at('before_commit'),
@@ -108,6 +111,7 @@ export async function postGroup(
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new GroupUnknown(answers, commitId, failure) : failure;
   }
+  if (newest !== undefined) deps.rollbacks.posted(newest);
   pace.committed(lockedAt, group.length);
   deps.failpoints.pass('after_commit');
   return answers;

@@ -1,7 +1,7 @@
 import type { OpenSpan } from '../../core/trace.js';
 import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
-import type { DatabaseDeps } from '../../db/database.js';
+import type { DatabaseDeps, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import type { ClockGuard } from '../clock-guard.js';
 import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
@@ -18,8 +18,17 @@ export interface PendingCommand {
   readonly answer: (answer: Answer<AnyRow>) => void;
 }
 
+/** Closes the ledger if the database was put back to an earlier moment. */
+interface RollbackChecks {
+  /** Called in each group's transaction before anything is locked. */
+  admit(transaction: Transaction): Promise<void>;
+  /** Called with a ledger transaction of each group whose COMMIT was confirmed. */
+  posted(id: Uuid): void;
+}
+
 export interface GroupDeps extends DatabaseDeps {
   readonly guard: ClockGuard;
+  readonly rollbacks: RollbackChecks;
   readonly failpoints: Failpoints;
   /** No process runs that knows whole bodies alone. (docs/decisions/0047-a-body-is-stored-once.md) */
   readonly hasShortEvents: boolean;
