@@ -1,10 +1,10 @@
-import { type Amount, type Asset, formatAmount, MAX_RAW } from '../core/amount.js';
+import { type Amount, type Asset, fitsColumn, formatAmount, MAX_RAW } from '../core/amount.js';
 import type { Month } from '../core/calendar.js';
 import { invalidField, invalidState, type Refusal, type SpendingRefusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
-import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
+import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/desk/types.js';
 import type { Limits } from './limits.js';
 
 /** Rules for any operation that takes money out of an account, whatever the feature. Pure. */
@@ -113,6 +113,18 @@ export function isReachable(destination: Account, from: Tenant, to: Tenant | und
 export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount): Refusal | null {
   const { available, held } = account.balances[asset];
   return available + held + raw > MAX_RAW ? invalidField('amount.raw', 'out_of_range') : null;
+}
+
+/** True if a balance would not fit its 64-bit column after one of these entries, which are posted in this order. */
+export function overflows(postings: readonly Posting[], state: Pick<LockedState, 'account'>): boolean {
+  const totals = new Map<string, bigint>();
+  for (const { accountId, asset, raw } of postings.flatMap(({ entries }) => entries)) {
+    const { available = 0n, held = 0n } = state.account(accountId)?.balances[asset] ?? {};
+    const total = (totals.get(`${accountId} ${asset}`) ?? available + held) + raw;
+    if (!fitsColumn(total)) return true;
+    totals.set(`${accountId} ${asset}`, total);
+  }
+  return false;
 }
 
 export interface Fee {

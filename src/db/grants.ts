@@ -27,6 +27,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   payout_statements: READ_WRITE,
   rail_breakers: READ_WRITE,
   payout_statement_lines: APPEND_ONLY,
+  payout_superseded_lines: APPEND_ONLY,
   simulated_rail_payments: READ_WRITE,
   simulated_rail_actions: APPEND_ONLY,
   pay_ins: APPEND_ONLY,

@@ -1,8 +1,6 @@
 import { invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
-import type { Reader } from '../db/database.js';
 import {
   type Payout,
-  type PayoutRailEvent,
   payoutRailEvents,
   type PayoutResolution,
   payoutResolutions,
@@ -20,6 +18,7 @@ import {
   type RowWrite,
 } from '../ledger/desk/types.js';
 import { type PayoutCommand, railEvent, raised, unchanged } from './outcome.js';
+import { isTaken, wordNeeds } from './rail-words.js';
 import { calmed, nextInstant } from './rules.js';
 
 /** Each order to a rail is a numbered attempt, written under the lock before the call. (docs/contract.md, Rails) */
@@ -79,32 +78,9 @@ function attempted(command: PayoutCommand, payout: Payout, state: LockedState): 
   return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
 }
 
-/** What `isTaken`, `openResolution` and `unexpected` read. */
-export function attemptNeeds({ id: payoutId }: Payout): Need[] {
-  return [
-    need(payoutResolutions, { payoutId }),
-    ...UNEXPECTED.map((of) => need(payoutRailEvents, { payoutId, ...of })),
-  ];
-}
-
-const LISTED = { kind: 'statement', effect: 'noted' } as const;
-const CONTRARY = { effect: 'conflict' } as const;
-const UNEXPECTED = [LISTED, CONTRARY];
-
-/** What its rail said that was contrary to what was known, and what its statements say. */
-export function unexpected({ id: payoutId }: Payout, state: LockedState): readonly PayoutRailEvent[] {
-  return UNEXPECTED.flatMap((of) => state.rows(payoutRailEvents, { payoutId, ...of }));
-}
-
-export async function readUnexpected(reader: Reader, { id: payoutId }: Payout): Promise<readonly PayoutRailEvent[]> {
-  return (await Promise.all(UNEXPECTED.map((of) => reader.select(payoutRailEvents, { payoutId, ...of })))).flat();
-}
-
-/** Whether its rail has named it: in an answer, on a statement, or where it was contrary and is not settled yet. */
-function isTaken({ id: payoutId, railReference, stuckReason }: Payout, state: LockedState): boolean {
-  if (railReference !== null || state.rows(payoutRailEvents, { payoutId, ...LISTED }).length > 0) return true;
-  const contrary = state.rows(payoutRailEvents, { payoutId, ...CONTRARY });
-  return stuckReason === 'contradiction' && contrary.some(({ said }) => said !== 'unknown');
+/** The rows that attempts and resolutions read besides the payout. */
+export function attemptNeeds(payout: Payout): Need[] {
+  return [need(payoutResolutions, { payoutId: payout.id }), ...wordNeeds(payout)];
 }
 
 /** A resolution that one operator has proposed and no other has decided. */

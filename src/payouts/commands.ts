@@ -10,6 +10,7 @@ import { type CommandKind, naming, need } from '../ledger/desk/types.js';
 import { attemptNeeds, decideAttempt, decideBegin, decideDenial, type DenyPayout } from './attempts.js';
 import { decidePayout } from './decide.js';
 import { decideRaise, decideReport, type PayoutCommand, type RaisePayout, type ReportOutcome } from './outcome.js';
+import { wordNeeds } from './rail-words.js';
 import type { RailRoute } from './rails/rules.js';
 import type { CreatePayout } from './rules.js';
 
@@ -69,7 +70,7 @@ export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
   resourceType: 'payout',
   table: payouts,
   accounts: naming(({ facts }) => postedAccounts(facts)),
-  needs: ({ facts }) => endingNeeds({ table: payouts }, facts),
+  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...wordNeeds(facts)],
   decide: decideReport,
 };
 

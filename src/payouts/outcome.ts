@@ -2,6 +2,7 @@ import { type Actor, type Act, auditRow } from '../access/audit-log.js';
 import { NOT_FOUND } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
+import { overflows } from '../accounts/rules.js';
 import { auditLog } from '../db/entities/identity.js';
 import { type Payout, type PayoutRailEvent, payoutRailEvents, payouts } from '../db/entities/payouts.js';
 import {
@@ -28,6 +29,7 @@ import {
   returnPosting,
 } from './rules.js';
 import { released, givenBack } from './approval-outcomes.js';
+import { isContrary, standingLines } from './rail-words.js';
 
 /**
  * What happens to a payout once the rail may have it. Pure. Each decision is a compare-and-set on the payout's status:
@@ -56,11 +58,11 @@ export function decideReport(command: ReportOutcome, state: LockedState): Decisi
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { said, kind } = command;
-  const means = effectOf(payout, said);
-  // A payout that is raised now is not settled yet, whatever was decided before.
-  const effect = means === 'conflict' && command.isSettled && payout.stuckSince === null ? 'settled' : means;
-  const { settled, writes } = applied(effect, payout, said, state);
-  const word = { kind, said: said.status, effect: EFFECT_WORDS[effect] } as const;
+  const effect = effectIn(command, payout, state);
+  const intended = applied(effect, payout, said, state);
+  const isTooLarge = overflows(intended.writes.postings ?? [], state);
+  const { settled, writes } = isTooLarge ? unposted(payout, said, state) : stillRaised(intended, payout, state);
+  const word = { kind, said: said.status, effect: isTooLarge ? 'noted' : EFFECT_WORDS[effect] } as const;
   const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, state.at, said))];
   if (settled !== payout) rows.push(changeRow(payouts, settled), ...told(command, settled, state));
   return {
@@ -69,6 +71,29 @@ export function decideReport(command: ReportOutcome, state: LockedState): Decisi
     // A callback's id is bound forever, so a replay is recognised. Our own questions may be repeated.
     bindsKey: command.callbackId !== null,
   };
+}
+
+function effectIn({ said, isSettled }: ReportOutcome, payout: Payout, state: LockedState): Effect {
+  const means = effectOf(payout, said);
+  // A payout that is raised now is not settled yet, whatever was decided before.
+  if (means === 'conflict') return isSettled && payout.stuckSince === null ? 'settled' : 'conflict';
+  // A duplicate changes nothing unless it names the payment.
+  const isKnown = means === 'duplicate' && (payout.railReference !== null || said.reference === null);
+  return !isKnown && isContrary(payout, said, state) ? 'conflict' : means;
+}
+
+/** Raises the payout instead of posting what a balance cannot hold. The rail is asked again, until there is room. */
+function unposted(payout: Payout, { reference }: RailStatement, state: LockedState): Applied {
+  const named = { ...payout, railReference: payout.railReference ?? reference };
+  return { settled: raised(named, 'overflow', state), writes: {} };
+}
+
+/** Keeps a payout raised that has been completed while a statement lists it as returned. */
+function stillRaised(end: Applied, before: Payout, state: LockedState): Applied {
+  const { settled, writes } = end;
+  if (settled.status === before.status) return end;
+  const isAwaited = standingLines(settled, state).some((line) => effectOf(settled, line) === 'return');
+  return isAwaited ? { settled: raised(settled, 'no_outcome', state), writes } : end;
 }
 
 const EFFECT_WORDS: Readonly<Record<Effect, PayoutRailEvent['effect']>> = {
@@ -138,17 +163,21 @@ function failed(payout: Payout, { failureCode }: RailStatement, state: LockedSta
   return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] } };
 }
 
-/** The amount comes back, even to a closed account; what it used of its month stays used. */
+/** Posts the amount back to the account. A closed account gets it too, and the payout is raised. The month keeps its use. */
 function returned(payout: Payout, { failureCode }: RailStatement, state: LockedState): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
   const returnedAt = nextInstant(payout, state.at);
-  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'returned', returnedAt }, state);
+  const back = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'returned', returnedAt }, state);
+  const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
+  const settled = isClosed ? raised(back, 'account_closed', state) : back;
   return { settled, writes: { postings: [returnPosting(settled)], events: [payoutEvent('payout.returned', settled)] } };
 }
 
-/** Raised to operators. A payout that is already raised keeps its time; a contradiction outweighs silence. */
+/** Raises a payout to operators. One that is already raised keeps its time, and never gets a lesser reason. */
 export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, state: LockedState): Payout {
-  if (payout.stuckReason === stuckReason) return payout;
+  const { stuckReason: before } = payout;
+  if (before === 'contradiction' || before === stuckReason || (before !== null && stuckReason === 'no_outcome'))
+    return payout;
   return scheduled({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
 }
 

@@ -2,8 +2,9 @@ import { fundsRefusal } from '../accounts/rules.js';
 import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
-import type { Payout, PayoutRailEvent, PayoutResolution } from '../db/entities/payouts.js';
+import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
 import type { LockedState } from '../ledger/desk/types.js';
+import type { Heard } from './rail-words.js';
 import type { RailStatement } from './rules.js';
 
 /** When people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
@@ -35,8 +36,8 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutRe
 }
 
 /** How many different things these say, however often. */
-export function countDifferent(events: readonly PayoutRailEvent[]): number {
-  return new Set(events.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
+export function countDifferent(heard: readonly Heard[]): number {
+  return new Set(heard.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
 }
 
 /** A payout's state, as far as it decides what became of it. */
@@ -47,7 +48,7 @@ export interface Seen {
 }
 
 /** The proposer must have seen the payout as it is, otherwise they look again. `heard`: all of the payout's. */
-export function unseenRefusal(payout: Payout, seen: Seen, heard: readonly PayoutRailEvent[]): Refusal | null {
+export function unseenRefusal(payout: Payout, seen: Seen, heard: readonly Heard[]): Refusal | null {
   const news = newsSince(payout, seen, heard);
   if (news === null) return null;
   const message = `${news} since you looked at it: look again, and propose what is right now`;
@@ -61,7 +62,7 @@ export function unseenRefusal(payout: Payout, seen: Seen, heard: readonly Payout
 export function overtakenRefusal(
   payout: Payout,
   { payoutStatus, contradictions, outcome }: PayoutResolution,
-  heard: readonly PayoutRailEvent[],
+  heard: readonly Heard[],
 ): Refusal | null {
   const news = newsSince(payout, { status: payoutStatus, contradictions: contradictions ?? -1 }, heard);
   if (news === null) return null;
@@ -72,7 +73,7 @@ export function overtakenRefusal(
   );
 }
 
-function newsSince({ status }: Payout, seen: Seen, heard: readonly PayoutRailEvent[]): string | null {
+function newsSince({ status }: Payout, seen: Seen, heard: readonly Heard[]): string | null {
   if (status !== seen.status) return `the payout has become ${status}`;
   return countDifferent(heard) > seen.contradictions ? 'the rail has said something new about it' : null;
 }
@@ -111,6 +112,11 @@ const FEE_ACCOUNT_CLOSED = invalidState(
   'the account that gets its fee is closed: resolve it as unchanged, and take the amount from its account by an adjustment',
   'closed',
   ['active', 'frozen'],
+);
+export const TOO_LARGE = invalidState(
+  'a balance would be larger than the ledger can hold: move money out of its account, or out of the one that gets its fee, and approve it again',
+  'overflow',
+  ['room_in_balances'],
 );
 const NOT_ASKED = invalidState(
   'the rail has not said that it will never pay this: approve the resolution again',

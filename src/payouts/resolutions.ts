@@ -11,6 +11,7 @@ import {
   payouts,
 } from '../db/entities/payouts.js';
 import { endingNeeds } from '../approvals/commands.js';
+import { overflows } from '../accounts/rules.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import {
   changeRow,
@@ -24,10 +25,11 @@ import {
   type RowWrite,
 } from '../ledger/desk/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { attemptNeeds, openResolution, readUnexpected, unexpected } from './attempts.js';
+import { attemptNeeds, openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
 import { type Applied, actOn, applied, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
+import { readUnexpected, standingLines, unexpected } from './rail-words.js';
 import {
   ANOTHER_OPEN,
   applyRefusal,
@@ -38,6 +40,7 @@ import {
   overtakenRefusal,
   type Release,
   type Seen,
+  TOO_LARGE,
   unseenRefusal,
 } from './resolution-rules.js';
 import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
@@ -129,6 +132,7 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
     : null;
   if (refusal !== null) return refuse(refusal, false);
   const { settled, writes } = isApplied ? resolved(payout, outcome, state) : { settled: payout, writes: {} };
+  if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
   const status = isApplied ? 'applied' : 'rejected';
   const decided: PayoutResolution = {
     ...open,
@@ -147,7 +151,7 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
     const said = outcome === 'unchanged' ? null : outcome;
     const word = { kind: 'resolution', said, effect: said === null ? 'noted' : 'applied' } as const;
     rows.push(insertRow(payoutRailEvents, railEvent(command, settled, word, state.at)));
-    rows.push(changeRow(payouts, settled), ...told(command, settled, state));
+    rows.push(...settledLines(payout, state), changeRow(payouts, settled), ...told(command, settled, state));
   }
   return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey: false };
 }
@@ -174,6 +178,15 @@ function paidAfterAll(payout: Payout, state: LockedState): Applied {
   const months = [{ accountId, asset, month, raw }];
   const events = [payoutEvent('payout.completed', settled)];
   return { settled, writes: { postings: [payoutPosting(settled)], months, events } };
+}
+
+/** Records which lines of statements the two people have settled. */
+function settledLines(payout: Payout, state: LockedState): readonly RowWrite[] {
+  return standingLines(payout, state).map(({ status, reference }) => {
+    const line = { status, reference, failureCode: null };
+    const word = { kind: 'statement', said: status, effect: 'settled' } as const;
+    return insertRow(payoutRailEvents, railEvent({ eventId: newId() }, payout, word, state.at, line));
+  });
 }
 
 function voidedEvent(

@@ -7,7 +7,8 @@ import { literal } from '../db/statements.js';
  * Whether operators have settled this very report by the rail: it arrived before they last decided the payout's
  * outcome, on a proposal that knew it. Repeating it does not raise the payout again. A new report does, and so does one
  * that was no contradiction when they decided (`noted`): an order that was accepted, then voided, and is accepted
- * again. May be read before the account is locked, since what is settled stays settled.
+ * again. The rail's own report is new even if they settled a line of a statement with the same content. May be read
+ * before the account is locked, since what is settled stays settled.
  */
 export async function isResolvedReport(
   reader: Reader,
@@ -21,7 +22,8 @@ export async function isResolvedReport(
       ON r.payout_id=e.payout_id AND r.status='applied'
         AND e.at<=IF(r.contradictions IS NULL, r.created_at, r.decided_at)
      WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
-       AND e.rail_reference<=>${named} AND e.kind<>'resolution' AND e.effect NOT IN ('replayed','noted') LIMIT 1`,
+       AND e.rail_reference<=>${named} AND e.kind<>'resolution' AND e.effect NOT IN ('replayed','noted')
+       AND NOT (e.kind='statement' AND e.effect='settled') LIMIT 1`,
   );
   return rows.length > 0;
 }

@@ -2,6 +2,7 @@ import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, maxInstant } from '../core/instant.js';
 import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
+import type { LineStatus } from '../db/entities/rail-statements.js';
 import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { WantedApprovals } from '../approvals/rules.js';
@@ -183,6 +184,14 @@ export function effectOf(
   return EFFECTS[status]?.[said.status] ?? 'conflict';
 }
 
+/** True if a report cannot be right together with what was reported before. An empty reference contradicts nothing. */
+export function disagree(
+  known: { readonly status: LineStatus; readonly reference: string | null },
+  said: Pick<RailStatement, 'status' | 'reference'>,
+): boolean {
+  return effectOf({ status: known.status, railReference: known.reference }, said) === 'conflict';
+}
+
 /** True for a report that only repeats what is known about a paid payout. */
 export function repeats(payout: Payout, said: RailStatement): boolean {
   const isPaid = payout.status === 'completed' || payout.status === 'returned';
@@ -197,8 +206,13 @@ const FIRST_ASK_MS = 3_600_000;
  * asked about at growing intervals, for the last time when the window closes; a raised one is asked about sooner. Null
  * if nothing is asked, or its workflow asks. (docs/contract.md, Payouts)
  */
-export function nextAsk({ status, endedAt, stuckSince }: Payout, now: Instant, windowMs: number): Instant | null {
-  if (endedAt === null) return null;
+export function nextAsk(
+  { status, endedAt, stuckSince, stuckReason }: Payout,
+  now: Instant,
+  windowMs: number,
+): Instant | null {
+  // A closed account is a matter of ours, about which the rail has nothing to say.
+  if (endedAt === null || stuckReason === 'account_closed') return null;
   if (stuckSince !== null) return instant(now + Math.min(FIRST_ASK_MS, Math.max(SOONEST_ASK_MS, now - stuckSince)));
   const closesAt = endedAt + windowMs;
   if (status !== 'completed' || now >= closesAt) return null;

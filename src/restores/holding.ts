@@ -110,7 +110,7 @@ export async function followAnswers(deps: DatabaseDeps, restore: Restore, asked:
     AND stuck_since>=${time.literal(restore.beganAt)}-${CLOCKS_APART}
     AND NOT EXISTS (${finding} AND (f.kind<>'goes_on' OR payouts.status='approved'))
     AND NOT EXISTS (SELECT 1 FROM payout_rail_events e
-      WHERE e.payout_id=payouts.id AND e.effect='conflict' AND e.at>=payouts.stuck_since-${CLOCKS_APART})`;
+      WHERE e.payout_id=payouts.id AND (e.effect='conflict' OR e.kind='statement') AND e.at>=payouts.stuck_since-${CLOCKS_APART})`;
   const { reader } = deps.database;
   const begun = await reader.list(payouts, `FORCE INDEX (expiring) WHERE ${goesOn}`);
   const calm = await reader.list(payouts, `FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL AND ${isCalm}`);

@@ -24,12 +24,62 @@ const said = (payoutId: Uuid, kind: string, word: string, effect: string, refere
   `INSERT INTO payout_rail_events (id, payout_id, rail, kind, said, effect, rail_reference, at)
    VALUES (${idLiteral(newId())}, ${idLiteral(payoutId)}, 'simulated', '${kind}', '${word}', '${effect}', ${reference},
      UTC_TIMESTAMP(3) + INTERVAL 1 SECOND)`;
+/** A line in the statement of a day, loaded an hour ago, and what the service recorded of it. */
+const listed = (payoutId: Uuid, status: string, reference = "'R-1'", raw = LEAST): readonly string[] => {
+  const statement = idLiteral(newId());
+  const hourAgo = 'UTC_TIMESTAMP(3) - INTERVAL 1 HOUR';
+  return [
+    `INSERT INTO payout_statements (id, rail, day, version, line_count, digest, taken_at, taken_by, seen_at)
+     VALUES (${statement}, 'simulated', '2026-11-01', 1, 1, REPEAT('d', 32), ${hourAgo}, 'test', ${hourAgo})`,
+    `INSERT INTO payout_statement_lines (statement_id, number, rail, payout_key, status, raw, asset, reference)
+     VALUES (${statement}, 2, 'simulated', ${idLiteral(payoutId)}, '${status}', ${raw}, 'COPM', ${reference})`,
+  ];
+};
 const change = (set: string, id: Uuid): string => `UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`;
 
 /** Looked for in all tenants at once. */
 const OF_THE_WHOLE = ['operation_people', 'payout_destination'];
 
-const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => string, found: readonly string[]])[] = [
+const DAMAGES: readonly (readonly [
+  name: string,
+  sql: (victims: Victims) => string | readonly string[],
+  found: readonly string[],
+])[] = [
+  [
+    'a failed payout that a statement lists as paid, and that nobody is told of',
+    ({ failed }) => listed(failed, 'completed'),
+    ['payout_rail_word'],
+  ],
+  [
+    'a completed payout that a statement names otherwise, and that nobody is told of',
+    ({ completed }) => listed(completed, 'completed', "'R-2'"),
+    ['payout_rail_word'],
+  ],
+  [
+    'a payout in progress whose outcome a statement has, and that nobody is told of',
+    ({ open }) => listed(open, 'completed', 'NULL'),
+    ['payout_rail_word'],
+  ],
+  [
+    'a completed payout that a statement lists with another amount, and that nobody is told of',
+    ({ completed }) => listed(completed, 'completed', "'R-1'", LEAST - 1n),
+    ['payout_rail_word'],
+  ],
+  [
+    'a payout whose money was given back after a statement had listed it as paid, even if it is raised since',
+    ({ failed }) => [
+      change("stuck_since=UTC_TIMESTAMP(3), stuck_reason='contradiction', ended_at=ended_at+INTERVAL 1 HOUR", failed),
+      ...listed(failed, 'completed'),
+      said(failed, 'statement', 'completed', 'noted'),
+    ],
+    ['payout_rail_word'],
+  ],
+  [
+    'a closed account that has money',
+    ({ completed }) =>
+      `UPDATE accounts SET status='closed' WHERE id=(SELECT source_account_id FROM payouts WHERE id=${idLiteral(completed)})`,
+    ['closed_balance'],
+  ],
   [
     'a failed payout of which the rail said that it was paid',
     ({ failed }) => said(failed, 'callback', 'completed', 'duplicate'),
@@ -47,7 +97,7 @@ const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => stri
   ],
   [
     'a completed payout that the rail names otherwise',
-    ({ completed }) => said(completed, 'statement', 'completed', 'noted', "'R-2'"),
+    ({ completed }) => said(completed, 'inquiry', 'completed', 'noted', "'R-2'"),
     ['payout_rail_word'],
   ],
   [
@@ -177,7 +227,7 @@ describe('the auditor finds, of payouts and what rails said,', () => {
   for (const [name, sql, found] of DAMAGES)
     it(name, async () => {
       const victims = await makeVictims();
-      assert((await db.change(sql(victims))) > 0, 'nothing was damaged');
+      for (const statement of [sql(victims)].flat()) assert((await db.change(statement)) > 0, 'nothing was damaged');
       for (const options of [{}, { tenantId: victims.tenantId }]) {
         const { findings } = await audit(db.database, options);
         const seen = 'tenantId' in options ? found.filter((check) => !OF_THE_WHOLE.includes(check)) : found;

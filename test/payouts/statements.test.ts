@@ -16,7 +16,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail } from './scripted-rail.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf, seen } from './support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf, seen, supersedeSql } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -255,8 +255,12 @@ describe('the statements of a rail', () => {
     const payout = await paid('03');
     const today = dayOf(systemClock());
     await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
+    // A report that is decided before the line is committed does not see it.
+    const mark = (superseded: boolean) => db.change(supersedeSql(payout.id, superseded));
+    await mark(true);
     const word = { status: 'completed', reference: 'R-4', failureCode: null, key: payout.id } as const;
     await deps.callbacks.tell(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
+    await mark(false);
     const ended = await rowOf(db, payout.id);
     assert.deepEqual([ended.status, ended.stuckReason], ['completed', null]);
     const found = await take(endedOn(ended), [lineOf(ended)]);

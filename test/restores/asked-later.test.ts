@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { SIMULATED } from '../../src/payouts/rails/rules.js';
+import { dayOf } from '../../src/payouts/statements/compare.js';
+import { reconcile } from '../../src/payouts/statements/reconcile.js';
 import { followAnswers } from '../../src/restores/holding.js';
 import { lastRestore } from '../../src/restores/opening.js';
 import { askRails, findingsOf } from '../../src/restores/rails.js';
@@ -10,7 +12,7 @@ import { ScriptedRail } from '../payouts/scripted-rail.js';
 import { openPayoutBank, paidTimes, type PayoutBank, railsOf, resolve, rowOf } from '../payouts/support.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { idsOf, RestoredService } from './support.js';
 
 describe('a rail that is asked only after the ledger was opened', () => {
@@ -93,6 +95,23 @@ describe('a rail that is asked only after the ledger was opened', () => {
     answered(await own.act('cancel', id), 409, 'invalid_state');
     assert.equal((await service.finish()).code, 0);
     answered(await own.act('cancel', id), 200);
+  });
+
+  it('does not end the alarm of a payout that a statement has listed as paid since', async () => {
+    const id = await own.pend();
+    await openWithout();
+    await approve(id);
+    const { submissions, desk, callbacks } = railsOf(db, { rail: new ScriptedRail('silent') });
+    await submissions.submit(id);
+    const day = dayOf(systemClock());
+    const line = { number: 2, payoutKey: id, status: 'completed', raw: LEAST, asset: 'COPM' } as const;
+    const statement = { rail: SIMULATED, day, lines: [{ ...line, reference: 'BA-1', at: null }] };
+    await reconcile({ database: db.database, desk, delayMs: 0 }, statement, TEST_ACTOR, systemClock());
+    assert.equal((await service.finish()).code, 0);
+    assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
+    const said = { status: 'failed', reference: 'BA-1', failureCode: 'account_closed' } as const;
+    assert.equal(await callbacks.tell(SIMULATED, { key: id, ...said, callbackId: `late-${id}` }), 'conflict');
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: LEAST });
   });
 
   it('contradicts nothing that is handed over while it is being asked', async () => {

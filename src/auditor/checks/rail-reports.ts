@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
-import { integer, nullable, oneOf, string, time, uuid } from '../../db/columns.js';
+import { instant, type Instant } from '../../core/instant.js';
+import { asset, bigint, integer, nullable, oneOf, string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import {
   type Payout,
@@ -12,6 +12,7 @@ import {
   RAIL_EFFECTS,
   RAIL_WORDS,
 } from '../../db/entities/payouts.js';
+import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
 import { literals } from '../../db/statements.js';
 import { rowParser } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
@@ -38,16 +39,28 @@ const WITHOUT_ORDER: readonly PayoutStatus[] = ['pending_approval', 'approved', 
 const TOLD: readonly PayoutStatus[] = ['completed', 'returned', 'failed'];
 
 /**
- * Each report of a rail that contradicts a payout has been raised to operators, or since settled by them; no outcome
- * was guessed; and no order was given to a rail for what could be canceled since.
+ * Each report of a rail that contradicts a payout, and each line of its statements, has been raised to operators, or
+ * since settled by them; no outcome was guessed; no order was given to a rail for what could be canceled since; and no
+ * money was given back that a statement had listed as paid.
  */
 export const railReportChecks: Check = {
-  tables: ['payout_rail_events'],
+  tables: ['payout_rail_events', 'payout_statement_lines'],
   run: (audit) =>
     walkTable(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
       const calm = slice.filter(({ stuckSince }) => stuckSince === null);
       const [reports, resolved] = [await readReports(reader, calm), await readResolved(reader, calm)];
-      for (const payout of calm) checkReports(audit, payout, reports.get(payout.id) ?? [], resolved.get(payout.id));
+      const lines = await readLines(reader, calm, instant(audit.beganAt - NOTED_WITHIN_MS));
+      for (const payout of calm) {
+        const own = reports.get(payout.id) ?? [];
+        checkReports(audit, payout, own, resolved.get(payout.id));
+        checkLines(audit, payout, lines.get(payout.id) ?? [], own, resolved.get(payout.id));
+      }
+      for (const id of await readReleased(reader, slice))
+        audit.report(
+          'payout_rail_word',
+          `payout ${id}`,
+          'its money was given back after a statement had listed it as paid',
+        );
       const traces = await readTraces(reader, slice);
       for (const payout of slice) checkTraces(audit, payout, traces.get(payout.id));
     }),
@@ -87,6 +100,7 @@ const parseReport = rowParser({
 });
 type RailReport = ReturnType<typeof parseReport>;
 
+/** Leaves out lines of statements that contradicted nothing when they were loaded: readLines reads the current ones. */
 async function readReports(
   reader: Reader,
   slice: readonly Payout[],
@@ -94,6 +108,7 @@ async function readReports(
   const rows = await reader.query(
     `SELECT payout_id, said, rail_reference, effect, MIN(at) AS first_at FROM payout_rail_events FORCE INDEX (payout)
      WHERE payout_id IN (${idList(slice.map(({ id }) => id))}) AND said IS NOT NULL AND kind<>'resolution'
+       AND NOT (kind='statement' AND effect='noted')
        AND effect IN (${literals(payoutRailEvents, 'effect', GENUINE)})
      GROUP BY payout_id, said, rail_reference, effect`,
   );
@@ -133,7 +148,76 @@ function checkReports(
   }
 }
 
-function contradicts({ status, railReference }: Payout, report: RailReport): boolean {
+/** A statement that was loaded has been compared by then. */
+const NOTED_WITHIN_MS = 600_000;
+
+const parseLine = rowParser({
+  payoutId: uuid,
+  said: oneOf(LINE_STATUSES),
+  railReference: nullable(string),
+  raw: bigint,
+  asset,
+  takenAt: time,
+});
+type Line = ReturnType<typeof parseLine>;
+
+/** Reads the lines of the newest versions of statements that were loaded before that moment. */
+async function readLines(
+  reader: Reader,
+  slice: readonly Payout[],
+  before: Instant,
+): Promise<ReadonlyMap<Uuid, readonly Line[]>> {
+  const rows = await reader.query(
+    `SELECT p.id AS payout_id, l.status AS said, l.reference AS rail_reference, l.raw, l.asset, s.taken_at
+     FROM payouts p JOIN payout_statement_lines l ON l.rail=p.rail AND l.payout_key=p.id
+     JOIN payout_statements s ON s.id=l.statement_id AND s.taken_at<${time.literal(before)}
+     WHERE p.id IN (${idList(slice.map(({ id }) => id))}) AND ${IS_NEWEST}`,
+  );
+  return groupBy(rows.map(parseLine), ({ payoutId }) => payoutId);
+}
+
+const IS_NEWEST = `NOT EXISTS
+  (SELECT 1 FROM payout_statements n WHERE n.rail=s.rail AND n.day=s.day AND n.version>s.version)`;
+
+function checkLines(
+  audit: AuditRun,
+  payout: Payout,
+  lines: readonly Line[],
+  reports: readonly RailReport[],
+  resolvedAt: Instant | undefined,
+): void {
+  audit.counted('rail_lines', lines.length);
+  for (const line of lines) {
+    const { said, railReference, raw } = line;
+    const isPaidAfterAll = said === 'failed' && payout.failedAt !== null;
+    const isOther = raw !== payout.raw || line.asset !== payout.asset;
+    if (!isOther && (isPaidAfterAll || !contradicts(payout, { said, railReference, effect: 'noted' }))) continue;
+    const same = reports.filter((report) => report.said === said && report.railReference === railReference);
+    const knownAt = [line.takenAt, ...same.map(({ firstAt }) => firstAt)];
+    if (resolvedAt !== undefined && knownAt.some((at) => at <= resolvedAt)) continue;
+    const listed = `${said} ${raw} ${line.asset}${railReference === null ? '' : ` as ${railReference}`}`;
+    const message = `it is ${payout.status}, a statement of its rail says ${listed}, and nobody is told`;
+    audit.report('payout_rail_word', `payout ${payout.id}`, message);
+  }
+}
+
+/** Finds payouts whose money was given back although a line listed them as paid and no two people had settled that. */
+async function readReleased(reader: Reader, slice: readonly Payout[]): Promise<readonly Uuid[]> {
+  const rows = await reader.query(
+    `SELECT DISTINCT p.id FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
+     JOIN payout_statement_lines l ON l.rail=p.rail AND l.payout_key=p.id AND l.status=e.said
+       AND l.reference<=>e.rail_reference
+     JOIN payout_statements s ON s.id=l.statement_id
+     WHERE p.id IN (${idList(slice.map(({ id }) => id))}) AND p.status IN ('failed','rejected','canceled')
+       AND e.kind='statement' AND e.effect IN ('noted','conflict') AND e.said IN ('completed','returned')
+       AND e.at<p.ended_at AND ${IS_NEWEST}
+       AND NOT EXISTS (SELECT 1 FROM payout_resolutions r FORCE INDEX (payout)
+         WHERE r.payout_id=p.id AND r.status='applied' AND r.decided_at<=p.ended_at)`,
+  );
+  return rows.map((row) => uuid.parse(row.id));
+}
+
+function contradicts({ status, railReference }: Payout, report: Omit<RailReport, 'payoutId' | 'firstAt'>): boolean {
   const { said, railReference: reference, effect } = report;
   if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
   // An acceptance before the failure agrees; one after it does not.

@@ -17,8 +17,11 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 
 export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
 
-/** Why operators have to look at a payout: its outcome is unknown, or the rail contradicts what it said before. */
-const STUCK_REASONS = ['no_outcome', 'contradiction'] as const;
+/**
+ * Why a payout is raised to operators: its outcome is unknown; its rail contradicts itself or what is known; it was
+ * returned to a closed account; or its outcome cannot be posted, because a balance would exceed 64 bits.
+ */
+const STUCK_REASONS = ['no_outcome', 'contradiction', 'account_closed', 'overflow'] as const;
 
 export const payouts = defineTable('payouts', {
   id: column.uuid,

@@ -22,6 +22,7 @@ export const payoutStatements = defineTable('payout_statements', {
 export type PayoutStatement = RowOf<typeof payoutStatements>;
 
 export const LINE_STATUSES = ['completed', 'failed', 'returned'] as const;
+export type LineStatus = (typeof LINE_STATUSES)[number];
 
 /** One outcome of one payout in one version. Never changed. */
 export const payoutStatementLines = defineTable(
@@ -43,3 +44,10 @@ export const payoutStatementLines = defineTable(
   ['statementId', 'number'],
 );
 export type PayoutStatementLine = RowOf<typeof payoutStatementLines>;
+
+/** The lines of versions that a corrected statement has replaced. */
+export const payoutSupersededLines = defineTable(
+  'payout_superseded_lines',
+  { statementId: column.uuid, number: column.integer, rail: column.string, payoutKey: column.uuid },
+  ['statementId', 'number'],
+);

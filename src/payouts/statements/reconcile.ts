@@ -64,13 +64,14 @@ export async function reconcile(
     ...(await endedOtherwise(reader, taken.statement, near)),
   ];
   const missing = await missingThere(reader, taken.statement, near, deps.delayMs);
-  const raised = await raise(deps.desk, found);
+  const raised = await raise(deps, found);
   return { ...taken, differences: [...found.flatMap(({ shown }) => shown), ...missing], raised };
 }
 
 interface FoundLine {
   readonly line: DatedLine;
   readonly payout: Payout | undefined;
+  readonly beside: Beside;
   readonly shown: readonly Difference[];
 }
 
@@ -111,7 +112,7 @@ function foundLine(line: DatedLine, payout: Payout | undefined, beside: Beside):
     const here = payout === undefined ? 'nothing' : shownHere(payout);
     return { difference, payoutId: line.payoutKey, day: line.day, line: line.number, there, here };
   });
-  return { line, payout, shown };
+  return { line, payout, beside, shown };
 }
 
 async function payoutsOf(reader: Reader, rail: string, keys: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Payout>> {
@@ -196,11 +197,20 @@ async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<Reado
   return found;
 }
 
-async function raise(desk: PostingDesk, found: readonly FoundLine[]): Promise<number> {
+/** Returns how many lines raised a payout that was not raised for that reason before. */
+async function raise(deps: ReconcileDeps, found: readonly FoundLine[]): Promise<number> {
   let raised = 0;
-  for (const { line, payout, shown } of found) {
-    const differences = shown.map(({ difference }) => difference);
-    if (payout !== undefined && (await noteLine(desk, payout, line, differences))) raised += 1;
-  }
+  for (const line of found) if (await isRaisedBy(deps, line)) raised += 1;
   return raised;
+}
+
+/** Compares the line again whenever its payout has changed since it was read. */
+async function isRaisedBy({ desk, database }: ReconcileDeps, { line, payout, beside }: FoundLine): Promise<boolean> {
+  let now = payout;
+  while (now !== undefined) {
+    const effect = await noteLine(desk, now, line, compared(line, now, beside));
+    if (effect !== 'changed') return effect === 'raised';
+    now = await database.current.find(payouts, { id: now.id });
+  }
+  return false;
 }

@@ -73,6 +73,7 @@ async function take(
   await transaction.execute(insertSql(payoutStatements, [statement]));
   const rows = lines.map((line) => ({ ...line, statementId: statement.id, rail }));
   for (const slice of slices(rows)) await transaction.execute(insertSql(payoutStatementLines, slice));
+  if (last !== undefined) await transaction.execute(supersedeSql(last.id));
   await recordAct(transaction, actor, at, {
     tenantId: null,
     action: 'payout.statement_take',
@@ -81,6 +82,11 @@ async function take(
     details: { day: shownDay(day), version, lines: lines.length },
   });
   return { statement, again: false };
+}
+
+function supersedeSql(statementId: Uuid): string {
+  return `INSERT INTO payout_superseded_lines (statement_id, number, rail, payout_key)
+    SELECT statement_id, number, rail, payout_key FROM payout_statement_lines WHERE statement_id=${uuid.literal(statementId)}`;
 }
 
 function digestOf(lines: readonly GivenLine[]): Buffer {
