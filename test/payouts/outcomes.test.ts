@@ -3,13 +3,12 @@ import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
-import { closeAccount } from '../../src/accounts/closing.js';
 import { cancelRacing } from '../campaigns/payouts.js';
 import { stuckSweep } from '../../src/payouts/sweeps.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -119,7 +118,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('returned: the amount comes back, the fee does not, even to an account closed since', async () => {
+  it('returned: the amount comes back, and the fee does not', async () => {
     await charge(own, 700n);
     const all = 10_000n * LEAST - 700n;
     const id = await own.pay('05', { raw: all });
@@ -127,7 +126,6 @@ describe('what becomes of an approved payout', () => {
     const rails = railsOf(db, { clock: () => now() });
     await rails.submissions.submit(id);
     assert.equal((await own.get(id)).status, 'completed');
-    await closeAccount(db.database, systemClock, own.source.id, { reason: 'it moved away', actor: TEST_ACTOR });
     assert.deepEqual(await rails.simulated.due(10), []);
     now = () => instant(Date.now() + 10_000);
     const [report] = (await rails.simulated.due(100)).filter(({ key }) => key === id);

@@ -122,6 +122,8 @@ function checkBalance(audit: AuditRun, subject: string, { account, balance, tota
       subject,
       overdraft ? 'only system accounts may be overdrawn' : 'a system account may be overdrawn',
     );
+  if (account.status === 'closed' && (available !== 0n || held !== 0n))
+    audit.report('closed_balance', subject, `it is closed, and ${available} available and ${held} held are left in it`);
   if (held < 0n || (available < 0n && account.type !== 'system'))
     audit.report('negative_balance', subject, `${available} available, ${held} held`);
 }

@@ -45,8 +45,9 @@ export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
     label: 'Propose an adjustment',
     explanation:
       "Puts money into the account or takes it out, once a second person posts it. The account's owner reads the reason with the movement.",
-    fields: (_, given) => adjustmentFields(given),
-    isOpen: ({ status }) => status !== 'closed',
+    fields: ({ status }, given) => adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
+    // A payout may have been returned to a closed account, which is then emptied.
+    isOpen: () => true,
     run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
       const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
       if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
@@ -70,11 +71,15 @@ function assetOf(form: URLSearchParams): Asset {
   return asset;
 }
 
-function adjustmentFields(given: URLSearchParams | null): Html {
+const DIRECTION_NAMES: Readonly<Record<Adjustment['direction'], string>> = {
+  in: 'into the account',
+  out: 'out of the account',
+};
+
+function adjustmentFields(directions: readonly Adjustment['direction'][], given: URLSearchParams | null): Html {
   return html`<label
       >Direction<select name="direction" required>
-        <option value="in">into the account</option>
-        <option value="out">out of the account</option>
+        ${directions.map((one) => html`<option value="${one}">${DIRECTION_NAMES[one]}</option>`)}
       </select></label
     >
     <label

@@ -20,6 +20,11 @@ export function stuckText({ status, stuckReason }: Pick<Payout, 'status' | 'stuc
   if (stuckReason === 'contradiction' && status === 'pending_approval')
     return 'its rail knows of it, or was not asked when the database was restored';
   if (stuckReason === 'contradiction') return 'the rail contradicts what it said before, or what we know';
+  if (stuckReason === 'account_closed')
+    return 'it was returned after its account was closed: two people empty the account by an adjustment';
+  if (stuckReason === 'overflow')
+    return 'its outcome cannot be posted: a balance would be larger than the ledger can hold';
+  if (status === 'completed') return 'a statement says that it was returned, which its rail has not reported';
   return status === 'approved'
     ? 'it is approved, and was not handed to its rail'
     : 'the rail has not said what became of it';

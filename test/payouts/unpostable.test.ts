@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { MAX_RAW } from '../../src/core/amount.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
+import { startTestDesk, type TestDesk, type Visitor } from '../support-desk/desk.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, findings, someone, TEST_ACTOR } from '../support/world.js';
+import { type Answer, say, ScriptedRail } from './scripted-rail.js';
+import {
+  assertSameStory,
+  charge,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  resolve,
+  rowOf,
+  saidOf,
+} from './support.js';
+
+describe('a payout whose money cannot go where it belongs', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const partsOf = (...answers: Answer[]) => railsOf(db, { rail: new ScriptedRail(...answers) });
+  const given = async (raw: bigint, answer: Answer): Promise<Uuid> => {
+    const id = await own.pay(undefined, { raw });
+    await partsOf(answer).submissions.submit(id);
+    return id;
+  };
+  const tell = (key: Uuid, ...word: Parameters<typeof say>) =>
+    partsOf().callbacks.tell('simulated', { key, ...say(...word), callbackId: randomUUID() });
+  const standing = async (id: Uuid) => {
+    const { status, stuckReason } = await rowOf(db, id);
+    return [status, stuckReason];
+  };
+  const balance = (id: Uuid) => balanceOf(db.database, id);
+  const adjust = async ({ id: accountId }: Account, direction: 'in' | 'out', raw: bigint) => {
+    const deps = { database: db.database, desk: partsOf().desk };
+    const { resource } = await proposeAdjustment(deps, {
+      ...{ tenantId: own.bank.tenant.tenant.id, accountId, direction, amount: { raw, asset: 'COPM' } },
+      ...{ reference: `case-${randomUUID()}`, reason: 'a correction', by: someone('maria') },
+    });
+    await approveAdjustment(deps, resource, someone('leo'));
+  };
+
+  describe('because it was returned to a closed account', () => {
+    const ALL = 10_000n * LEAST;
+    let desk: TestDesk;
+    let [maria, leo]: Visitor[] = [];
+
+    before(async () => {
+      desk = await startTestDesk(db);
+      maria = await desk.staffed('maria-returns');
+      leo = await desk.staffed('leo-returns');
+    });
+
+    after(() => desk.stop());
+
+    const act = async (who: Visitor, page: string, verb: string, fields: Readonly<Record<string, string>>) => {
+      const code = await desk.freshCode(who.person);
+      const answer = await who.act(page, verb, { reason: 'paid to the owner', code, ...fields });
+      assert.equal(answer.status, 303, answer.text);
+    };
+
+    it('is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
+      assert(maria !== undefined && leo !== undefined);
+      const id = await given(ALL, say('completed'));
+      await closeAccount(db.database, systemClock, own.source.id, { reason: 'it moved away', actor: TEST_ACTOR });
+      assert.equal(await tell(id, 'returned', 'account_blocked'), 'applied');
+      assert.deepEqual(await standing(id), ['returned', 'account_closed']);
+      assert.equal((await rowOf(db, id)).askAt, null);
+      assert.deepEqual(await balance(own.source.id), { available: ALL, held: 0n });
+      assert.deepEqual(
+        (await findings(db.database)).map(({ check, subject }) => [check, subject]),
+        [['closed_balance', `account ${own.source.id} COPM`]],
+      );
+      assert.match((await maria.get(`/payouts/${id}`)).text, /returned after its account was closed/);
+
+      const page = `/accounts/${own.source.id}`;
+      assert(!(await maria.get(page)).text.includes('<option value="in">'));
+      const amount = `${ALL / 100n}.00`;
+      await act(maria, page, 'adjust', {
+        direction: 'out',
+        asset: 'COPM',
+        amount,
+        reference: `empty-${id.slice(-12)}`,
+      });
+      const [proposed] = /\/adjustments\/[0-9a-f-]{36}/.exec((await leo.get(page)).text) ?? [];
+      assert(proposed !== undefined);
+      await act(leo, proposed, 'approve', {});
+      assert.deepEqual(await balance(own.source.id), { available: 0n, held: 0n });
+      assert.deepEqual(await findings(db.database), []);
+      assert.deepEqual(await standing(id), ['returned', 'account_closed']);
+      await resolve(partsOf(), db, id, 'unchanged');
+      assert.deepEqual(await standing(id), ['returned', null]);
+      await assertSameStory(own, id);
+    });
+  });
+
+  it('because the account that gets its fee is full: flagged, asked again, and completed once there is room', async () => {
+    const fees = await charge(own, 700n);
+    const id = await own.pay();
+    await adjust(fees, 'in', MAX_RAW - 100n);
+    const { submissions } = partsOf(say('completed'), say('completed'), say('completed'));
+    await submissions.submit(id);
+    assert.deepEqual(await standing(id), ['in_progress', 'overflow']);
+    await submissions.ask(id);
+    assert.equal(await tell(id, 'completed'), 'noted');
+    assert.deepEqual(await standing(id), ['in_progress', 'overflow']);
+    assert.equal((await balance(own.source.id)).held, LEAST + 700n);
+    await adjust(fees, 'out', 1_000n);
+    await submissions.ask(id);
+    assert.deepEqual(await standing(id), ['completed', null]);
+    assert.equal((await balance(fees.id)).available, MAX_RAW - 400n);
+    await assertSameStory(own, id);
+    await assertLedgerSound(db.database);
+    await adjust(fees, 'out', MAX_RAW - 400n);
+  });
+
+  it('keeps its money on hold when its rail reports a failure after a payment that could not be posted', async () => {
+    const fees = await charge(own, 700n);
+    const id = await own.pay();
+    await adjust(fees, 'in', MAX_RAW);
+    await partsOf(say('completed')).submissions.submit(id);
+    assert.equal(await tell(id, 'failed', 'account_closed'), 'conflict');
+    assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
+    assert.equal((await balance(own.source.id)).held, LEAST + 700n);
+    await adjust(fees, 'out', MAX_RAW);
+  });
+
+  it('because its account is full when it comes back: flagged, asked again, and returned once there is room', async () => {
+    const id = await given(LEAST, say('completed'));
+    const room = MAX_RAW - 9_999n * LEAST - 5n;
+    await adjust(own.source, 'in', room);
+    assert.equal(await tell(id, 'returned', 'account_closed'), 'noted');
+    assert.deepEqual(await standing(id), ['completed', 'overflow']);
+    assert((await rowOf(db, id)).askAt !== null);
+    await adjust(own.source, 'out', room);
+    assert.equal(await tell(id, 'returned', 'account_closed'), 'applied');
+    assert.deepEqual(await standing(id), ['returned', null]);
+    assert.equal((await balance(own.source.id)).available, 10_000n * LEAST);
+    await assertSameStory(own, id);
+  });
+
+  it('is not resolved as completed by two people while a balance would overflow, and nothing is recorded as done', async () => {
+    const fees = await charge(own, 700n);
+    const id = await own.pay();
+    await adjust(fees, 'in', MAX_RAW);
+    await partsOf('silent').submissions.submit(id);
+    await assert.rejects(resolve(partsOf(), db, id, 'completed'), /a balance would be larger than the ledger can hold/);
+    assert.deepEqual((await rowOf(db, id)).status, 'in_progress');
+    assert(!(await saidOf(db, id)).some(({ kind }) => kind === 'resolution'));
+    await adjust(fees, 'out', MAX_RAW);
+  });
+});
