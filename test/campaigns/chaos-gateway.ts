@@ -23,6 +23,14 @@ const DELAYED = 20;
 const REPEATED = 8;
 const LIARS = 4;
 const SILENT_CALLBACKS = 30;
+/** Lines that the first statement with their payment omits, or states the opposite of; the next one corrects them. */
+const OMITTED = 3;
+const MISSTATED = 3;
+
+/** A line of the gateway's statement, as far as the gateway decides it. */
+interface GatewayLine extends Pick<GatewayPayment, 'key' | 'reference'> {
+  readonly status: 'completed' | 'failed';
+}
 
 /**
  * A gateway that keeps its own books, at the end of a line that loses, delays, repeats and reorders requests and answers, and
@@ -32,6 +40,8 @@ const SILENT_CALLBACKS = 30;
 export class ChaosGateway extends BankGateway {
   readonly counts = { requests: 0, lost: 0, unanswered: 0, repeated: 0, delayed: 0 };
   readonly liars = new Map<Uuid, Liar>();
+  /** Payments that a statement has listed, or should have listed. */
+  private readonly listed = new Set<Uuid>();
   private readonly random: (below: number) => number;
   private isCalm = false;
   private readonly open = new Set<Promise<void>>();
@@ -51,6 +61,18 @@ export class ChaosGateway extends BankGateway {
   async calm(): Promise<void> {
     this.isCalm = true;
     while (this.open.size > 0) await Promise.all(this.open);
+  }
+
+  /** What the gateway's statement says of each payment that has ended so far. */
+  statement(): readonly GatewayLine[] {
+    return [...this.payments.values()].flatMap(({ key, reference, status }): GatewayLine[] => {
+      if (status !== 'completed' && status !== 'failed') return [];
+      const isFirst = !this.listed.has(key);
+      this.listed.add(key);
+      if (isFirst && this.happens(OMITTED)) return [];
+      const opposite = status === 'completed' ? 'failed' : 'completed';
+      return [{ key, reference, status: isFirst && this.happens(MISSTATED) ? opposite : status }];
+    });
   }
 
   private happens(percent: number): boolean {

@@ -2,20 +2,22 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
+import { type Instant, systemClock } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
 import { type Payout, type PayoutResolution, payoutResolutions, payouts } from '../../src/db/entities/payouts.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../src/payouts/resolutions.js';
+import { dayOf } from '../../src/payouts/statements/compare.js';
+import { reconcile, USUAL_DELAY_MS } from '../../src/payouts/statements/reconcile.js';
 import { openPayoutBank, type PayoutBank, railsOf, seen, TEST_KEYRING } from '../payouts/support.js';
 import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound, someone } from '../support/world.js';
+import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
 import { ChaosGateway } from './chaos-gateway.js';
 
@@ -37,19 +39,23 @@ const RAIL = `http:${NAME}`;
 const AT_ONCE = 10;
 const OPERATORS = 4;
 const OPERATORS_EVERY_MS = 100;
+const STATEMENTS_EVERY_MS = 1_500;
 const UNFINISHED = ['approved', 'in_progress'] as const;
 
 interface Stage extends RailsCampaign {
   readonly gateway: ChaosGateway;
   readonly own: PayoutBank;
   readonly ids: Uuid[];
+  /** The day whose statement is loaded. */
+  readonly day: Instant;
   readonly deps: ReturnType<typeof railsOf>;
   readonly random: (below: number) => number;
 }
 
 /**
  * Payouts over a gateway behind a line that loses, delays, repeats and reorders, while two operators settle at random what
- * nobody knows and the worker is killed. At the end the gateway's books and the ledger agree about every payout but those that
+ * nobody knows, the worker is killed, and the gateway's statements of the day, some of them wrong and corrected by the next,
+ * are loaded before, between and after its callbacks. At the end the gateway's books and the ledger agree about every payout but those that
  * are raised as stuck, and nothing was paid after its money was given back.
  */
 export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
@@ -70,12 +76,20 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
   try {
     const own = await openPayoutBank(api, 2n * BigInt(campaign.payouts) * LEAST);
     const rails = new Map<string, Rail>([[RAIL, new HttpRail(NAME, gateway.url, TEST_KEYRING, systemClock)]]);
-    const stage = { ...campaign, gateway, own, ids: [], deps: railsOf(db, { rails }), random: randomFrom(seed + 1) };
-    const resolved = await troubledTimes(stage, worker);
+    const stage = {
+      ...campaign,
+      gateway,
+      own,
+      ids: [],
+      day: dayOf(systemClock()),
+      deps: railsOf(db, { rails }),
+      random: randomFrom(seed + 1),
+    };
+    const { resolved, loaded } = await troubledTimes(stage, worker);
     await comeToRest(stage, worker);
     const summary = await compared(stage);
     await assertLedgerSound(db.database);
-    return `${summary}; ${resolved} resolution(s) tried, ${campaign.kills} kill(s) of the worker, seed ${seed}`;
+    return `${summary}; ${loaded} statements loaded, ${resolved} resolution(s) tried, ${campaign.kills} kill(s) of the worker, seed ${seed}`;
   } finally {
     await worker.kill();
     gateway.stop();
@@ -83,10 +97,14 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
   }
 }
 
-/** Answers how often the operators tried to settle one. */
-async function troubledTimes(stage: Stage, worker: WorkerProcess): Promise<number> {
+/** Answers how often the operators tried to settle one, and how many statements were loaded. */
+async function troubledTimes(
+  stage: Stage,
+  worker: WorkerProcess,
+): Promise<{ readonly resolved: number; readonly loaded: number }> {
   const ending = new AbortController();
   const operating = Promise.all(Array.from({ length: OPERATORS }, () => operate(stage, ending.signal)));
+  const loading = loadOften(stage, ending.signal);
   const killing = killed(stage, worker, ending.signal);
   try {
     for (let made = 0; made < stage.payouts; made += AT_ONCE) {
@@ -100,7 +118,28 @@ async function troubledTimes(stage: Stage, worker: WorkerProcess): Promise<numbe
   } finally {
     ending.abort();
   }
-  return (await operating).reduce((sum, tried) => sum + tried, 0);
+  const resolved = (await operating).reduce((sum, tried) => sum + tried, 0);
+  return { resolved, loaded: await loading };
+}
+
+/** Loads the day's statement again and again, each with more outcomes. Answers how often. */
+async function loadOften(stage: Stage, signal: AbortSignal): Promise<number> {
+  let loaded = 0;
+  while (!signal.aborted) {
+    await sleep(stage.random(STATEMENTS_EVERY_MS));
+    await loadStatement(stage).catch(passOver);
+    loaded += 1;
+  }
+  return loaded;
+}
+
+async function loadStatement({ db, deps: { desk }, gateway, day }: Stage): Promise<void> {
+  const lines = gateway.statement().map(({ key: payoutKey, status, reference }, index) => ({
+    ...{ number: index + 2, payoutKey, status, reference },
+    ...{ raw: LEAST, asset: 'COPM' as const, at: null },
+  }));
+  const deps = { database: db.database, desk, delayMs: USUAL_DELAY_MS };
+  await reconcile(deps, { rail: RAIL, day, lines }, TEST_ACTOR, systemClock());
 }
 
 /** Spread over the time in which payouts are made. */
@@ -206,7 +245,8 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
 }
 
 /** The gateway's books beside the ledger. */
-async function compared({ db, gateway, ids }: Stage): Promise<string> {
+async function compared(stage: Stage): Promise<string> {
+  const { db, gateway, ids } = stage;
   const rows = await db.database.reader.select(payouts, { id: ids });
   assert.equal(rows.length, ids.length);
   const counts: Record<string, number> = {};
@@ -223,6 +263,10 @@ async function compared({ db, gateway, ids }: Stage): Promise<string> {
     if (payout.stuckSince !== null) stuck += 1;
     else assert.equal(status === 'completed', paidAt !== undefined, `${id} is ${status}, and not raised`);
   }
+  await loadStatement(stage);
+  const raised = await db.database.reader.select(payouts, { id: ids });
+  const stuckNow = raised.filter(({ stuckSince }) => stuckSince !== null).length;
+  assert.equal(stuckNow, stuck, 'the last statement contradicts what was not raised');
   const voided = gateway.acts.filter(({ what }) => what === 'voided').length;
   const { requests, lost, unanswered, repeated, delayed } = gateway.counts;
   const summary =
