@@ -122,7 +122,7 @@ describe('a current history', () => {
     for (const [index, { workflow, way, workflowId }] of played.entries()) {
       assert.ifError(outcomes.get(workflowId));
       if (RECORD === undefined) continue;
-      const json = anonymous(historyToJSON(histories[index]!.history));
+      const json = anonymous(JSON.stringify(JSON.parse(historyToJSON(histories[index]!.history))));
       writeFileSync(join(FOLDER, `${workflow}-${RECORD}-${way}.json`), `${json}\n`);
     }
     await assertLedgerSound(db.database);
