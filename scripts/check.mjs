@@ -1,0 +1,47 @@
+/** `npm run check`: types, lint, format and the imports between folders, all at once. What has not changed is cached in dist/. */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from './lib/paths.mjs';
+import { say } from './lib/progress.mjs';
+
+const IMPORTING_FOLDERS = [
+  'src',
+  'development',
+  'workflows',
+  'activities',
+  'migrations',
+  'bench',
+  'packages/client/src',
+];
+/** The longest first. */
+const CHECKS = [
+  ['eslint', '.', '--cache', '--cache-strategy', 'content', '--cache-location', 'dist/.eslint'],
+  ['tsc', '--noEmit', '--incremental'],
+  ['depcruise', '--config', '.dependency-cruiser.cjs', '--cache', 'dist/.depcruise', ...IMPORTING_FOLDERS],
+  ['prettier', '--check', '.', '--cache', '--cache-strategy', 'content', '--cache-location', 'dist/.prettier'],
+];
+
+/** Resolves to whether the check passed, after printing all that it printed. */
+function check([program, ...args]) {
+  const began = Date.now();
+  const child = spawn(join(ROOT, 'node_modules/.bin', program), args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => (output += message));
+    child.once('close', (code) => {
+      const seconds = ((Date.now() - began) / 1000).toFixed(1);
+      say(`${code === 0 ? '✓' : '✗'} ${program} (${seconds} s)${code === 0 ? '' : `\n${output}`}`);
+      resolve(code === 0);
+    });
+  });
+}
+
+const rest = CHECKS.values();
+const results = [];
+async function lane() {
+  for (const one of rest) results.push(await check(one));
+}
+await Promise.all(Array.from({ length: availableParallelism() }, lane));
+process.exitCode = Number(results.includes(false));
