@@ -9,9 +9,10 @@ COPY activities ./activities
 COPY workflows ./workflows
 COPY src ./src
 COPY development ./development
+COPY scripts/build.mjs ./scripts/
+COPY scripts/lib ./scripts/lib
 COPY docs ./docs
-RUN npx tsc --rootDir . --outDir dist --incremental false \
- && node dist/src/bundle-workflows.js \
+RUN npm run build \
  && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim

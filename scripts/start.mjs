@@ -1,9 +1,9 @@
 /** `npm start`: the whole service with a small demo world, from a fresh clone. Its building blocks are in lib/. */
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { apiPart, serviceEnv, sharedSettings, supportPart, workerPart } from './lib/api.mjs';
-import { prepareCode } from './lib/build.mjs';
+import { apiPart, demoRates, serviceEnv, sharedSettings, supportPart, workerPart } from './lib/api.mjs';
+import { bundleWorkflows, compile, hashOfCode, isStamped } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
 import { staffFile, welcome, writeDemoFile } from './lib/demo.mjs';
 import { readJson, writePrivateJson } from './lib/files.mjs';
@@ -13,7 +13,7 @@ import { ROOT, RUN } from './lib/paths.mjs';
 import { choosePorts, isFree } from './lib/ports.mjs';
 import { haproxyPart, requireHaproxy } from './lib/haproxy.mjs';
 import { endProcess, ProcessBook } from './lib/processes.mjs';
-import { say, step, UserError } from './lib/progress.mjs';
+import { part, say, step, UserError } from './lib/progress.mjs';
 import { endCommands, run } from './lib/run.mjs';
 import { loadSecrets } from './lib/secrets.mjs';
 import { Supervisor } from './lib/supervise.mjs';
@@ -130,28 +130,8 @@ async function bringUp(supervisor, port, { apis, workers }) {
     temporal: process.env.TEMPORAL_ADDRESS || `127.0.0.1:${ports.temporal}`,
     temporalUi: process.env.TEMPORAL_ADDRESS ? null : `http://127.0.0.1:${ports.temporalUi}`,
   };
-  const [{ urls, world, env }] = await Promise.all([
-    startService(supervisor, { port, ports, addresses, secrets, apis }),
-    process.env.TEMPORAL_ADDRESS || startTemporal(supervisor, ports),
-  ]);
-  const admins = numbered('workerAdmin', workers);
-  const metrics = numbered('sdkMetrics', workers);
-  const workerParts = numbered('worker', workers).map((name, index) =>
-    workerPart({
-      ...{ name, env, log: log(name) },
-      ...{ adminPort: ports[admins[index]], sdkMetricsPort: ports[metrics[index]] },
-    }),
-  );
-  const support = supportPart({
-    ...{ env, addresses, log: log('support') },
-    ...{ port: ports.support, adminPort: ports.supportAdmin },
-  });
-  await Promise.all([
-    step(workers === 1 ? 'Starting the worker' : `Starting ${workers} workers`, () =>
-      Promise.all(workerParts.map((part) => supervisor.start(part))),
-    ),
-    step('Starting the support desk', () => supervisor.start(support)),
-  ]);
+  const options = { port, ports, addresses, secrets, apis, workers };
+  const { urls, world } = await startService(supervisor, options);
   const isPrivate = !process.env.MYSQL_URL;
   const more = [
     ...numbered('api', apis).slice(1),
@@ -165,17 +145,59 @@ async function bringUp(supervisor, port, { apis, workers }) {
   say(welcome({ addresses, world }));
 }
 
-/** Starts the database, then the API together with the demo world. */
-async function startService(supervisor, { port, ports, addresses, secrets, apis }) {
-  const urls = await startDatabase(supervisor, ports, secrets);
-  const settings = sharedSettings({ addresses, urls, secrets });
-  writePrivateJson(RUNTIME, { ports, settings });
-  const env = await serviceEnv(settings);
-  await step('Migrating the database', () =>
-    runOurs('dist/src/migrate.js', { ...env, MYSQL_ADMIN_URL: urls.adminUrl }, 'The database could not be migrated'),
+/** Starts each part as soon as what it needs is ready. */
+async function startService(supervisor, { port, ports, addresses, secrets, apis, workers }) {
+  const code = compile({ onlyService: true });
+  const bundle = code.then(bundleWorkflows);
+  const rates = code.then(demoRates);
+  const temporal = process.env.TEMPORAL_ADDRESS ? undefined : startTemporal(supervisor, ports);
+  const startFirst = async () => {
+    const urls = await startDatabase(supervisor, ports, secrets, code);
+    const settings = sharedSettings({ addresses, urls, secrets });
+    writePrivateJson(RUNTIME, { ports, settings });
+    const env = serviceEnv(settings, await rates);
+    await migrate({ ...env, MYSQL_ADMIN_URL: urls.adminUrl });
+    const [world] = await Promise.all([
+      makeWorld(env),
+      startApis(supervisor, { env, port, ports, apis }),
+      startSupport(supervisor, { env, ports, addresses }),
+      Promise.all([bundle, temporal]).then(() => startWorkers(supervisor, { env, ports, workers })),
+    ]);
+    return { urls, world };
+  };
+  const [started] = await Promise.all([startFirst(), bundle, rates, temporal]);
+  return started;
+}
+
+/** Migrates the database, unless the last start migrated the private one with the same code. */
+async function migrate(env) {
+  const stamp = join(RUN, 'mysql', 'migrated');
+  const state = hashOfCode(/^(migrations|src\/(db|core|config)|src\/migrate)/);
+  if (!process.env.MYSQL_URL && isStamped(stamp, state)) return;
+  await step('Migrating the database', () => runOurs('dist/src/migrate.js', env, 'The database could not be migrated'));
+  if (!process.env.MYSQL_URL) writeFileSync(stamp, state);
+}
+
+async function startSupport(supervisor, { env, ports, addresses }) {
+  const support = supportPart({
+    ...{ env, addresses, log: log('support') },
+    ...{ port: ports.support, adminPort: ports.supportAdmin },
+  });
+  await part('Support desk', () => supervisor.start(support));
+}
+
+async function startWorkers(supervisor, { env, ports, workers }) {
+  const admins = numbered('workerAdmin', workers);
+  const metrics = numbered('sdkMetrics', workers);
+  const parts = numbered('worker', workers).map((name, index) =>
+    workerPart({
+      ...{ name, env, log: log(name) },
+      ...{ adminPort: ports[admins[index]], sdkMetricsPort: ports[metrics[index]] },
+    }),
   );
-  const [world] = await Promise.all([makeWorld(env), startApis(supervisor, { env, port, ports, apis })]);
-  return { urls, world, env };
+  await part(workers === 1 ? 'Worker' : `${workers} workers`, () =>
+    Promise.all(parts.map((one) => supervisor.start(one))),
+  );
 }
 
 /** A single process takes the port itself; several are behind a proxy, which has it. */
@@ -190,42 +212,41 @@ async function startApis(supervisor, { env, port, ports, apis }) {
   // The proxy learns that a process is stopping before that process refuses requests.
   const behind = apis === 1 ? {} : { TRUSTED_PROXIES: '127.0.0.1', STOP_DELAY_MS: '2000' };
   const parts = servers.map((server) => apiPart({ ...server, env: { ...env, ...behind }, log: log(server.name) }));
-  const title = apis === 1 ? 'Starting the API' : `Starting ${apis} API processes`;
-  await step(title, () => Promise.all(parts.map((part) => supervisor.start(part))));
+  const title = apis === 1 ? 'API' : `${apis} API processes`;
+  await part(title, () => Promise.all(parts.map((one) => supervisor.start(one))));
   if (apis === 1) return;
   const proxy = haproxyPart(await requireHaproxy(), {
     ...{ folder: join(RUN, 'haproxy'), log: log('proxy') },
     ...{ port, servers },
   });
-  await step('Starting the proxy', () => supervisor.start(proxy));
+  await part('Proxy', () => supervisor.start(proxy));
 }
 
 /** The database's URLs, once it answers and our code is ready to use it. */
-async function startDatabase(supervisor, ports, secrets) {
+async function startDatabase(supervisor, ports, secrets, code) {
   if (process.env.MYSQL_URL) {
-    await prepareCode();
+    await code;
     return prepareNamedServer(secrets);
   }
-  await Promise.all([prepareCode(), startPrivateMysql(supervisor, ports.mysql, secrets)]);
+  await Promise.all([code, startPrivateMysql(supervisor, ports.mysql, secrets)]);
   return privateUrls(ports.mysql, secrets);
 }
 
 async function startPrivateMysql(supervisor, port, secrets) {
-  const part = await mysqlPart(await findOrInstallMysql(), {
+  const options = {
     folder: join(RUN, 'mysql'),
     port,
     log: log('mysql'),
     bufferPool: process.env.MYSQL_BUFFER_POOL || '1G',
     adminPassword: secrets.mysql_admin_password,
     app: { database: DATABASE, password: secrets.mysql_app_password },
-  });
-  await step('Starting the database server', () => supervisor.start(part));
+  };
+  await part('MySQL', async () => supervisor.start(await mysqlPart(await findOrInstallMysql(), options)));
 }
 
 async function startTemporal(supervisor, ports) {
-  const program = await findTemporal();
-  const part = temporalPart(program, { ports, log: log('temporal'), database: join(RUN, 'temporal.db') });
-  await step('Starting the Temporal server', () => supervisor.start(part));
+  const options = { ports, log: log('temporal'), database: join(RUN, 'temporal.db') };
+  await part('Temporal', async () => supervisor.start(temporalPart(await findTemporal(), options)));
 }
 
 /**
@@ -234,7 +255,7 @@ async function startTemporal(supervisor, ports) {
  */
 async function makeWorld(env) {
   const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
-  const output = await step('Making the demo world', () =>
+  const output = await part('Demo world', () =>
     runOurs('dist/scripts/demo-world.js', { ...env, ...tokens, ...staffFile() }, 'The demo world could not be made'),
   );
   return JSON.parse(output);

@@ -24,8 +24,7 @@ export function sharedSettings({ addresses, urls, secrets }) {
 }
 
 /** The environment of our processes: what the user has set stands, save for the shared settings. */
-export async function serviceEnv(settings) {
-  const rates = process.env.RATE_LIMITS === 'default' ? {} : await demoRates();
+export function serviceEnv(settings, rates) {
   const env = { ...rates, LOG_LEVEL: 'info', ...process.env, ...settings };
   // Only the migrations may change tables.
   delete env.MYSQL_ADMIN_URL;
@@ -33,7 +32,8 @@ export async function serviceEnv(settings) {
 }
 
 /** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
-async function demoRates() {
+export async function demoRates() {
+  if (process.env.RATE_LIMITS === 'default') return {};
   const { RATE_SETTINGS } = await import('../../dist/src/http/rate-limit.js');
   const { NEW_RECIPIENTS } = await import('../../dist/src/config/rates.js');
   const usual = [

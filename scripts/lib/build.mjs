@@ -3,33 +3,40 @@ import { join, relative } from 'node:path';
 import { readJson } from './files.mjs';
 import { ensurePackages } from './packages.mjs';
 import { ROOT, shortHash } from './paths.mjs';
-import { step } from './progress.mjs';
+import { part, step } from './progress.mjs';
 import { run } from './run.mjs';
 import { staleSources, transpile } from './transpile.mjs';
 
 const DIST = join(ROOT, 'dist');
 const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name) => join(DIST, name));
 const BUNDLE_STAMP = join(DIST, '.workflows');
+/** Folders that the service, its command line and the demo world do not need. */
+const NOT_SERVED = ['test', 'bench', 'examples'];
 
-/** Installs the packages and brings dist/ up to date with the sources. Types are checked by `npm run check`. */
+/** Installs the packages, compiles all sources and bundles the workflows. Types are checked by `npm run check`. */
 export async function prepareCode() {
-  await ensurePackages();
-  const sources = sourceFiles();
-  const stale = staleSources(sources, DIST);
-  if (stale.length > 0) await step('Compiling', () => transpile(stale));
-  removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
-  await ensureBundle();
+  await compile();
+  await bundleWorkflows();
 }
 
 /**
- * Bundles the workflows into one file, with and without tracing, if they or the few modules that they may import have
- * changed.
+ * Installs the packages and brings dist/ up to date with the sources; with `onlyService`, without those of tests and
+ * benchmarks.
  */
-async function ensureBundle() {
+export async function compile({ onlyService = false } = {}) {
+  await ensurePackages();
+  const folders = readJson(join(ROOT, 'tsconfig.json')).include;
+  const sources = folders.flatMap((folder) => filesUnder(join(ROOT, folder), '.ts'));
+  const isNeeded = (file) => !onlyService || !NOT_SERVED.includes(relative(ROOT, file).split('/')[0]);
+  const stale = staleSources(sources.filter(isNeeded), DIST);
+  if (stale.length > 0) await part('Compiled code', () => transpile(stale));
+  removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
+}
+
+/** Bundles the workflows, with and without tracing, if they or the few modules that they may import have changed. */
+export async function bundleWorkflows() {
   const reachable = /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/bundle-workflows|src\/.+\/rules)/;
-  const modules = filesUnder(DIST, '.js').filter((file) => reachable.test(relative(DIST, file)));
-  const contents = [...modules, join(ROOT, 'package-lock.json')].map((file) => readFileSync(file, 'utf8'));
-  const state = shortHash(contents.join('\n'));
+  const state = hashOfCode(reachable);
   if (BUNDLES.every((file) => existsSync(file)) && isStamped(BUNDLE_STAMP, state)) return;
   await step('Bundling the workflows', () =>
     run(process.execPath, [join(DIST, 'src/bundle-workflows.js')], {
@@ -40,13 +47,15 @@ async function ensureBundle() {
   writeFileSync(BUNDLE_STAMP, state);
 }
 
-function isStamped(file, state) {
-  return existsSync(file) && readFileSync(file, 'utf8') === state;
+/** Returns a hash of the packages and of the compiled files whose path below dist/ matches. */
+export function hashOfCode(pattern) {
+  const modules = filesUnder(DIST, '.js').filter((file) => pattern.test(relative(DIST, file)));
+  return shortHash([...modules, join(ROOT, 'package-lock.json')].map((file) => readFileSync(file, 'utf8')).join('\n'));
 }
 
-function sourceFiles() {
-  const folders = readJson(join(ROOT, 'tsconfig.json')).include;
-  return folders.flatMap((folder) => filesUnder(join(ROOT, folder), '.ts')).sort();
+/** Whether the file holds this state. */
+export function isStamped(file, state) {
+  return existsSync(file) && readFileSync(file, 'utf8') === state;
 }
 
 /** Otherwise the output of a removed source, such as a test or a migration, would still run. */
@@ -63,5 +72,6 @@ export function filesUnder(folder, ending) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true })
     .filter((name) => name.endsWith(ending))
+    .sort()
     .map((name) => join(folder, name));
 }

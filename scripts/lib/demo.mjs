@@ -41,7 +41,7 @@ export function writeDemoFile({ addresses, urls, isPrivate, world, more, pid }) 
   });
 }
 
-/** Printed once everything is up: the addresses, a token, and a transfer that works as it stands. */
+/** Returns the text for when everything is ready: the addresses, and the command of a transfer. */
 export function welcome({ addresses, world }) {
   const { accounts, tokens } = world.tenants.acme;
   const body = {
@@ -52,17 +52,12 @@ export function welcome({ addresses, world }) {
   };
   return [
     '',
-    `The service runs at ${addresses.base}`,
-    '',
-    `  API documentation   ${addresses.docs}`,
-    `  Support desk        ${addresses.support} (demo-lead; its code: npm run demo:code -- demo-lead)`,
-    `  Metrics and health  ${addresses.admin} (API), ${addresses.workerAdmin} (worker), ${addresses.supportAdmin} (desk)`,
-    ...(addresses.temporalUi ? [`  Temporal UI         ${addresses.temporalUi}`] : []),
-    '  For support         docs/support.md: what waits for approval, and how to decide it',
-    '  A code of the staff npm run demo:code -- demo-lead (or demo-support)',
-    '  Everything else     .run/demo.json (accounts, tokens, database), .run/logs',
-    '',
-    `A token of acme's owner: ${tokens.owner}`,
+    `API           ${addresses.base}`,
+    `Docs          ${addresses.docs}`,
+    `Support desk  ${addresses.support} (sign in as demo-lead; its code: npm run demo:code -- demo-lead)`,
+    ...(addresses.temporalUi ? [`Temporal UI   ${addresses.temporalUi}`] : []),
+    `Metrics       ${addresses.admin} (API), ${addresses.workerAdmin} (worker), ${addresses.supportAdmin} (desk)`,
+    'Files         .run/demo.json (accounts, tokens, database), .run/logs',
     '',
     'A transfer of COPM 1,000.00 from the treasury of acme to Bruno:',
     '',

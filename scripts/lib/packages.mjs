@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readJson } from './files.mjs';
 import { ROOT } from './paths.mjs';
-import { step, UserError } from './progress.mjs';
+import { part, UserError } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
 let ensured;
@@ -16,7 +16,7 @@ export function ensurePackages() {
 
 async function installPackages() {
   if (packagesAreCurrent()) return;
-  await step('Installing packages (npm ci)', async (detail) => {
+  await part('Packages', async (detail) => {
     const npm = process.env.npm_execpath;
     const [command, ...first] = npm ? [process.execPath, npm] : [findProgram('npm')];
     if (!command) throw new UserError('npm is not on the PATH: install Node.js with npm, then run this again.');

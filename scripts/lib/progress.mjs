@@ -2,7 +2,6 @@
 export class UserError extends Error {}
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const PLAIN_FIRST_MS = 1_000;
 const PLAIN_EVERY_MS = 20_000;
 
 const running = new Set();
@@ -10,7 +9,7 @@ let quiet = false;
 let frame = 0;
 let ticker;
 
-/** Stops announcing steps; say() and errors are still printed. */
+/** Shows no progress; say() and errors are still printed. */
 export function beQuiet() {
   quiet = true;
 }
@@ -21,16 +20,21 @@ export function say(text = '') {
   process.stdout.write(`${text}\n`);
 }
 
+/** Does `work` and prints a line when this part is ready, with the seconds since the program started. */
+export async function part(name, work) {
+  const result = await step(name, work);
+  if (!quiet) say(`✓ ${name} (${process.uptime().toFixed(1)} s)`);
+  return result;
+}
+
 /** Shows `title` while `work` runs. `work` gets a function that shows its progress. */
 export async function step(title, work) {
-  const current = { title, detail: '', startedAt: Date.now(), nextLineMs: PLAIN_FIRST_MS };
+  const current = { title, detail: '', startedAt: Date.now(), nextLineMs: PLAIN_EVERY_MS };
   running.add(current);
   ticker ??= setInterval(tick, 100);
   ticker.unref();
   try {
-    const result = await work((detail) => (current.detail = detail));
-    if (!quiet) say(`✓ ${title}${elapsed(current)}`);
-    return result;
+    return await work((detail) => (current.detail = detail));
   } finally {
     running.delete(current);
     clearLine();

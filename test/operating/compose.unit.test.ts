@@ -355,8 +355,8 @@ describe('the Dockerfile', () => {
     .map((program) => program.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
 
   it('makes every program that compose starts, and the bundle of the workflows', () => {
+    assert.match(build, /npm run build/);
     assert.deepEqual([...new Set(programs)].sort(), [
-      'src/bundle-workflows.ts',
       'src/migrate.ts',
       'src/ops/main.ts',
       'src/server.ts',
@@ -374,10 +374,10 @@ describe('the Dockerfile', () => {
       for (const [, path = ''] of read(file).matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
         visit(`${normalize(join(dirname(file), path))}.ts`);
     };
-    [...programs, 'workflows/index.ts'].forEach(visit);
+    [...programs, 'src/bundle-workflows.ts', 'workflows/index.ts'].forEach(visit);
     const imported = new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''));
     // The pages of the site are read when the API starts.
-    const folders = [...imported, 'docs'].sort();
+    const folders = [...imported, 'docs', 'scripts/lib'].sort();
     assert.deepEqual(copied.filter((what) => existsSync(what) && statSync(what).isDirectory()).sort(), folders);
     assert.match(read('Dockerfile'), /\nCOPY --from=build --chown=node:node \/app\/docs \.\/docs\n/);
     const allowed = read('.dockerignore')
