@@ -1,4 +1,5 @@
 /** `npm run prove -- …`: the long proofs (faults, races, random histories), on their own MySQL server. */
+import { freshMachine } from './lib/fresh-machine.mjs';
 import { findGalera } from './lib/galera.mjs';
 import { requireHaproxy } from './lib/haproxy.mjs';
 import { launch } from './lib/launch.mjs';
@@ -7,6 +8,7 @@ import { findNode24 } from './lib/node-24.mjs';
 import { findRealMysql } from './lib/real-mysql.mjs';
 
 const names = process.argv.slice(2);
+if (names[0] === 'fresh-machine') process.exit(await freshMachine(names.slice(1)));
 const isAsked = (...some) => some.some((name) => names.includes(name));
 
 // Only these need real MySQL, which may have to be fetched.

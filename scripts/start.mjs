@@ -24,7 +24,7 @@ const MOST = 8;
 /** Names from the second process of a kind on. */
 const numbered = (name, count) =>
   Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
-/** What takes requests stops first, what it depends on last. */
+/** The processes that take requests stop first, then the servers that they depend on. */
 const STOP_ORDER = ['proxy', ...numbered('api', MOST), 'support', ...numbered('worker', MOST), 'temporal', 'mysql'];
 const RUNTIME = join(RUN, 'runtime.json');
 /** Ctrl-C reaches npm and this process, and npm forwards it: two signals this close count as one. */
@@ -209,7 +209,7 @@ async function startApis(supervisor, { env, port, ports, apis }) {
     port: apis === 1 ? port : ports[name],
     adminPort: ports[admins[index]],
   }));
-  // The proxy learns that a process is stopping before that process refuses requests.
+  // A process is not ready for the proxy for this long before it refuses requests.
   const behind = apis === 1 ? {} : { TRUSTED_PROXIES: '127.0.0.1', STOP_DELAY_MS: '2000' };
   const parts = servers.map((server) => apiPart({ ...server, env: { ...env, ...behind }, log: log(server.name) }));
   const title = apis === 1 ? 'API' : `${apis} API processes`;
@@ -237,7 +237,7 @@ async function startPrivateMysql(supervisor, port, secrets) {
     folder: join(RUN, 'mysql'),
     port,
     log: log('mysql'),
-    bufferPool: process.env.MYSQL_BUFFER_POOL || '1G',
+    bufferPool: process.env.MYSQL_BUFFER_POOL || '256M',
     adminPassword: secrets.mysql_admin_password,
     app: { database: DATABASE, password: secrets.mysql_app_password },
   };

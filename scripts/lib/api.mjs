@@ -23,7 +23,7 @@ export function sharedSettings({ addresses, urls, secrets }) {
   };
 }
 
-/** The environment of our processes: what the user has set stands, save for the shared settings. */
+/** Returns the environment of our processes. The user's variables are passed on, except the shared settings. */
 export function serviceEnv(settings, rates) {
   const env = { ...rates, LOG_LEVEL: 'info', ...process.env, ...settings };
   // Only the migrations may change tables.
