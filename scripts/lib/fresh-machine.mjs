@@ -49,6 +49,8 @@ export async function freshMachine(tests) {
   if (process.getuid?.() !== 0 || !findProgram('unshare') || !findProgram('apt-get'))
     throw new UserError('fresh-machine needs root on Debian or Ubuntu, and unshare.');
   const folder = mkdtempSync(join(tmpdir(), 'money-fresh-machine-'));
+  // Ctrl-C reaches the commands directly. Their folder is removed once they have stopped.
+  process.on('SIGINT', () => {});
   try {
     for (const name of ['home', 'machine']) mkdirSync(join(folder, name));
     await run('git', ['clone', '--quiet', ROOT, join(folder, 'checkout')], { failure: 'The commit cannot be cloned' });
