@@ -15,7 +15,7 @@ import {
   upload,
 } from '../http/route.js';
 import { CONTENT_TYPES, FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
-import type { UploadedFile } from '../http/upload.js';
+import { FILE_FIELD, type UploadedFile } from '../http/upload.js';
 import { bytesOf } from '../spreadsheets/byte-source.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
 import { SheetProblem } from '../spreadsheets/sheet.js';
@@ -68,13 +68,14 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
   );
 }
 
-/** 400 only for content that cannot be any kind of file we read; validation finds everything else. */
+/** Throws 400 only for content that cannot be a kind of file that we read. Validation finds all other problems. */
 async function assertReadable({ pieces }: UploadedFile): Promise<void> {
-  const kind = await recogniseFile(bytesOf(pieces)).catch((problem: unknown) => {
-    if (problem instanceof SheetProblem) return null;
-    throw problem;
-  });
-  if (kind === null) throw new ApiError(invalidField('file', 'not_a_spreadsheet'));
+  try {
+    await recogniseFile(bytesOf(pieces));
+  } catch (problem) {
+    if (!(problem instanceof SheetProblem)) throw problem;
+    throw new ApiError({ ...invalidField(FILE_FIELD, 'not_a_spreadsheet'), message: problem.message });
+  }
 }
 
 function template(api: Api): void {

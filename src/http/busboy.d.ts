@@ -12,7 +12,10 @@ declare module 'busboy' {
   }
 
   interface Parser extends Writable {
-    on(event: 'file', listener: (name: string | undefined, content: Readable) => void): this;
+    on(
+      event: 'file',
+      listener: (name: string | undefined, content: Readable, info: { readonly filename?: string }) => void,
+    ): this;
     on(
       event: 'field',
       listener: (name: string | undefined, value: unknown, info: { readonly valueTruncated: boolean }) => void,

@@ -15,7 +15,7 @@ import { readQuery } from './query.js';
 import type { RateLimits } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiAnswer, Route } from './route.js';
-import { assertForm, readUpload, type UploadedFile } from './upload.js';
+import { assertForm, NO_FILE, readUpload, type UploadedFile } from './upload.js';
 import type { UploadPlace, UploadPlaces } from './upload-places.js';
 
 export interface PipelineDeps {
@@ -193,7 +193,7 @@ function checkInput(route: Route, content: Content, search: string): { body: unk
   if (query?.ok === false) problems.push(...query.problems);
   if (query === null)
     for (const field of Object.keys(sent.values)) problems.push({ code: 'invalid_field', field, reason: 'unknown' });
-  if (problems.length > 0) refuseFor(problems);
+  if (problems.length > 0) refuseFor(problems, route.hasFile && content.file === null ? NO_FILE : undefined);
   return { body: body?.ok ? body.value : undefined, query: query?.ok ? query.value : undefined };
 }
 

@@ -19,11 +19,12 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z
   return { ok: false, problems: rest.flatMap(problemsOf) };
 }
 
-/** Throws the 400 that lists the problems. */
-export function refuseFor(problems: readonly FieldProblem[]): never {
+/** Throws the 400 that lists the problems, with this message instead of the usual one about the first of them. */
+export function refuseFor(problems: readonly FieldProblem[], message?: string): never {
   const [first, ...rest] = problems;
   if (first === undefined) throw new TypeError('a refusal needs a problem');
-  throw new ApiError(fieldRefusal([first, ...rest]));
+  const refusal = fieldRefusal([first, ...rest]);
+  throw new ApiError(message === undefined ? refusal : { ...refusal, message });
 }
 
 function pathOf({ path }: z.core.$ZodIssue): string {

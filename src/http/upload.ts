@@ -19,6 +19,7 @@ const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
 /** The file part's name in the documentation and in errors; a client may call it anything. */
 export const FILE_FIELD = 'file';
+export const NO_FILE = 'no file has arrived: send it as a file part with a name (filename="payroll.csv"), not as text';
 
 const FORM_TYPE = /^multipart\/form-data[\t ]*;/i;
 const TOO_LARGE: Refusal = {
@@ -36,7 +37,7 @@ export interface UploadedFile {
 /** A multipart form as sent: its text fields as the equivalent JSON object, and its file. */
 interface UploadContent {
   readonly fields: JsonContent;
-  /** Null if there was none, which is among the problems. */
+  /** Null if the form has no file, which is then the first of the problems. */
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];
 }
@@ -120,7 +121,12 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number, 
         place.lost.removeEventListener('abort', lost);
         request.off('data', count).off('close', gone).off('error', gone);
       };
-      parser.on('file', (name, content) => form.addFile(name, content, tooLarge));
+      parser.on('file', (name, content, { filename = '' }) => {
+        // The parser reports a premature end.
+        content.on('error', () => {});
+        if (filename === '') form.addNameless(name ?? '', content);
+        else form.addFile(name, content, tooLarge);
+      });
       parser.on('field', (name, value, info) => form.addField(name ?? '', value, info.valueTruncated));
       parser.on('partsLimit', () => reject(malformed()));
       parser.on('error', () => reject(malformed()));
@@ -154,9 +160,13 @@ class Form {
     else this.problem(name, 'not_utf8');
   }
 
+  /** A part without a file name is not a file. Browsers send one for an empty file field. */
+  addNameless(name: string, content: Readable): void {
+    content.resume();
+    if (this.isNew(name)) this.problem(name, 'not_a_string');
+  }
+
   addFile(name: string | undefined, content: Readable, tooLarge: () => void): void {
-    // The parser reports a premature end.
-    content.on('error', () => {});
     if (this.file !== null) {
       this.problem(FILE_FIELD, 'repeated');
       content.resume();
@@ -169,9 +179,15 @@ class Form {
   }
 
   content(): UploadContent {
-    const { problems } = this;
-    if (this.file === null) problems.push({ code: 'missing_field', field: FILE_FIELD, reason: 'required' });
-    return { fields: jsonContent(this.values), file: this.file?.finished() ?? null, problems };
+    const fields = jsonContent(this.values);
+    if (this.file !== null) return { fields, file: this.file.finished(), problems: this.problems };
+    // A text field of this name has the content of the file, so its own problems say nothing.
+    const others = this.problems.filter(({ field }) => field !== FILE_FIELD);
+    return {
+      fields,
+      file: null,
+      problems: [{ code: 'missing_field', field: FILE_FIELD, reason: 'required' }, ...others],
+    };
   }
 
   private isNew(name: string): boolean {

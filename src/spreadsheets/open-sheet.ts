@@ -1,7 +1,7 @@
 import type { ByteSource } from './byte-source.js';
 import { csvRows } from './csv/csv-rows.js';
 import { type EffortLimits, WHOLE_FILE } from './effort.js';
-import { MAX_DATA_ROWS, type SheetRow, tooManyRows, unreadable } from './sheet.js';
+import { MAX_DATA_ROWS, type SheetProblem, type SheetRow, tooManyRows, unreadable } from './sheet.js';
 import { xlsxRows } from './xlsx/xlsx-rows.js';
 import { Archive } from './zip/archive.js';
 
@@ -10,32 +10,66 @@ export type FileKind = 'xlsx' | 'csv';
 const HEAD_BYTES = 4_096;
 
 /** The first bytes of other files that people take for spreadsheets, or upload by mistake. */
-const OTHER_KINDS: readonly (readonly number[])[] = [
-  [0xd0, 0xcf, 0x11, 0xe0], // .xls, and every workbook with a password
-  [0x25, 0x50, 0x44, 0x46], // PDF
-  [0x89, 0x50, 0x4e, 0x47], // PNG
-  [0xff, 0xd8, 0xff], // JPEG
-  [0x47, 0x49, 0x46, 0x38], // GIF
-  [0x1f, 0x8b], // gzip
-  [0x37, 0x7a, 0xbc, 0xaf], // 7z
-  [0x52, 0x61, 0x72, 0x21], // RAR
-  [0x7f, 0x45, 0x4c, 0x46], // ELF
-  [0x7b, 0x5c, 0x72, 0x74, 0x66], // RTF
+const OTHER_KINDS: readonly (readonly [name: string, start: readonly number[]])[] = [
+  ['a PDF', [0x25, 0x50, 0x44, 0x46]],
+  ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
+  ['a JPEG image', [0xff, 0xd8, 0xff]],
+  ['a GIF image', [0x47, 0x49, 0x46, 0x38]],
+  ['a gzip archive', [0x1f, 0x8b]],
+  ['a 7z archive', [0x37, 0x7a, 0xbc, 0xaf]],
+  ['a RAR archive', [0x52, 0x61, 0x72, 0x21]],
+  ['a program', [0x7f, 0x45, 0x4c, 0x46]],
+  ['an RTF document', [0x7b, 0x5c, 0x72, 0x74, 0x66]],
+  ['an old Excel workbook (.xls)', [0x09, 0x00, 0x04, 0x00]],
+  ['an old Excel workbook (.xls)', [0x09, 0x02, 0x06, 0x00]],
+  ['an old Excel workbook (.xls)', [0x09, 0x04, 0x06, 0x00]],
 ];
+/** The container of .xls files since Excel 5, and of every workbook with a password. */
+const OLE = [0xd0, 0xcf, 0x11, 0xe0];
+
+const MARKUP = /^\s*<(?:[!?]|(?:html|head|body|meta|style|div|table)\b)/i;
 
 /**
- * The kind of file by its content; null for neither, or an empty file. Of a zip only the directory is read: a
- * workbook's lists its parts. Throws SheetProblem unreadable_file if the directory cannot be read. An upload is refused
- * for nothing else; other problems are reported row by row. (docs/contract.md, Upload)
+ * Returns the kind of a file by its content, not its name. Of a zip only the directory is read: a workbook's lists its parts.
+ * Throws SheetProblem unreadable_file for any other kind, an empty file and a directory that cannot be read. An upload
+ * is refused for nothing else; other problems are reported row by row. (docs/contract.md, Upload)
  */
-export async function recogniseFile(source: ByteSource): Promise<FileKind | null> {
+export async function recogniseFile(source: ByteSource): Promise<FileKind> {
   const head = source.read(0, Math.min(HEAD_BYTES, source.size));
+  if (head.length === 0) throw unreadable('the file is empty');
   if (beginsWith(head, [0x50, 0x4b, 0x03, 0x04]) || beginsWith(head, [0x50, 0x4b, 0x05, 0x06])) {
     const archive = await Archive.open(source);
-    return archive.has('[Content_Types].xml') && archive.has('_rels/.rels') ? 'xlsx' : null;
+    if (archive.has('content.xml')) throw otherKind('an OpenDocument file (.ods)');
+    if (archive.has('xl/workbook.bin')) throw otherKind('a binary workbook (.xlsb)');
+    if (archive.has('[Content_Types].xml') && archive.has('_rels/.rels')) return 'xlsx';
+    throw otherKind('a zip archive without a workbook');
   }
-  const isOther = head.length === 0 || OTHER_KINDS.some((start) => beginsWith(head, start)) || isBinary(head);
-  return isOther ? null : 'csv';
+  const other =
+    OTHER_KINDS.find(([, start]) => beginsWith(head, start))?.[0] ?? oleKind(head, source) ?? markupKind(head);
+  if (other !== null) throw otherKind(other);
+  if (isBinary(head)) throw unreadable('the file is neither XLSX nor CSV');
+  return 'csv';
+}
+
+function otherKind(name: string): SheetProblem {
+  return unreadable(`the file is ${name}: open it in a spreadsheet program and save it as XLSX or CSV UTF-8`);
+}
+
+function oleKind(head: Buffer, source: ByteSource): string | null {
+  if (!beginsWith(head, OLE)) return null;
+  const isEncrypted = source.read(0, source.size).includes(Buffer.from('EncryptedPackage', 'utf16le'));
+  return isEncrypted ? 'protected by a password' : 'an old Excel workbook (.xls)';
+}
+
+/** Web pages that reporting programs name .xls. In UTF-16, every second byte is a NUL. */
+function markupKind(head: Buffer): string | null {
+  const text = head
+    .toString('latin1')
+    .replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '')
+    .replaceAll('\0', '');
+  if (/^MIME-Version:/i.test(text)) return 'a web archive (MHTML)';
+  if (!MARKUP.test(text)) return null;
+  return /^\s*<\?xml/i.test(text) && !/<html\b/i.test(text) ? 'an XML document' : 'an HTML page';
 }
 
 /**
@@ -47,7 +81,6 @@ export async function recogniseFile(source: ByteSource): Promise<FileKind | null
  */
 export async function* openSheet(source: ByteSource, limits: EffortLimits = WHOLE_FILE): AsyncGenerator<SheetRow> {
   const kind = await recogniseFile(source);
-  if (kind === null) throw unreadable('the file is neither XLSX nor CSV');
   let count = 0;
   for await (const row of kind === 'xlsx' ? xlsxRows(source, limits) : csvRows(source)) {
     count += 1;

@@ -21,6 +21,11 @@ export type Cell = {
 
 export type FilledCell = NonNullable<Cell>;
 
+/** Whether a person sees nothing in the cell. */
+export function isBlank(cell: Cell): boolean {
+  return cell === null || cell.text.trim() === '';
+}
+
 /** A row with content. Cells after the last one with content are omitted; `null` is an empty cell. */
 export interface SheetRow {
   /** As a spreadsheet numbers it: the header is 1. */

@@ -89,11 +89,11 @@ describe('the validation of a batch', () => {
     it('a sheet that does not begin in row 1, empty rows, and rows with content only in other columns', async () => {
       const file = fileOf(
         [
-          HEADER,
+          [...HEADER, 'note', ' '],
           [null, '', ' '],
           ['$ana', MIN, 'COPM'],
           [],
-          [null, null, null, null, null, 'a note'],
+          [null, null, null, null, null, 'a note', null, ' '],
           ['$ana', MIN, 'COPM'],
         ],
         3,

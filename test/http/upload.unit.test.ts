@@ -91,8 +91,6 @@ describe('uploads', () => {
       assert.equal((await post({ ...FILE, name }, SOURCE)).status, 201, name);
     const nameless = formBody([SOURCE, FILE]).toString().replace('name="file"; ', '');
     assert.equal((await send(Buffer.from(nameless))).status, 201);
-    const typed = { name: 'file', value: 'a', headers: ['Content-Type: application/octet-stream'] };
-    assert.equal((await post(SOURCE, typed)).status, 201, 'without a file name, by its type');
   });
 
   it('what fetch sends is always accepted: the end of the request may come before that of the form', async () => {
@@ -177,8 +175,28 @@ describe('uploads', () => {
 
   it('without a file it is the file that is missing', async () => {
     assert.deepEqual(problemsOf(await post(SOURCE)), ['missing_field file required']);
-    const text = { name: 'file', value: 'text' };
-    assert.deepEqual(problemsOf(await post(SOURCE, text)), ['missing_field file required']);
+    const octets = { name: 'file', headers: ['Content-Type: application/octet-stream'] };
+    for (const part of [
+      { name: 'file', value: 'text' },
+      { name: 'file', value: 'a'.repeat(9_000) },
+      { name: 'file', value: Buffer.from('PK\x03\x04\xe9', 'latin1') },
+      { ...octets, value: 'a' },
+      { ...octets, value: '', filename: '' },
+    ]) {
+      const answer = await post(SOURCE, part);
+      assert.deepEqual(problemsOf(answer), ['missing_field file required']);
+      assert.match(answer.json().error.message, /send it as a file part with a name/);
+    }
+    const other = await post(SOURCE, { ...octets, name: 'payroll', value: 'a' });
+    assert.deepEqual(problemsOf(other), ['missing_field file required', 'invalid_field payroll not_a_string']);
+  });
+
+  it('a part without a file name is not a file, so it is refused beside one', async () => {
+    const octets = { name: 'description', value: 'a', headers: ['Content-Type: application/octet-stream'] };
+    assert.deepEqual(problemsOf(await post(SOURCE, octets, FILE)), ['invalid_field description not_a_string']);
+    assert.deepEqual(problemsOf(await post(SOURCE, FILE, { ...octets, name: 'more', filename: '' })), [
+      'invalid_field more not_a_string',
+    ]);
   });
 
   it('fields are checked like those of a JSON body, all problems at once', async () => {

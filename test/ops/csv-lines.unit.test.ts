@@ -24,12 +24,12 @@ describe('the lines of a CSV file', () => {
     return lines;
   }
   const told = async (content: string): Promise<unknown[]> =>
-    (await read(content)).map(({ number, values, isWhole }) => [number, values.type, values.name, isWhole]);
+    (await read(content)).map(({ number, values, fault }) => [number, values.type, values.name, fault]);
 
   it('have the number that an editor shows, and values by the names of the header', async () => {
     assert.deepEqual(await read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
-      { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, isWhole: true },
-      { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, isWhole: true },
+      { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, fault: null },
+      { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, fault: null },
     ]);
   });
 
@@ -41,23 +41,38 @@ describe('the lines of a CSV file', () => {
     it(`are counted right with ${what}, with blank lines and with breaks in a value`, async () => {
       const content = ['type,name', '', 'person,a', 'person,"b', '', 'c"', '', 'person,d'].join(end);
       assert.deepEqual(await told(content), [
-        [3, 'person', 'a', true],
-        [4, 'person', 'b\n\nc', true],
-        [8, 'person', 'd', true],
+        [3, 'person', 'a', null],
+        [4, 'person', 'b\n\nc', null],
+        [8, 'person', 'd', null],
       ]);
     });
 
   it('are read with a BOM, semicolons, spaces around values, and names in any case and order', async () => {
     assert.deepEqual(await told('\uFEFFAlias; NAME ;Type\r\n$x; Ana, María ;person\r\n'), [
-      [2, 'person', 'Ana, María', true],
+      [2, 'person', 'Ana, María', null],
     ]);
   });
 
-  it('with more or fewer values than the header are reported', async () => {
-    assert.deepEqual(await told('type,name\nperson\nperson,a,b\n'), [
-      [2, 'person', '', false],
-      [3, 'person', 'a', false],
+  it('with fewer values than the header, or a value beyond it, are reported with the value', async () => {
+    const beyond = (value: string): string =>
+      `the line has "${value}" beyond the last column: put text that contains the separator in quotation marks`;
+    const shorter = 'the line has fewer values than the header';
+    assert.deepEqual(await told('type,name\nperson\nperson,a,b\nperson,a,,c\nperson,"Acme, Sons"\n'), [
+      [2, 'person', '', shorter],
+      [3, 'person', 'a', beyond('b')],
+      [4, 'person', 'a', beyond('c')],
+      [5, 'person', 'Acme, Sons', null],
     ]);
+  });
+
+  it('may end in blank values after the header, which may itself end in some', async () => {
+    for (const content of ['type,name\nperson,a,,\n', 'type,name, ,\nperson,a, ,\n', 'type;name;\nperson;a; ;" "\n'])
+      assert.deepEqual(await told(content), [[2, 'person', 'a', null]], content);
+  });
+
+  it('are read after a sep= line, which counts as a line of the editor', async () => {
+    assert.deepEqual(await told('sep=;\r\ntype;name\r\nperson;a,b\r\n'), [[3, 'person', 'a,b', null]]);
+    assert.deepEqual(await told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [[3, 'person', 'a', null]]);
   });
 
   it('are the same wherever the pieces of a large file are cut', async () => {
@@ -67,7 +82,7 @@ describe('the lines of a CSV file', () => {
     assert.deepEqual(lines.at(-1), {
       number: 40_001,
       values: { type: 'person', name: 'Zoé 39999 小明' },
-      isWhole: true,
+      fault: null,
     });
     assert.ok(lines.every(({ number, values }, index) => number === index + 2 && values.name === `Zoé ${index} 小明`));
   });
@@ -91,6 +106,8 @@ describe('the lines of a CSV file', () => {
     ['that ends in half a letter', Buffer.from('type,name\nperson,\xC3', 'latin1'), /is not UTF-8/],
     ['with an open quotation mark', 'type,name\nperson,Ana\nperson,"Bob\n', /is no CSV, line \d: a quotation mark/],
     ['with a stray quotation mark', 'type,name\nperson,Ana\nperson,B"ob\n', /is no CSV, line 3: a quotation mark/],
+    ['separated by tabs', 'type\tname\nperson\tAna\n', /the columns are separated by tabs/],
+    ['whose sep= line names a tab', 'sep=\t\ntype\tname\nperson\tAna\n', /the columns are separated by tabs/],
     ['with an endless line', `type,name\nperson,"${'x'.repeat(70_000)}`, /a line is too long/],
   ] as const)
     it(`of a file ${what} are refused with the reason`, async () => {

@@ -162,7 +162,7 @@ describe('the import of accounts', () => {
         'person,,$a2x,,', // 4
         'person,No names,,,', // 5
         'person,Bad alias,$a,,', // 6
-        'person,Bad phone,,12,', // 7
+        'person,Bad phone,,573001112236.0,', // 7
         'person,Reserved,$admin,,', // 8
         'person,Taken,$known,,', // 9
         'person,Phone taken,,+573001110001,', // 10
@@ -191,7 +191,7 @@ describe('the import of accounts', () => {
         '4,name,missing_field,',
         '5,,missing_identifier,',
         '6,alias,invalid_field,$a',
-        '7,phone,invalid_field,12',
+        '7,phone,invalid_field,573001112236.0',
         '8,alias,alias_reserved,$admin',
         '9,alias,alias_taken,$known',
         `10,phone,invalid_field,"'+573001110001"`,

@@ -8,12 +8,16 @@ import { cellProblem, type Problem, quoted } from './problems.js';
 /** A cell's value, or what is wrong with it. Each function reads one kind of column; surrounding spaces are ignored. */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
+const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
+
 /** A problem that no column accepts, or null. */
 function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'formula')
     return cellProblem(field, 'formula_cell', `${field} is a formula: put in the value itself`, cell);
   if (cell?.kind === 'error')
     return cellProblem(field, 'invalid_field', `${field} shows an error: put in the value itself`, cell);
+  if (LINE_BREAK.test(cell?.text.trim() ?? ''))
+    return cellProblem(field, 'invalid_field', `${field} has a line break inside the cell: remove it`, cell);
   return null;
 }
 

@@ -1,4 +1,4 @@
-import type { SheetRow } from '../../spreadsheets/sheet.js';
+import { isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /** The columns that the service reads, by header; others are ignored. */
@@ -8,8 +8,15 @@ export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', '
 
 export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 
+export interface Header {
+  readonly columns: Columns;
+  /** The number of columns up to the last one with a name. */
+  readonly width: number;
+  readonly problems: readonly Problem[];
+}
+
 /** Headers may come in any order and case, with surrounding spaces. Problems: missing_column, duplicate_column. */
-export function readHeader({ cells }: SheetRow): { readonly columns: Columns; readonly problems: readonly Problem[] } {
+export function readHeader({ cells }: SheetRow): Header {
   const columns: Partial<Record<ColumnName, number>> = {};
   const problems: Problem[] = [];
   cells.forEach((cell, index) => {
@@ -32,7 +39,7 @@ export function readHeader({ cells }: SheetRow): { readonly columns: Columns; re
           null,
         ),
       );
-  return { columns, problems };
+  return { columns, width: cells.findLastIndex((cell) => !isBlank(cell)) + 1, problems };
 }
 
 function missing(name: ColumnName, found: readonly string[]): string {

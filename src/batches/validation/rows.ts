@@ -7,9 +7,9 @@ import { type Recipients, SEVERAL } from '../../accounts/recipients.js';
 import { operationLimitRefusal } from '../../accounts/rules.js';
 import { MAX_REFERENCE } from '../../bonuses/rules.js';
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
-import type { FilledCell, SheetRow } from '../../spreadsheets/sheet.js';
+import { type Cell, type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { type NamedRecipient, readAmount, readAsset, type Reading, readRecipient, readText } from './cells.js';
-import type { ColumnName, Columns } from './header.js';
+import type { ColumnName, Header } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /** What every row of a batch is checked against: read once, so it is the same for all. */
@@ -24,6 +24,8 @@ export interface BatchTerms {
 export interface ReadRow {
   readonly number: number;
   readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
+  /** Null unless the row is longer than the header. */
+  readonly tooLong: Problem | null;
   readonly recipient: Reading<NamedRecipient>;
   readonly amount: Reading<bigint>;
   readonly asset: Reading<Asset>;
@@ -45,8 +47,14 @@ type CheckedRow =
   | { readonly number: number; readonly valid: ValidRow }
   | { readonly number: number; readonly problems: readonly Problem[] };
 
-/** The row's cells by column; null for a row with nothing in the known columns, which does not count. */
-export function readRow({ number, cells }: SheetRow, columns: Columns): ReadRow | null {
+/**
+ * The row's cells by column. Null for a row with nothing in the known columns or beyond the header, which does not
+ * count.
+ */
+export function readRow(
+  { number, cells }: SheetRow,
+  { columns, width }: Pick<Header, 'columns' | 'width'>,
+): ReadRow | null {
   const at = (name: ColumnName): FilledCell | null => cells[columns[name] ?? -1] ?? null;
   const own = {
     recipient: at('recipient'),
@@ -55,17 +63,27 @@ export function readRow({ number, cells }: SheetRow, columns: Columns): ReadRow 
     description: at('description'),
     reference: at('reference'),
   };
-  if (Object.values(own).every((cell) => cell === null || (cell.text.trim() === '' && cell.kind !== 'formula')))
-    return null;
+  const extra = cells.findIndex((cell, index) => index >= width && !isBlank(cell));
+  const tooLong = extra < 0 ? null : tooLongProblem(number, cells[extra] ?? null, extra, width);
+  if (tooLong === null && Object.values(own).every((cell) => isBlank(cell) && cell?.kind !== 'formula')) return null;
   return {
     number,
     cells: own,
+    tooLong,
     recipient: readRecipient(own.recipient),
     amount: readAmount(own.amount),
     asset: readAsset(own.asset),
     description: readText('description', own.description, MAX_DESCRIPTION),
     reference: readText('reference', own.reference, MAX_REFERENCE),
   };
+}
+
+/** In a CSV, the row's other cells have probably moved too: an unquoted comma makes 100000,75 the amount 100000. */
+function tooLongProblem(number: number, cell: Cell, index: number, width: number): Problem {
+  const where = `row ${number} has ${quoted(cell?.text ?? '')} in column ${index + 1}, but the header has ${width} columns`;
+  const advice =
+    'In a CSV, put text that contains the separator in quotation marks; in a workbook, name the column or empty the cell';
+  return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
 }
 
 /** Checks rows in file order, and remembers what later rows are compared with. */
@@ -82,7 +100,7 @@ export class RowChecker {
 
   check(row: ReadRow, found: Recipients): CheckedRow {
     const { number, cells } = row;
-    const problems: Problem[] = [];
+    const problems: Problem[] = row.tooLong === null ? [] : [row.tooLong];
     const value = <T>(reading: Reading<T>): T | undefined => {
       if ('value' in reading) return reading.value;
       problems.push(reading.problem);

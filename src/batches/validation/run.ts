@@ -122,7 +122,7 @@ class FileReading {
         continue;
       }
       await this.turns.pause();
-      const read = readRow(row, header.columns);
+      const read = readRow(row, header);
       if (read === null) continue;
       if (this.rowCount === this.maxRows) return { number: row.number, problem: tooManyRows(this.maxRows) };
       this.rowCount += 1;

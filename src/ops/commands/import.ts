@@ -14,7 +14,8 @@ import { flag, optional, tenant, text } from '../inputs.js';
 const MAX_SHOWN = 20;
 
 const EXPLANATION = `
-The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order:
+The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order. Put a value that
+contains the separator in quotation marks:
 
   type    person or business
   name    a person's full name or a business's trade name

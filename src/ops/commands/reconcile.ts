@@ -72,12 +72,13 @@ export const reconcileCommand = command({
 });
 
 /** A statement that cannot be fully read is not imported: half of it would look like differences. */
-function readLine({ number, values, isWhole }: CsvLine): GivenLine {
+function readLine({ number, values, fault }: CsvLine): GivenLine {
+  if (fault !== null) throw new OpsError(`line ${number} of the statement is wrong: ${fault}`);
   const payoutKey = parseUuid(values.key ?? '');
   const status = LINE_STATUSES.find((one) => one === values.status);
   const raw = parseRaw(values.raw ?? '');
   const asset = values.asset ?? '';
-  if (!isWhole || payoutKey === null || status === undefined || raw === null || !isAsset(asset))
+  if (payoutKey === null || status === undefined || raw === null || !isAsset(asset))
     throw new OpsError(`line ${number} of the statement is not one of a payout: key, status, raw, asset`);
   return {
     number,

@@ -45,7 +45,7 @@ export class AccountLines {
     const wrong = (column: string, code: string, message: string): void => {
       problems.push({ line: line.number, column, code, value: line.values[column] ?? '', message });
     };
-    if (!line.isWhole) wrong('', 'wrong_column_count', 'the line has more or fewer values than the header');
+    if (line.fault !== null) wrong('', 'wrong_column_count', line.fault);
     if (type !== 'person' && type !== 'business') wrong('type', 'invalid_field', 'must be person or business');
     if (name === '') wrong('name', 'missing_field', 'is required');
     if (alias === '' && phone === '')

@@ -1,15 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
+import { type Dialect, dialectOf } from '../../spreadsheets/csv/dialect.js';
 import { feed, withPlainBreaks } from '../../spreadsheets/csv/feeding.js';
+import { SheetProblem } from '../../spreadsheets/sheet.js';
 import { OpsError } from '../failures.js';
 
 export interface CsvLine {
   /** As an editor numbers it: the header is 1. */
   readonly number: number;
   readonly values: Readonly<Record<string, string>>;
-  /** False if it has more or fewer values than the header. */
-  readonly isWhole: boolean;
+  /** Why the values may be in the wrong columns, for a line that is shorter or longer than the header; otherwise null. */
+  readonly fault: string | null;
 }
 
 export interface CsvColumns {
@@ -22,27 +24,28 @@ const record = z.object({ record: z.array(z.string()), info: z.object({ lines: z
 const MAX_LINE_BYTES = 65_536;
 const READ_BYTES = 256 * 1024;
 
-/** UTF-8 with `,` or `;`, with or without BOM. Throws OpsError for what is none, or has the wrong header. */
+/** Reads CSV in UTF-8 with `,` or `;`, with or without BOM. Throws OpsError for any other file, or a wrong header. */
 export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerator<CsvLine> {
   const text = withPlainBreaks(decoded(path));
   const first = await text.next();
   const head = first.done === true ? '' : first.value;
+  const { delimiter, skipped } = dialect(path, head);
   const parser = parse({
-    delimiter: delimiterOf(head),
+    delimiter,
     record_delimiter: '\n',
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: MAX_LINE_BYTES,
   });
-  const feeding = feed(parser, head, text);
+  const feeding = feed(parser, head.slice(skipped), text);
   try {
     let header: readonly string[] | undefined;
     for await (const parsed of parser) {
       const { record: values, info } = record.parse(parsed);
-      const trimmed = values.map((value) => value.trim());
-      if (header === undefined) header = checkedHeader(path, trimmed, columns);
-      else yield line(header, trimmed, info.lines - breaksIn(values));
+      const filled = withoutBlankEnd(values.map((value) => value.trim()));
+      if (header === undefined) header = checkedHeader(path, filled, columns);
+      else yield line(header, values, filled, info.lines - breaksIn(values) + (skipped > 0 ? 1 : 0));
     }
     if (header === undefined) throw new OpsError(`${path} is empty`);
     await feeding;
@@ -72,9 +75,16 @@ async function* decoded(path: string): AsyncGenerator<string> {
   }
 }
 
-function delimiterOf(head: string): ',' | ';' {
-  const [header = ''] = head.split('\n', 1);
-  return header.includes(';') && !header.includes(',') ? ';' : ',';
+function dialect(path: string, head: string): Dialect {
+  try {
+    return dialectOf(head);
+  } catch (failure) {
+    throw failure instanceof SheetProblem ? new OpsError(`${path} cannot be read: ${failure.message}`) : failure;
+  }
+}
+
+function withoutBlankEnd(values: readonly string[]): readonly string[] {
+  return values.slice(0, values.findLastIndex((value) => value !== '') + 1);
 }
 
 function checkedHeader(path: string, names: readonly string[], { required, optional }: CsvColumns): readonly string[] {
@@ -93,9 +103,21 @@ function checkedHeader(path: string, names: readonly string[], { required, optio
   throw new OpsError(`the header of ${path} is wrong: ${wrong.join('; ')} (columns: ${known.join(', ')})`);
 }
 
-function line(header: readonly string[], values: readonly string[], number: number): CsvLine {
-  const named = Object.fromEntries(header.map((name, index) => [name, values[index] ?? '']));
-  return { number, values: named, isWhole: values.length === header.length };
+/** `filled` is the line without the blank values at its end. */
+function line(
+  header: readonly string[],
+  { length }: readonly string[],
+  filled: readonly string[],
+  number: number,
+): CsvLine {
+  const values = Object.fromEntries(header.map((name, index) => [name, filled[index] ?? '']));
+  const extra = filled[header.length];
+  if (length < header.length) return { number, values, fault: 'the line has fewer values than the header' };
+  if (extra === undefined) return { number, values, fault: null };
+  // The first value beyond the header may be blank.
+  const shown = JSON.stringify(extra || filled.at(-1));
+  const fault = `the line has ${shown} beyond the last column: put text that contains the separator in quotation marks`;
+  return { number, values, fault };
 }
 
 /** A quoted value may contain line breaks; the parser counts the line where it ends. */

@@ -3,37 +3,37 @@ import { CsvError, parse } from 'csv-parse';
 import { type ByteSource, piecesOf } from '../byte-source.js';
 import {
   type Cell,
-  LAST_COLUMN,
   LAST_ROW,
   MAX_CELL_LENGTH,
   SheetProblem,
   type SheetRow,
-  tooManyColumns,
   tooManyRows,
   trimmedRow,
   unreadable,
 } from '../sheet.js';
 import { Turns } from '../turns.js';
+import { dialectOf, headerOf } from './dialect.js';
 import { feed, withPlainBreaks } from './feeding.js';
 
 /** A longer row is a mistake: a quotation mark was left open. */
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
-/** UTF-8, `,` or `;` as in the header. A cell that begins with `=` is a formula. Throws SheetProblem. */
+/** UTF-8, with `,` or `;`. A cell that begins with `=` is a formula. Throws SheetProblem. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new Turns();
   const text = withPlainBreaks(decoded(source));
-  const head = await firstLine(text);
+  const head = await firstLines(text);
+  const { delimiter, skipped } = dialectOf(head);
   const numbered = new NumberedRows();
   const parser = parse({
-    delimiter: delimiterOf(head),
+    delimiter,
     record_delimiter: '\n',
     relax_column_count: true,
     max_record_size: MAX_ROW,
     on_record: (record) => numbered.keep(record),
   });
-  const feeding = feed(parser, head, text);
+  const feeding = feed(parser, head.slice(skipped), text);
   try {
     for await (const _ of parser) {
       yield numbered.next();
@@ -94,8 +94,8 @@ function checked(decoder: TextDecoder, piece: Buffer | null): string {
   return text;
 }
 
-/** At least the first line with content, and whatever was read with it. */
-async function firstLine(text: AsyncGenerator<string>): Promise<string> {
+/** Reads pieces of the text until they contain the header line. */
+async function firstLines(text: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (headerOf(head).end === head.length && head.length < MAX_ROW) {
     const next = await text.next();
@@ -103,23 +103,6 @@ async function firstLine(text: AsyncGenerator<string>): Promise<string> {
     head += next.value;
   }
   return head;
-}
-
-/** Where the first non-empty line begins and ends; without a line break yet, it ends with the text. */
-function headerOf(head: string): { readonly start: number; readonly end: number } {
-  const start = head.search(/\S/);
-  const end = start < 0 ? -1 : head.indexOf('\n', start);
-  return { start: Math.max(0, start), end: end < 0 ? head.length : end };
-}
-
-/** The more frequent one in the header line, outside quotation marks. Throws too_many_columns beyond any program's. */
-function delimiterOf(head: string): ',' | ';' {
-  const { start, end } = headerOf(head);
-  const bare = head.slice(start, end).replace(/"[^"]*"?/g, '');
-  const commas = bare.split(',').length;
-  const semicolons = bare.split(';').length;
-  if (Math.max(commas, semicolons) > LAST_COLUMN) throw tooManyColumns('the header');
-  return semicolons > commas ? ';' : ',';
 }
 
 function notUtf8(): SheetProblem {
