@@ -8,7 +8,6 @@ import {
   nullableAmountSchema,
   PAGE_QUERY,
   pageSchema,
-  optional,
   rawSchema,
   textField,
   uuidField,
@@ -192,6 +191,6 @@ export const BonusBatchRowQuery = z.strictObject({
 });
 
 export const UploadForm = z
-  .strictObject({ source_account: uuidField, description: optional(textField({ max: MAX_DESCRIPTION })) })
+  .strictObject({ source_account: uuidField, description: textField({ max: MAX_DESCRIPTION }).optional() })
   .openapi('UploadBonusBatch');
 exampled(UploadForm, { source_account: EXAMPLE.source, description: 'November' });

@@ -11,12 +11,15 @@ const MISSING: Refusal = {
   message: 'this operation needs an Idempotency-Key header: a new UUID for a new operation',
 };
 
-/** Throws `missing_idempotency_key`, or `invalid_field` if it is not a UUID or given twice. */
+/**
+ * The key in lower case, from a UUID with or without quotation marks (the form of the IETF draft). Throws
+ * `missing_idempotency_key`, or `invalid_field` if the header is not a UUID or was sent twice.
+ */
 export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): Uuid {
   if (repeated.has(HEADER)) throw new ApiError(invalidField(HEADER, 'repeated'));
   const text = headerText(request, 'idempotency-key');
   if (text === undefined) throw new ApiError(MISSING);
-  const key = parseUuid(text);
+  const key = parseUuid(text.replace(/^"(.*)"$/, '$1'));
   if (key === null) throw new ApiError(invalidField(HEADER, 'not_a_uuid'));
   return key;
 }
@@ -24,10 +27,24 @@ export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlyS
 interface FingerprintContent {
   readonly method: string;
   readonly path: string;
-  /** The canonical form of what was sent. */
+  /** The canonical form of the validated body. */
   readonly body: string;
   /** Set if another member's request with the same key is a different request. */
   readonly memberId: Uuid | null;
+}
+
+/**
+ * The text of a validated body: the fields of every object in alphabetical order, absent ones omitted, and amounts as
+ * text. Two bodies that validation makes equal have the same text.
+ */
+export function canonicalBody(value: unknown): string {
+  if (typeof value === 'bigint') return `"${value}"`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalBody).join(',')}]`;
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalBody(field)}`).join(',')}}`;
 }
 
 /** (docs/contract.md, Idempotency) */

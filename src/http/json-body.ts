@@ -1,28 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 
-export interface JsonContent {
-  readonly value: unknown;
-  /** The value with the keys of every object sorted. */
-  readonly canonical: string;
-}
-
 const DEEPEST = 8;
 /** Many times what any body of ours has. Within the limit in bytes, tens of thousands would hold the thread for 20 ms. */
 const MAX_VALUES = 1_000;
 const [QUOTE, BACKSLASH, COMMA] = Buffer.from('"\\,');
-const PLAIN_NAME = /^[A-Za-z0-9_]{1,64}$/;
 
 /** The JSON in the bytes. Throws 400 `invalid_field` if it is not JSON, too deep, too much or has a forbidden name. */
-export function readJson(bytes: Buffer): JsonContent {
-  return jsonContent(parse(bytes));
+export function readJson(bytes: Buffer): unknown {
+  const value = parse(bytes);
+  assertStructure(value);
+  return value;
 }
 
-/** The same for content that was not sent as JSON. Throws like readJson. */
-export function jsonContent(value: unknown): JsonContent {
-  const canonical = canonicalText(value, 1);
-  if (canonical === null) throw new ApiError(structureRefusal(value, 1, ''));
-  return { value, canonical };
+/** Throws 400 `invalid_field` if the value is too deep or has a forbidden name. */
+export function assertStructure(value: unknown): void {
+  if (!isAllowed(value, 1)) throw new ApiError(structureRefusal(value, 1, ''));
 }
 
 function parse(bytes: Buffer): unknown {
@@ -50,28 +43,17 @@ function separators(json: Buffer): number {
   return count;
 }
 
-/** Null if the structure is refused. Recursion stops at the deepest level allowed, however deep the value is. */
-function canonicalText(value: unknown, level: number): string | null {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (level > DEEPEST) return null;
-  const isArray = Array.isArray(value);
-  let text = '';
-  for (const name of isArray ? value.keys() : Object.keys(value).sort()) {
-    const inner = canonicalText((value as Readonly<Record<string | number, unknown>>)[name], level + 1);
-    if (inner === null || isForbidden(name)) return null;
-    if (text !== '') text += ',';
-    text += isArray ? inner : `${quoted(String(name))}:${inner}`;
-  }
-  return isArray ? `[${text}]` : `{${text}}`;
+/** Recursion stops at the deepest level allowed, however deep the value is. */
+function isAllowed(value: unknown, level: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (level > DEEPEST) return false;
+  if (Array.isArray(value)) return value.every((inner) => isAllowed(inner, level + 1));
+  return Object.entries(value).every(([name, inner]) => !isForbidden(name) && isAllowed(inner, level + 1));
 }
 
 /** Names that reach into JavaScript's own objects in careless code; none of our fields is called that. */
-function isForbidden(name: string | number): boolean {
+function isForbidden(name: string): boolean {
   return name === '__proto__' || name === 'constructor';
-}
-
-function quoted(name: string): string {
-  return PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name);
 }
 
 function structureRefusal(value: unknown, level: number, path: string): Refusal {
@@ -79,8 +61,7 @@ function structureRefusal(value: unknown, level: number, path: string): Refusal 
   for (const [name, inner] of Object.entries(value ?? {})) {
     const field = path === '' ? name : `${path}.${name}`;
     if (!Array.isArray(value) && isForbidden(name)) return invalidField(field, 'forbidden_name');
-    if (typeof inner === 'object' && canonicalText(inner, level + 1) === null)
-      return structureRefusal(inner, level + 1, field);
+    if (!isAllowed(inner, level + 1)) return structureRefusal(inner, level + 1, field);
   }
   throw new TypeError('the structure is not refused');
 }

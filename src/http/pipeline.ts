@@ -7,8 +7,8 @@ import type { ClientAddresses } from './address.js';
 import { assertScope, type Authenticate, readToken, unauthorized } from './authentication.js';
 import type { Exchange } from './exchange.js';
 import { headerText, repeatedHeaders, type SingleHeader } from './headers.js';
-import { fingerprintOf, readIdempotencyKey } from './idempotency.js';
-import { type JsonContent, readJson } from './json-body.js';
+import { canonicalBody, fingerprintOf, readIdempotencyKey } from './idempotency.js';
+import { readJson } from './json-body.js';
 import { LedgerTime } from './ledger-time.js';
 import { check, refuseFor } from './problems.js';
 import { readQuery } from './query.js';
@@ -74,7 +74,8 @@ export async function answerRequest(
       body,
       file: content.file,
       query,
-      idempotency: key === null ? null : { key, fingerprint: fingerprint(deps, route, path, caller, content) },
+      idempotency:
+        key === null ? null : { key, fingerprint: fingerprint(deps, route, path, caller, body, content.file) },
     });
     return await ledgerTime.spend(answer);
   } finally {
@@ -146,13 +147,13 @@ function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
 }
 
 interface Content {
-  /** The body's JSON, or a form's text fields as JSON; null for a route without a body. */
-  readonly json: JsonContent | null;
+  /** The body's JSON, or a form's text fields as a JSON object; undefined for a route without a body. */
+  readonly json: unknown;
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];
 }
 
-const NO_CONTENT: Content = { json: null, file: null, problems: [] };
+const NO_CONTENT: Content = { json: undefined, file: null, problems: [] };
 
 async function readContent(
   timeouts: BodyTimeouts,
@@ -179,12 +180,12 @@ function checkInput(route: Route, content: Content, search: string): { body: unk
   const { json } = content;
   if (search === '' && route.query === null && !route.hasFile) {
     if (route.body === null) return { body: undefined, query: undefined };
-    const body = check(route.body, json?.value);
+    const body = check(route.body, json);
     return body.ok ? { body: body.value, query: undefined } : refuseFor(body.problems);
   }
   const problems: FieldProblem[] = [...content.problems];
   const sent = readQuery(search);
-  const body = route.body === null ? null : check(route.body, json?.value);
+  const body = route.body === null ? null : check(route.body, json);
   // A field that was sent malformed is not also reported as missing.
   const isTold = ({ field }: FieldProblem): boolean => content.problems.some((known) => known.field === field);
   if (body?.ok === false) problems.push(...body.problems.filter((problem) => !isTold(problem)));
@@ -202,10 +203,12 @@ function fingerprint(
   { method, idempotent }: Route,
   path: string,
   caller: Caller,
-  { json, file }: Content,
+  body: unknown,
+  file: UploadedFile | null,
 ): ReturnType<typeof fingerprintOf> {
   const memberId: Uuid | null = idempotent === 'member' ? caller.memberId : null;
   // A file counts by its bytes, not its name. The line break separates them from the fields: one-line JSON has none.
-  const body = file === null ? (json?.canonical ?? '') : `${json?.canonical ?? ''}\n${file.sha256.toString('hex')}`;
-  return fingerprintOf(deps.fingerprintKeys, { method, path, body, memberId });
+  const fields = body === undefined ? '' : canonicalBody(body);
+  const content = file === null ? fields : `${fields}\n${file.sha256.toString('hex')}`;
+  return fingerprintOf(deps.fingerprintKeys, { method, path, body: content, memberId });
 }

@@ -27,11 +27,11 @@ export function readQuery(search: string): QueryText {
   return { values, problems };
 }
 
-/** As in forms, `+` is a space. Null if malformed. */
+/** As in forms, `+` is a space, except at the beginning, so that `?phone=+57…` keeps it. Null if malformed. */
 function decode(text: string): string | null {
   if (!/[%+]/.test(text)) return text;
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    return decodeURIComponent(text.replace(/(?!^)\+/g, ' '));
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { ApiError, type FieldProblem, invalidField, type Refusal } from '../core/errors.js';
 import { headerText } from './headers.js';
-import { type JsonContent, jsonContent } from './json-body.js';
+import { assertStructure } from './json-body.js';
 import { afterReading, assertPlain, notInTime, RequestAborted, waitsForContinue } from './request-body.js';
 import { placeLost, type UploadPlace } from './upload-places.js';
 
@@ -36,7 +36,7 @@ export interface UploadedFile {
 
 /** A multipart form as sent: its text fields as the equivalent JSON object, and its file. */
 interface UploadContent {
-  readonly fields: JsonContent;
+  readonly fields: unknown;
   /** Null if the form has no file, which is then the first of the problems. */
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];
@@ -179,7 +179,8 @@ class Form {
   }
 
   content(): UploadContent {
-    const fields = jsonContent(this.values);
+    const fields = this.values;
+    assertStructure(fields);
     if (this.file !== null) return { fields, file: this.file.finished(), problems: this.problems };
     // A text field of this name has the content of the file, so its own problems say nothing.
     const others = this.problems.filter(({ field }) => field !== FILE_FIELD);

@@ -128,6 +128,10 @@ describe('a lookup', () => {
     for (const phone of ['3105550101', '310 555 0101', '(310) 555-0101', '+57 310 555 0101', '00573105550101'])
       assert.equal(answered(await byPhone(phone), 200).json.account_id, id, phone);
     assert.equal(answered(await lookUp('?phone=+573105550101'), 200).json.account_id, id);
+    // A number of Italy, which without its + would be read as one of Colombia.
+    const foreign = await bank.account({ phone: '+393105550101' });
+    for (const query of ['?phone=+393105550101', '?phone=+39+310+555+0101', '?phone=%2B393105550101'])
+      assert.equal(answered(await lookUp(query), 200).json.account_id, foreign.id, query);
   });
 
   it('of a missing, foreign, closed or system account gives the same bytes', async () => {

@@ -239,6 +239,21 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
+  it('replays null in an optional field as an omitted field, and refuses an unknown field even if it is null', async () => {
+    const key = randomUUID();
+    const first = answered(await pay({ account_id: receiver.id }, {}, { key }), 201);
+    const nulls = { description: null, reference: null };
+    const again = await pay({ account_id: receiver.id, alias: null, phone: null }, nulls, { key });
+    assert.deepEqual(answered(again, 200).json, first.json);
+    assert.deepEqual(
+      answered(await pay({ account_id: receiver.id }, {}, { key: `"${key.toUpperCase()}"` }), 200).json,
+      first.json,
+    );
+    answered(await pay({ account_id: receiver.id }, { note: null }, { key }), 400, 'invalid_field');
+    answered(await pay({ account_id: receiver.id }, { description: 'x' }, { key }), 409, 'idempotency_key_reused');
+    assert.equal(await bank.available(receiver), LEAST);
+  });
+
   it('binds a 422 to its key forever, and no other refusal', async () => {
     const key = randomUUID();
     answered(await pay({ alias: '$nobody' }, {}, { key }), 404, 'not_found');

@@ -106,12 +106,28 @@ describe('headers', () => {
     assert.deepEqual(fields, ['Host', 'Svc-Version']);
   });
 
-  for (const key of ['', 'abc', `${A_KEY}0`, A_KEY.replaceAll('-', ''), `{${A_KEY}}`])
+  for (const key of [
+    '',
+    'abc',
+    `${A_KEY}0`,
+    A_KEY.replaceAll('-', ''),
+    `{${A_KEY}}`,
+    `"${A_KEY}`,
+    `""${A_KEY}""`,
+    '""',
+  ])
     it(`the idempotency key "${key}" is malformed`, async () => {
       const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': key });
       assert.equal(answer.status, 400);
       const { code, details } = answer.json().error;
       assert.deepEqual([code, details?.field], ['invalid_field', 'Idempotency-Key']);
+    });
+
+  for (const key of [`"${A_KEY}"`, `"${A_KEY.toUpperCase()}"`, A_KEY.toUpperCase()])
+    it(`the idempotency key ${key} is ${A_KEY}`, async () => {
+      const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': key });
+      assert.equal(answer.status, 201, answer.text);
+      assert.equal(asRequest(seen.pop()).idempotency?.key, A_KEY);
     });
 
   it('if no key is required, a malformed one is ignored', async () => {
@@ -137,11 +153,19 @@ describe('headers', () => {
       assert.equal(await digestOf(spelled), await digestOf(VALID_BODY));
     });
 
-    it('is of the body as sent: what validation makes equal stays different', async () => {
+    it('is of the validated body: null is an omitted field, and ids may be in any case', async () => {
+      const { description: _, ...without } = VALID_BODY;
+      assert.equal(await digestOf({ ...without, description: null }), await digestOf(without));
+      const upper = { ...VALID_BODY, source_account: VALID_BODY.source_account.toUpperCase() };
+      assert.equal(await digestOf(upper), await digestOf(VALID_BODY));
+    });
+
+    it('is another for another value, or for a field more or less', async () => {
       const first = await digestOf(VALID_BODY);
       const others = [
-        { ...VALID_BODY, source_account: VALID_BODY.source_account.toUpperCase() },
         { ...VALID_BODY, description: null },
+        { ...VALID_BODY, description: 'null' },
+        { ...VALID_BODY, description: '' },
         { ...VALID_BODY, description: 'rent' },
         { ...VALID_BODY, amount: { raw: '150001', asset: 'COPM' } },
       ];

@@ -3927,7 +3927,7 @@ export interface operations {
         'multipart/form-data': {
           /** Format: uuid */
           source_account: string;
-          description?: string | null;
+          description?: string;
           /**
            * Format: binary
            * @description The file, at most 10485760 bytes. Its part may have any name; there must be exactly one.
