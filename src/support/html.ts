@@ -1,6 +1,6 @@
 import { withEscapes } from '../core/text.js';
 
-/** HTML that is safe by construction: values are escaped unless they are such HTML, and invisible characters shown. */
+/** HTML from templates. Values are escaped unless they are Markup, and invisible characters are shown as escapes. */
 
 class Markup {
   constructor(readonly text: string) {}
@@ -18,19 +18,49 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Null, undefined and false produce nothing; lists are concatenated. Throws for an attribute without quotes. */
+/** The part of the HTML that contains a value. The same escapes are safe in `text` and between the quotes of an attribute. */
+type Context = 'text' | 'tag' | 'attribute';
+
+/** The context behind each literal of a template. Only literals count, so no value can change a context. */
+const known = new WeakMap<TemplateStringsArray, readonly Context[]>();
+
+/**
+ * Concatenates lists, and omits null, undefined and false. Throws TypeError for a value in a tag outside double quotes, for
+ * Markup inside an attribute, and for a template that ends inside a tag.
+ */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
-  let text = strings[0] ?? '';
-  contents.forEach((content, index) => {
-    if (text.endsWith('=')) throw new TypeError('an attribute without quotes');
-    text += rendered(content) + (strings[index + 1] ?? '');
-  });
-  return new Markup(text);
+  const contexts = known.get(strings) ?? contextsOf(strings);
+  const parts = contents.map((content, index) => rendered(content, contexts[index]) + (strings[index + 1] ?? ''));
+  return new Markup((strings[0] ?? '') + parts.join(''));
 }
 
-function rendered(content: Content): string {
+function contextsOf(strings: TemplateStringsArray): readonly Context[] {
+  if (/<(?:script|style|!--)/i.test(strings.join('')))
+    throw new TypeError('a template contains a script, style or comment');
+  let context: Context = 'text';
+  const contexts = strings.map((literal) => {
+    for (const sign of literal) context = contextAfter(context, sign);
+    return context;
+  });
+  if (contexts.pop() !== 'text') throw new TypeError('a template ends inside a tag');
+  if (contexts.includes('tag')) throw new TypeError('a value stands in a tag, outside double quotes');
+  known.set(strings, contexts);
+  return contexts;
+}
+
+function contextAfter(context: Context, sign: string): Context {
+  if (context === 'attribute') return sign === '"' ? 'tag' : context;
+  if (context === 'text') return sign === '<' ? 'tag' : context;
+  if (sign === "'") throw new TypeError('an attribute has single quotes');
+  return sign === '"' ? 'attribute' : sign === '>' ? 'text' : context;
+}
+
+function rendered(content: Content, context: Context | undefined): string {
   if (content === null || content === undefined || content === false) return '';
-  if (content instanceof Markup) return content.text;
-  if (typeof content === 'object') return content.map(rendered).join('');
+  if (content instanceof Markup) {
+    if (context === 'attribute') throw new TypeError('an attribute contains markup');
+    return content.text;
+  }
+  if (typeof content === 'object') return content.map((one) => rendered(one, context)).join('');
   return withEscapes(String(content)).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }

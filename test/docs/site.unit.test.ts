@@ -4,6 +4,7 @@ import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { assembleSite } from '../../src/http/docs/assembly.js';
 import { CONTENTS } from '../../src/http/docs/contents.js';
 import type { Places } from '../../src/http/docs/layout.js';
+import type { Route } from '../../src/http/route.js';
 import { readDocument } from '../../src/http/docs/reference/document.js';
 import { bodyExample } from '../../src/http/docs/reference/example.js';
 import { writtenPage } from '../../src/http/docs/written.js';
@@ -82,6 +83,40 @@ describe('the site', () => {
     const listed = { path: '/x', from: 'docs/architecture.md', about: '' };
     assert.throws(() => writtenPage(listed, 'docs/architecture.md', PLACES, api.baseUrl), /which is not on the site/);
   });
+});
+
+describe('the site of an API', () => {
+  const document = readDocument(api.openApi);
+
+  /** The API with this many operations: copies of its own, each under another path and name. */
+  function apiOf(count: number): { routes: Route[]; openApi: object; names: string[] } {
+    const copies = Array.from({ length: count }, (_, index) => {
+      const route = api.routes[index % api.routes.length]!;
+      const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
+      const path = `${route.path}/copy-${index}`;
+      const copied = { ...operation, operationId: `operation${index}` };
+      return { route: { ...route, path }, item: [path, { [route.method.toLowerCase()]: copied }] as const };
+    });
+    const openApi = { ...api.openApi, paths: Object.fromEntries(copies.map(({ item }) => item)) };
+    const names = copies.map((_, index) => `operation${index}`);
+    return { routes: copies.map(({ route }) => route), openApi, names };
+  }
+
+  for (const count of [0, 1, 26, 1_000])
+    it(`has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
+      const { names, ...many } = apiOf(count);
+      const made = assembleSite({ ...api, ...many, places: PLACES });
+      const texts = new Map(Array.from(made.pages, ([path, { content }]) => [path, content.toString()]));
+      for (const { path } of CONTENTS.flatMap((chapter) => chapter.pages)) assert.ok(texts.has(path), path);
+      for (const [path, text] of texts) {
+        assert.deepEqual(idsOf(text), [...new Set(idsOf(text))], path);
+        assert.doesNotMatch(text, /undefined|\[object/, path);
+      }
+      const described = Array.from(texts.values()).flatMap(idsOf);
+      for (const name of names) assert.equal(described.filter((id) => id === name).length, 1, name);
+      for (const path of ['/reference', '/permissions'])
+        for (const name of names) assert.ok(texts.get(path)?.includes(`#${name}"`), `${path} ${name}`);
+    });
 });
 
 describe('the reference', () => {
