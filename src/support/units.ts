@@ -1,4 +1,4 @@
-import { type Asset, LISTED_ASSETS, parseRaw } from '../core/amount.js';
+import { type Amount, type Asset, isAsset, LISTED_ASSETS, parseRaw } from '../core/amount.js';
 
 /** `1500.00` in the asset's smallest unit; null if it is malformed or has too many decimals. */
 export function parseUnits(text: string, asset: Asset): bigint | null {
@@ -7,4 +7,13 @@ export function parseUnits(text: string, asset: Asset): bigint | null {
   if (whole === '' || decimals.length > scale) return null;
   const digits = `${whole}${decimals.padEnd(scale, '0')}`.replace(/^0+(?=\d)/, '');
   return parseRaw(digits);
+}
+
+/** An amount as the desk prints it (`25,000.00 COPM`), or as `parseUnits` reads it; without an asset it is in `asset`. Null if malformed. */
+export function parsePrinted(text: string, asset: Asset): Amount | null {
+  const [number = '', named = asset, ...rest] = text.trim().split(/\s+/);
+  if (rest.length > 0 || !isAsset(named)) return null;
+  const isGrouped = /^[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?$/.test(number);
+  const raw = parseUnits(isGrouped ? number.replaceAll(',', '') : number, named);
+  return raw === null ? null : { raw, asset: named };
 }

@@ -15,6 +15,8 @@ export interface EndpointFacts {
   readonly nextAttemptAt: Instant | null;
   readonly behind: bigint;
   readonly now: Instant;
+  /** The IANA time zone of the times in the words. */
+  readonly timeZone: string;
 }
 
 const REASONS = {
@@ -30,22 +32,23 @@ export function describeEndpoint(facts: EndpointFacts): string {
   if (endpoint.status === 'deleted') return 'deleted';
   if (endpoint.status === 'disabled') {
     const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
-    const since = endpoint.disabledAt === null ? '' : ` since ${when(endpoint.disabledAt, facts.now)}`;
+    const since = endpoint.disabledAt === null ? '' : ` since ${when(endpoint.disabledAt, facts)}`;
     return join(`disabled${why}${since}`, waits);
   }
   if (endpoint.pausedAt !== null)
-    return join(`paused by ${endpoint.pausedBy ?? 'an operator'} since ${when(endpoint.pausedAt, facts.now)}`, waits);
+    return join(`paused by ${endpoint.pausedBy ?? 'an operator'} since ${when(endpoint.pausedAt, facts)}`, waits);
   return waits.length === 0 ? 'idle' : waits.join('; ');
 }
 
-function waitingReasons({ endpoint, pending, retrying, nextAttemptAt, behind, now }: EndpointFacts): string[] {
+function waitingReasons(facts: EndpointFacts): string[] {
+  const { endpoint, pending, retrying, nextAttemptAt, behind, now } = facts;
   const reasons: string[] = [];
   const probeAt = endpoint.probeAt;
   const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   if (retrying > 0)
     reasons.push(
       next !== null && next > now
-        ? `waiting until ${when(next, now)} to retry ${deliveries(retrying)}`
+        ? `waiting until ${when(next, facts)} to retry ${deliveries(retrying)}`
         : `retrying ${deliveries(retrying)}`,
     );
   if (pending > 0) reasons.push(`${deliveries(pending)} to send`);
@@ -63,9 +66,10 @@ function deliveries(count: number): string {
 /** Counting stops at one more than this. */
 export const MAX_COUNTED = 10_000;
 
-function when(at: Instant, now: Instant): string {
-  const [then, today] = [DateTime.fromMillis(at, { zone: 'utc' }), DateTime.fromMillis(now, { zone: 'utc' })];
-  return then.toFormat(then.hasSame(today, 'day') ? "HH:mm 'UTC'" : "yyyy-MM-dd HH:mm 'UTC'");
+function when(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {
+  const [then, today] = [DateTime.fromMillis(at, { zone: timeZone }), DateTime.fromMillis(now, { zone: timeZone })];
+  const day = then.hasSame(today, 'day') ? '' : 'yyyy-MM-dd ';
+  return then.toFormat(`${day}HH:mm ${timeZone === 'UTC' ? "'UTC'" : "'UTC'ZZ"}`);
 }
 
 function join(first: string, rest: readonly string[]): string {

@@ -144,8 +144,8 @@ export interface Described {
   readonly nextAttemptAt: string | null;
 }
 
-/** What an endpoint waits for, in words. Reads a bounded number of rows. Throws not_found. */
-export async function describe(reader: Reader, endpointId: Uuid, now: Instant): Promise<Described> {
+/** Describes what an endpoint waits for, with times in `timeZone`. Reads a bounded number of rows. Throws not_found. */
+export async function describe(reader: Reader, endpointId: Uuid, now: Instant, timeZone = 'UTC'): Promise<Described> {
   const { endpoint, types, head, wantedHead } = existing(parseState(await reader.query(stateSql(endpointId))));
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
@@ -153,7 +153,7 @@ export async function describe(reader: Reader, endpointId: Uuid, now: Instant): 
     earliestDue(reader, endpointId),
   ]);
   const behind = wantedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
-  const text = describeEndpoint({ endpoint, pending, retrying, nextAttemptAt, behind, now });
+  const text = describeEndpoint({ endpoint, pending, retrying, nextAttemptAt, behind, now, timeZone });
   return {
     endpoint,
     types: [...types.keys()],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isTimeZone, monthOf } from '../../src/core/calendar.js';
+import { dayNamed, isTimeZone, localTime, monthOf } from '../../src/core/calendar.js';
 import { instant, parseRfc3339, toRfc3339 } from '../../src/core/instant.js';
 
 const at = (text: string) => parseRfc3339(text)!;
@@ -57,5 +57,29 @@ describe('a month', () => {
       false,
       false,
     ]);
+  });
+});
+
+describe('a day', () => {
+  it('begins and ends in the time zone, also when a clock change shortens or lengthens it', () => {
+    for (const [name, zone, from, to] of [
+      ['2026-11-22', 'America/Bogota', '2026-11-22T05:00:00.000Z', '2026-11-23T05:00:00.000Z'],
+      ['2026-03-08', 'America/New_York', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
+      ['2026-11-01', 'America/New_York', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
+    ] as const)
+      assert.deepEqual(dayNamed(name, zone), { from: at(from), to: at(to) }, name);
+  });
+
+  it('has a name of ten characters, and exists', () => {
+    for (const name of ['', '2026-02-30', '2026-1-1', '20261122', '2026-11-22T00:00', 'x'])
+      assert.equal(dayNamed(name, 'UTC'), null, name);
+  });
+
+  it('and its times are shown with the difference to UTC', () => {
+    const moment = at('2026-07-01T02:03:04.567Z');
+    assert.deepEqual(
+      ['America/Bogota', 'UTC', 'Asia/Kathmandu'].map((zone) => localTime(moment, zone)),
+      ['2026-06-30 21:03:04 UTC-05:00', '2026-07-01 02:03:04 UTC+00:00', '2026-07-01 07:48:04 UTC+05:45'],
+    );
   });
 });

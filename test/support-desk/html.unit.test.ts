@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { ASSETS, formatAmount } from '../../src/core/amount.js';
 import { html } from '../../src/support/html.js';
-import { parseUnits } from '../../src/support/units.js';
+import { parsePrinted, parseUnits } from '../../src/support/units.js';
 
 describe('a template of HTML', () => {
   it('escapes every value except its own HTML', () => {
@@ -28,8 +29,30 @@ describe('a template of HTML', () => {
     assert.equal(html`${null}${undefined}${false}${0}${0n}${''}`.text, '00');
   });
 
-  it('has no attribute without quotes', () => {
-    assert.throws(() => html`<p title=${'a b'}></p>`, TypeError);
+  it('accepts values and literals that end in an equals sign', () => {
+    assert.equal(html`<a href="/list?page=${2}">a=${'b='}${'c'}</a>`.text, '<a href="/list?page=2">a=b=c</a>');
+    const link = html`<a href="/">b</a>`;
+    assert.equal(html`${'a='}${link}`.text, 'a=<a href="/">b</a>');
+  });
+
+  it('refuses a value wherever its escapes would not be safe', () => {
+    const [word, markup] = ['a b', html`<b>a</b>`];
+    // Another name, because the formatter would correct these templates.
+    const raw = html;
+    for (const wrong of [
+      () => raw`<p title=${word}></p>`,
+      () => raw`<p title='${word}'></p>`,
+      () => raw`<p ${word}></p>`,
+      () => raw`<${word}></p>`,
+      () => raw`<p title="a"${word}></p>`,
+      () => raw`<p title="${markup}"></p>`,
+      () => raw`<p title="${[markup]}"></p>`,
+      () => raw`<script>${word}</script>`,
+      () => raw`<!-- ${word} -->`,
+      () => raw`<p title="${word}`,
+      () => raw`${word}<p`,
+    ])
+      assert.throws(wrong, TypeError, String(wrong));
   });
 });
 
@@ -54,5 +77,34 @@ describe('an amount as people write it', () => {
       ['', null],
     ] as const)
       assert.equal(parseUnits(text, 'COPM'), raw, text);
+  });
+
+  it('may be written as the desk prints it', () => {
+    for (const [text, raw, asset] of [
+      ['25,000.00', 2_500_000n, 'COPM'],
+      ['25,000.00 COPM', 2_500_000n, 'COPM'],
+      [' 1,234,567.89  COPM ', 123_456_789n, 'COPM'],
+      ['25,000', 2_500_000n, 'COPM'],
+      ['25000.00 DUSD', 25_000_000_000n, 'DUSD'],
+      ['0.000001 DUSD', 1n, 'DUSD'],
+      ['150 COPM', 15_000n, 'COPM'],
+    ] as const)
+      assert.deepEqual(parsePrinted(text, 'COPM'), { raw, asset }, text);
+    for (const text of [
+      '25.000,00',
+      '2,5000',
+      '1,00',
+      ',100',
+      '0,100',
+      '1,000,00',
+      '25,000.001',
+      '1 EUR',
+      '1 2 COPM',
+      'COPM',
+      '',
+    ])
+      assert.equal(parsePrinted(text, 'COPM'), null, text);
+    for (const raw of [1n, 99n, 100_000n, 9_223_372_036_854_775_807n])
+      for (const asset of ASSETS) assert.deepEqual(parsePrinted(formatAmount({ raw, asset }), 'COPM'), { raw, asset });
   });
 });

@@ -195,6 +195,7 @@ describe('what an endpoint waits for', () => {
     nextAttemptAt: null,
     behind: 0n,
     now: NOW,
+    timeZone: 'UTC',
   };
   const words = (changes: Partial<EndpointFacts>, endpoint: Partial<EndpointFacts['endpoint']> = {}): string =>
     describeEndpoint({ ...facts, ...changes, endpoint: { ...facts.endpoint, ...endpoint } });
@@ -202,6 +203,10 @@ describe('what an endpoint waits for', () => {
   for (const [shown, expected] of [
     [words({}), 'idle'],
     [words({ retrying: 1, nextAttemptAt: later(300_000) }), 'waiting until 14:05 UTC to retry 1 delivery'],
+    [
+      words({ retrying: 1, nextAttemptAt: later(300_000), timeZone: 'America/Bogota' }),
+      'waiting until 09:05 UTC-05:00 to retry 1 delivery',
+    ],
     [
       words({ retrying: 3, nextAttemptAt: NOW }, { probeAt: later(300_000) }),
       'waiting until 14:05 UTC to retry 3 deliveries; probing',

@@ -1,4 +1,5 @@
 import { formatAmount, type Amount } from '../../core/amount.js';
+import { localTime } from '../../core/calendar.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
@@ -76,13 +77,13 @@ export function facts(all: readonly Fact[]): Html {
   </dl>`;
 }
 
-export function time(at: Instant): Html {
-  const text = toRfc3339(at);
-  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)} UTC</time>`;
+/** A time in its tenant's zone. */
+export function time(at: Instant, timeZone: string): Html {
+  return html`<time datetime="${toRfc3339(at)}">${localTime(at, timeZone)}</time>`;
 }
 
-export function timeOrNull(at: Instant | null): Html | null {
-  return at === null ? null : time(at);
+export function timeOrNull(at: Instant | null, timeZone: string): Html | null {
+  return at === null ? null : time(at, timeZone);
 }
 
 export function amount(of: Amount): Html {

@@ -12,6 +12,8 @@ export interface Shown {
   /** Shown between the acts and the story. */
   readonly more?: Content;
   readonly story: readonly StoryLine[];
+  /** The tenant's, for the times of the story. */
+  readonly timeZone: string;
   /** Its workflow's address in the Temporal UI; null if it has none. */
   readonly workflow: string | null;
 }
@@ -47,7 +49,7 @@ export function resourcePage<Resource>(stage: Stage<Resource>, shown: Shown, sai
     <div class="card">${facts(shown.facts)}</div>
     ${shown.workflow === null ? '' : html`<p><a href="${shown.workflow}" rel="noreferrer">Its workflow in the Temporal UI</a></p>`}
     ${forms.length === 0 ? '' : section('acts', 'What you can do', forms)} ${shown.more}
-    ${section('story', 'What happened', storyList(shown.story))}`;
+    ${section('story', 'What happened', storyList(shown))}`;
   return { title: shown.title, content, status: came?.status ?? 200 };
 }
 
@@ -103,13 +105,13 @@ function actForm<Resource>(
   return came === null ? html`<details>${form}</details>` : html`<details open>${form}</details>`;
 }
 
-function storyList(story: readonly StoryLine[]): Html {
+function storyList({ story, timeZone }: Shown): Html {
   if (story.length === 0) return html`<p>Nothing is written down.</p>`;
   return html`<ol class="story">
     ${story.map(
       ({ at, what, by, details }) =>
         html`<li>
-          ${time(at)}<strong>${what}</strong>${by === null ? '' : html`, by ${by}`}
+          ${time(at, timeZone)} <strong>${what}</strong>${by === null ? '' : html`, by ${by}`}
           ${
             details.length === 0
               ? ''

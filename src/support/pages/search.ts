@@ -1,12 +1,21 @@
 import { type Asset, ASSETS, isAsset } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
-import { type Instant, instant, parseRfc3339, toRfc3339 } from '../../core/instant.js';
+import { type Instant, maxInstant, parseRfc3339, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { displayName } from '../../accounts/display-name.js';
 import { html, type Html } from '../html.js';
 import { namesOf } from '../reading/names.js';
-import { countFound, findByText, findMadeAfter, findMadeWithin, type Found, madeAt } from '../reading/search.js';
-import { parseUnits } from '../units.js';
+import {
+  MAX_FOUND,
+  countFound,
+  findByText,
+  findMadeAfter,
+  findMadeWithin,
+  type Found,
+  madeAt,
+  windowsOf,
+} from '../reading/search.js';
+import { parsePrinted } from '../units.js';
 import { cards, facts, notice, options, type Page, pathOf, section, tag, time } from './layout.js';
 import { adjustmentCard, batchCard, endpointCard, payoutCard, transferCard } from './waiting.js';
 
@@ -16,14 +25,13 @@ interface Wanted {
   readonly text: string;
   readonly amount: string;
   readonly asset: string;
-  /** `2026-11-22`, in UTC. */
+  /** `2026-11-22`, in the time zone of each tenant. */
   readonly day: string;
   /** The time, in RFC 3339, at which an interrupted search of that day continues. */
   readonly from: string;
 }
 
 const MAX_TEXT = 255;
-const DAY_MS = 86_400_000;
 
 export async function searchPage(reader: Reader, wanted: Wanted): Promise<Page> {
   const isAsked = wanted.text !== '' || wanted.day !== '' || wanted.amount !== '';
@@ -39,13 +47,10 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
       >
       <input name="text" type="search" value="${text}" maxlength="${MAX_TEXT}" autocapitalize="none" spellcheck="false"
     /></label>
+    <label>Day<span class="hint">In the tenant's time zone</span><input name="day" type="date" value="${day}" /></label>
     <label
-      >Day<span class="hint">In UTC, such as 2026-11-22</span
-      ><input name="day" value="${day}" pattern="[0-9]{4}-[0-9]{2}-[0-9]{2}" maxlength="10"
-    /></label>
-    <label
-      >Amount on that day<span class="hint">As 1500.00, exactly</span
-      ><input name="amount" value="${amount}" inputmode="decimal" maxlength="24"
+      >Amount on that day<span class="hint">Exactly, such as 1,500.00 or 1500.00 COPM</span
+      ><input name="amount" value="${amount}" maxlength="32"
     /></label>
     <label
       >Asset<select name="asset">
@@ -62,21 +67,22 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
 async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
   if (wanted.text.length > MAX_TEXT) return notice('bad', `Nothing has a name of more than ${MAX_TEXT} characters.`);
   if (wanted.text !== '') return byText(reader, wanted.text);
-  const day = dayOf(wanted);
-  if (day === null) return notice('bad', 'An amount is looked for on a day: name one, as 2026-11-22.');
+  const windows = await windowsOf(reader, wanted.day);
+  if (windows.length === 0) return notice('bad', 'Choose the day on which to search for the amount.');
   const asset: Asset = isAsset(wanted.asset) ? wanted.asset : ASSETS[0];
-  const raw = wanted.amount === '' ? null : parseUnits(wanted.amount, asset);
-  if (wanted.amount !== '' && raw === null) return notice('bad', 'The amount is written as 1500.00.');
-  const { found, stoppedAt } = await findMadeWithin(reader, day, raw === null ? null : { raw, asset });
-  const on = new URLSearchParams({ ...wanted, from: stoppedAt === null ? '' : toRfc3339(stoppedAt) });
+  const amount = wanted.amount === '' ? null : parsePrinted(wanted.amount, asset);
+  if (wanted.amount !== '' && amount === null)
+    return notice('bad', `"${wanted.amount}" is not an amount. Write it as 1,500.00 or 1500.00 COPM.`);
+  const from = parseRfc3339(wanted.from);
+  const { found, stoppedAt } = await findMadeWithin(
+    reader,
+    from === null ? windows : continuedAt(windows, from),
+    amount,
+  );
+  const on = new URLSearchParams({ ...wanted, from: toRfc3339(stoppedAt) ?? '' });
   const more =
-    stoppedAt === null
-      ? ''
-      : notice(
-          'wait',
-          html`Shown is what was made until ${time(stoppedAt)}.
-            <a href="/search?${on.toString()}">Search on from there</a>`,
-        );
+    stoppedAt !== null &&
+    notice('wait', html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`);
   return html`${await results(reader, found)}${more}${NOT_SEARCHED}`;
 }
 
@@ -88,7 +94,10 @@ const NOT_SEARCHED = html`<p class="soft">
 
 async function byText(reader: Reader, text: string): Promise<Html> {
   const found = await findByText(reader, text);
-  if (countFound(found) > 0) return results(reader, found);
+  if (countFound(found) > 0) {
+    const isCut = found.accounts.length >= MAX_FOUND;
+    return html`${await results(reader, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} accounts are shown.</p>`}`;
+  }
   const id = parseUuid(text);
   const at = id === null ? null : madeAt(id);
   if (at === null)
@@ -99,17 +108,18 @@ async function byText(reader: Reader, text: string): Promise<Html> {
   const near = await findMadeAfter(reader, at);
   return html`${notice(
     'wait',
-    html`Nothing has this id. If it is a request's, the request came ${time(at)}; requests are written down in the log
-    of the API alone, by this id. Made within the ten seconds after it, by any tenant:`,
+    html`Nothing has this id. If it is a request's, the request arrived at ${time(at, 'UTC')}. Any tenant's operations
+    of the ten seconds after it:`,
   )}${await results(reader, near)}`;
 }
 
-function dayOf({ day, from }: Wanted): { readonly from: Instant; readonly to: Instant } | null {
-  const begins = /^\d{4}-\d{2}-\d{2}$/.test(day) ? parseRfc3339(`${day}T00:00:00Z`) : null;
-  if (begins === null) return null;
-  const on = parseRfc3339(from) ?? begins;
-  const isWithin = on >= begins && on < begins + DAY_MS;
-  return { from: isWithin ? on : begins, to: instant(begins + DAY_MS) };
+/** Cuts the windows to the time from `from` on. Returns them all if `from` is behind their end. */
+function continuedAt<Window extends { readonly from: Instant; readonly to: Instant }>(
+  windows: readonly Window[],
+  from: Instant,
+): readonly Window[] {
+  const left = windows.filter(({ to }) => from < to);
+  return left.length === 0 ? windows : left.map((window) => ({ ...window, from: maxInstant(window.from, from) }));
 }
 
 async function results(reader: Reader, found: Found): Promise<Html> {

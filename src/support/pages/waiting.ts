@@ -131,8 +131,8 @@ export function transferCard(transfer: Transfer, names: Names): Html {
     [
       ['Tenant', names.tenant(transfer.tenantId)],
       ['Status', tag(transfer.status)],
-      ['Asked for', time(transfer.createdAt)],
-      ...approvalFacts(transfer),
+      ['Asked for', time(transfer.createdAt, names.timeZone(transfer.tenantId))],
+      ...approvalFacts(transfer, names),
     ],
   );
 }
@@ -140,22 +140,23 @@ export function transferCard(transfer: Transfer, names: Names): Html {
 export function payoutCard(payout: Payout, names: Names, proposed: readonly string[] = []): Html {
   const { id, holderName, country, bankCode, accountEnd } = payout;
   const to = `${holderName}, ${country} ${bankCode} ****${accountEnd}`;
+  const zone = names.timeZone(payout.tenantId);
   return card(pathOf('payouts', id), `${formatAmount(payout)} from ${names.account(payout.sourceAccountId)} to ${to}`, [
     ['Tenant', names.tenant(payout.tenantId)],
     ['Status', tag(payout.status)],
-    ['Asked for', time(payout.createdAt)],
-    ['Stuck since', timeOrNull(payout.stuckSince)],
+    ['Asked for', time(payout.createdAt, zone)],
+    ['Stuck since', timeOrNull(payout.stuckSince, zone)],
     ['Why', stuckText(payout)],
     ['Proposed', proposed.length === 0 ? null : proposed.map((line) => html`<p>${line}</p>`)],
-    ...approvalFacts(payout),
+    ...approvalFacts(payout, names),
   ]);
 }
 
-function approvalFacts(row: Transfer | Payout): readonly Fact[] {
+function approvalFacts(row: Transfer | Payout, names: Names): readonly Fact[] {
   if (row.status !== 'pending_approval') return [];
   return [
     ['Approvals', `${row.approvalsReceived ?? 0} of ${row.approvalsRequired ?? 0}`],
-    ['Expires', timeOrNull(row.approvalExpiresAt)],
+    ['Expires', timeOrNull(row.approvalExpiresAt, names.timeZone(row.tenantId))],
   ];
 }
 
@@ -165,7 +166,7 @@ export function batchCard(batch: BonusBatch, names: Names): Html {
   return card(pathOf('batches', id), `${rowCount} bonuses${sum} from ${names.account(batch.sourceAccountId)}`, [
     ['Tenant', names.tenant(batch.tenantId)],
     ['Status', [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : '']],
-    ['Uploaded', time(batch.createdAt)],
+    ['Uploaded', time(batch.createdAt, names.timeZone(batch.tenantId))],
     [
       'Rows',
       batch.status === 'executing' ? `${rowsPaid} paid, ${rowsFailed} failed, ${pendingRows(batch)} to come` : null,
@@ -175,12 +176,13 @@ export function batchCard(batch: BonusBatch, names: Names): Html {
 
 export function endpointCard(endpoint: WebhookEndpoint, names: Names): Html {
   const { id, url, status, disabledReason, failingSince, pausedAt } = endpoint;
+  const zone = names.timeZone(endpoint.tenantId);
   return card(pathOf('endpoints', id), url, [
     ['Tenant', names.tenant(endpoint.tenantId)],
     ['Status', [tag(status), pausedAt === null ? '' : html` ${tag('paused')}`]],
     ['Disabled', disabledReason?.replaceAll('_', ' ') ?? null],
-    ['Failing since', timeOrNull(failingSince)],
-    ['Last success', timeOrNull(endpoint.lastSuccessAt)],
+    ['Failing since', timeOrNull(failingSince, zone)],
+    ['Last success', timeOrNull(endpoint.lastSuccessAt, zone)],
   ]);
 }
 
@@ -192,6 +194,6 @@ export function adjustmentCard(adjustment: Adjustment, names: Names): Html {
     ['Status', tag(adjustment.status)],
     ['Reason', reason],
     ['Proposed by', proposedBy],
-    ['Proposed', time(adjustment.createdAt)],
+    ['Proposed', time(adjustment.createdAt, names.timeZone(adjustment.tenantId))],
   ]);
 }

@@ -6,6 +6,8 @@ import { readNames } from './transfers.js';
 /** The names behind ids: for accounts, the names that others see. */
 export interface Names {
   tenant(id: Uuid): string;
+  /** The tenant's time zone, in which the desk shows its times. */
+  timeZone(tenantId: Uuid): string;
   account(id: Uuid): string;
 }
 
@@ -27,6 +29,10 @@ export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<
     ),
     ids.length === 0 ? [] : reader.select(tenants, { id: ids }),
   ]);
-  const named = new Map(found.map(({ id, name }) => [id, name]));
-  return { tenant: (id) => named.get(id) ?? id, account: (id) => accounts.get(id) ?? id };
+  const known = new Map(found.map((tenant) => [tenant.id, tenant]));
+  return {
+    tenant: (id) => known.get(id)?.name ?? id,
+    timeZone: (id) => known.get(id)?.timeZone ?? 'UTC',
+    account: (id) => accounts.get(id) ?? id,
+  };
 }

@@ -1,5 +1,6 @@
 import { parseAlias, parsePhone } from '../../accounts/identifiers.js';
 import type { Amount } from '../../core/amount.js';
+import { dayNamed } from '../../core/calendar.js';
 import { firstIdAt, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { string, uuid } from '../../db/columns.js';
@@ -25,7 +26,7 @@ export interface Found {
   readonly accounts: readonly Account[];
 }
 
-const MAX_FOUND = 25;
+export const MAX_FOUND = 25;
 /** How many rows of a table one search examines. */
 const MAX_LOOKED_AT = 200_000;
 
@@ -63,9 +64,33 @@ export function madeAt(id: Uuid): Instant | null {
 /** A request's operation is created within the time that a request may take. */
 const REQUEST_MS = 10_000;
 
-/** What was created right after a request arrived. */
+/** Returns operations created right after a request arrived. */
 export async function findMadeAfter(reader: Reader, at: Instant): Promise<Found> {
-  return (await findMadeWithin(reader, { from: at, to: instant(at + REQUEST_MS) }, null)).found;
+  const window = { from: at, to: instant(at + REQUEST_MS), timeZone: null };
+  return (await findMadeWithin(reader, [window], null)).found;
+}
+
+/** A span of time, for the tenants of one time zone, or for all tenants if `timeZone` is null. */
+interface Window {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly timeZone: string | null;
+}
+
+/** Returns the day of that name in each tenant's time zone. Empty if the name is not a day. */
+export async function windowsOf(reader: Reader, day: string): Promise<readonly Window[]> {
+  const rows = await reader.query("SELECT time_zone FROM tenants UNION SELECT 'UTC'");
+  return rows.flatMap((row) => {
+    const timeZone = string.parse(row.time_zone);
+    const named = dayNamed(day, timeZone);
+    return named === null ? [] : [{ ...named, timeZone }];
+  });
+}
+
+/** SQL: the row `t` of the tenant `o` was created in its tenant's window. */
+function withinSql({ from, to, timeZone }: Window): string {
+  const within = `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to))}`;
+  return timeZone === null ? `(${within})` : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
 }
 
 /** Accounts of any tenant by alias or phone. The only index is by tenant and alias, so each tenant is searched. */
@@ -99,12 +124,14 @@ interface MadeWithin {
   readonly stoppedAt: Instant | null;
 }
 
-/** What was created then, oldest first; with `amount`, of exactly that amount. Ids are ordered by time. */
+/** Returns operations created in these windows, oldest first; with `amount`, only those of exactly that amount. Ids are ordered by time. */
 export async function findMadeWithin(
   reader: Reader,
-  { from, to }: { readonly from: Instant; readonly to: Instant },
+  windows: readonly Window[],
   amount: Amount | null,
 ): Promise<MadeWithin> {
+  const from = instant(Math.min(...windows.map((window) => window.from)));
+  const to = instant(Math.max(...windows.map((window) => window.to)));
   const within = async <Row extends { readonly id: Uuid }>(table: Table<Row>, sum: string) => {
     const first = uuid.literal(firstIdAt(from));
     const [last] = await reader.query(
@@ -112,10 +139,12 @@ export async function findMadeWithin(
        ORDER BY id LIMIT 1 OFFSET ${MAX_LOOKED_AT}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
-    const wanted = amount === null ? '' : ` AND asset=${string.literal(amount.asset)} AND ${sum}=${amount.raw}`;
+    const wanted = amount === null ? '' : ` AND t.asset=${string.literal(amount.asset)} AND t.${sum}=${amount.raw}`;
     const rows = await reader.query(
-      `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (PRIMARY)
-       WHERE id>=${first} AND id<${uuid.literal(stop ?? firstIdAt(to))}${wanted} ORDER BY id LIMIT ${MAX_FOUND + 1}`,
+      `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
+       STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
+       WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${wanted}
+       AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.slice(0, MAX_FOUND).map((row) => parseRow(table, row));
     const next = rows[MAX_FOUND];

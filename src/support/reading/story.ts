@@ -1,7 +1,8 @@
 import { listActs, parseDetails } from '../../access/audit-log.js';
 import { type Amount, formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
+import { localTime } from '../../core/calendar.js';
+import { type Instant, parseRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
 import type { Entry } from '../../db/entities/ledger.js';
@@ -21,6 +22,7 @@ export interface StoryLine {
 interface Subject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
+  readonly timeZone: string;
   readonly accountIds: readonly Uuid[];
   /** When something happened to it, according to its row. */
   readonly instants: readonly (Instant | null)[];
@@ -31,7 +33,7 @@ interface Subject {
 const MAX_ACTS = 200;
 
 export async function readStory(reader: Reader, subject: Subject): Promise<readonly StoryLine[]> {
-  const { id, tenantId, accountIds, lines } = subject;
+  const { id, tenantId, timeZone, accountIds, lines } = subject;
   const [acts, given] = await Promise.all([
     listActs(reader, { subjectId: id }, MAX_ACTS),
     reader.select(approvals, { resourceId: id }),
@@ -50,7 +52,7 @@ export async function readStory(reader: Reader, subject: Subject): Promise<reado
   ]);
   return [
     ...lines,
-    ...acts.reverse().map((act) => actLine(act, people)),
+    ...acts.reverse().map((act) => actLine(act, people, timeZone)),
     ...entries.map((entry) => entryLine(entry, names.get(entry.accountId) ?? entry.accountId)),
     ...events.map(({ createdAt, type, id: eventId, sequence }) => ({
       at: createdAt,
@@ -63,10 +65,10 @@ export async function readStory(reader: Reader, subject: Subject): Promise<reado
 }
 
 /** Only its own lines, for resources that post nothing and emit no events. */
-export async function readActs(reader: Reader, id: Uuid): Promise<readonly StoryLine[]> {
+export async function readActs(reader: Reader, id: Uuid, timeZone: string): Promise<readonly StoryLine[]> {
   const acts = await listActs(reader, { subjectId: id }, MAX_ACTS);
   const people = await readPeople(reader, acts);
-  return acts.reverse().map((act) => actLine(act, people));
+  return acts.reverse().map((act) => actLine(act, people, timeZone));
 }
 
 async function readPeople(reader: Reader, acts: readonly AuditRow[]): Promise<ReadonlyMap<string, string>> {
@@ -93,14 +95,17 @@ const WORDS: Readonly<Record<string, string>> = {
   retry: 'Rail asked again',
 };
 
-function actLine(act: AuditRow, people: ReadonlyMap<string, string>): StoryLine {
+function actLine(act: AuditRow, people: ReadonlyMap<string, string>, timeZone: string): StoryLine {
   const verb = act.action.slice(act.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
   const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
   const word = WORDS[plain] ?? plain.replaceAll('_', ' ');
   const details = Object.entries(parseDetails(act))
     .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`);
+    .map(([name, value]) => {
+      const at = parseRfc3339(String(value));
+      return `${name.replaceAll('_', ' ')}: ${at === null ? String(value) : localTime(at, timeZone)}`;
+    });
   const name = people.get(act.actorClaimed) ?? act.actorClaimed;
   const door = { api: "the tenant's program", ops: 'command line', temporal: 'signal', support: 'support desk' };
   const what = isRefused ? `Refused: ${word.toLowerCase()}` : word;

@@ -1,8 +1,7 @@
 import { formatAmount } from '../../core/amount.js';
-import { toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { adjustments } from '../../db/entities/operations.js';
-import { type Account, accounts, tenants } from '../../db/entities/parties.js';
+import { type Account, accounts } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 import { readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/display-name.js';
@@ -27,12 +26,13 @@ export const accountShelf: Shelf<Account> = {
   subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'account' }),
   async show({ database: { reader } }, account) {
     const { id, tenantId, type, name } = account;
-    const [details, tenant, movements, own, story] = await Promise.all([
+    const names = await namesOf(reader, [account]);
+    const timeZone = names.timeZone(tenantId);
+    const [details, movements, own, story] = await Promise.all([
       readAccountDetails(reader, id),
-      reader.find(tenants, { id: tenantId }),
       readMovements(reader, id, {}, null, SHOWN),
       newestAdjustments(reader, account),
-      readActs(reader, id),
+      readActs(reader, id, timeZone),
     ]);
     const balances = details.balances.map(
       ({ asset, available: raw, held }) =>
@@ -44,15 +44,16 @@ export const accountShelf: Shelf<Account> = {
         ['Status', tag(account.status)],
         ['Type', type],
         ['Alias', account.alias],
-        ['Verified', timeOrNull(account.verifiedAt) ?? 'no'],
+        ['Verified', timeOrNull(account.verifiedAt, timeZone) ?? 'no'],
         ['Balance', balances],
         ['Members', details.members.map(({ name: member, role }) => html`<p>${member} (${role})</p>`)],
-        ['Tenant', tenant?.name ?? tenantId],
-        ['Opened', time(account.createdAt)],
+        ['Tenant', names.tenant(tenantId)],
+        ['Opened', time(account.createdAt, timeZone)],
         ['Id', id],
       ],
-      more: [own.length > 0 && section('adjusted', 'Adjustments', cards(own)), movementList(movements.items)],
+      more: [own.length > 0 && section('adjusted', 'Adjustments', cards(own)), movementList(movements.items, timeZone)],
       story,
+      timeZone,
       workflow: null,
     };
   },
@@ -74,7 +75,7 @@ const SHELVES: Readonly<Record<string, Parameters<typeof pathOf>[0]>> = {
   adjustment: 'adjustments',
 };
 
-function movementList(items: readonly Movement[]): Content {
+function movementList(items: readonly Movement[], timeZone: string): Content {
   const shown = items.map(({ entry: { kind, raw, asset, createdAt }, counterparty, ...movement }) => {
     const heading = `${kind.replaceAll('_', ' ')}: ${formatAmount({ raw: raw < 0n ? -raw : raw, asset })}`;
     const shelf = SHELVES[movement.relatedType];
@@ -83,7 +84,7 @@ function movementList(items: readonly Movement[]): Content {
       ${facts([
         ['With', counterparty.displayName],
         ['Description', movement.description],
-        ['When', toRfc3339(createdAt)],
+        ['When', time(createdAt, timeZone)],
       ])}`;
   });
   return shown.length > 0 && section('moved', `Movements, the newest ${shown.length}`, cards(shown));

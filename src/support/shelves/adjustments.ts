@@ -14,13 +14,12 @@ export const adjustmentShelf: Shelf<Adjustment> = {
   subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'adjustment' }),
   async show({ database: { reader } }, adjustment) {
     const { id, tenantId, accountId, direction } = adjustment;
-    const [names, story] = await Promise.all([
-      namesOf(reader, [adjustment]),
-      readStory(reader, {
-        ...{ id, tenantId, accountIds: [accountId], lines: [] },
-        instants: [adjustment.createdAt, adjustment.decidedAt],
-      }),
-    ]);
+    const names = await namesOf(reader, [adjustment]);
+    const timeZone = names.timeZone(tenantId);
+    const story = await readStory(reader, {
+      ...{ id, tenantId, timeZone, accountIds: [accountId], lines: [] },
+      instants: [adjustment.createdAt, adjustment.decidedAt],
+    });
     const way = direction === 'in' ? 'into' : 'out of';
     return {
       title: `Adjustment of ${formatAmount(adjustment)} ${way} an account`,
@@ -32,12 +31,13 @@ export const adjustmentShelf: Shelf<Adjustment> = {
         ['Reference', adjustment.reference],
         ['Tenant', names.tenant(tenantId)],
         ['Proposed by', adjustment.proposedBy],
-        ['Proposed', time(adjustment.createdAt)],
+        ['Proposed', time(adjustment.createdAt, timeZone)],
         ['Decided by', adjustment.decidedBy],
-        ['Decided', timeOrNull(adjustment.decidedAt)],
+        ['Decided', timeOrNull(adjustment.decidedAt, timeZone)],
         ['Id', id],
       ],
       story,
+      timeZone,
       workflow: null,
     };
   },

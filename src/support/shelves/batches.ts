@@ -26,6 +26,7 @@ export const batchShelf: Shelf<BonusBatch> = {
       reader.select(members, { id: [createdBy, ...(executedBy === null ? [] : [executedBy])] }),
       readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
     ]);
+    const timeZone = names.timeZone(tenantId);
     const nameOf = (wanted: string | null): string | null =>
       wanted === null ? null : `${people.find((one) => one.id === wanted)?.name ?? wanted} (member of the tenant)`;
     const steps: readonly (readonly [string, StoryLine['at'] | null, string | null])[] = [
@@ -64,17 +65,18 @@ export const batchShelf: Shelf<BonusBatch> = {
         ['From', html`<a href="${pathOf('accounts', from)}">${names.account(from)}</a>`],
         ['Description', batch.description],
         ['Tenant', names.tenant(tenantId)],
-        ['Uploaded', time(batch.createdAt)],
-        ['Canceled', timeOrNull(batch.canceledAt)],
+        ['Uploaded', time(batch.createdAt, timeZone)],
+        ['Canceled', timeOrNull(batch.canceledAt, timeZone)],
         ['Rejected because', batch.rejectionCode],
         ['Id', id],
       ],
       more: failedRows(failed, batch.rowsFailed),
       // Its bonuses are posted one by one under their own ids, so no entries are listed for the batch.
       story: await readStory(reader, {
-        ...{ id, tenantId, accountIds: [], lines },
+        ...{ id, tenantId, timeZone, accountIds: [], lines },
         instants: [batch.createdAt, batch.validatedAt, batch.finishedAt],
       }),
+      timeZone,
       workflow: workflowLink(site, batchWorkflowId(id)),
     };
   },

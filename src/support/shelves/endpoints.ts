@@ -1,11 +1,11 @@
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
-import { tenants } from '../../db/entities/parties.js';
 import { describe } from '../../webhooks/operating.js';
 import { readDeliveries, type ShownDelivery } from '../../webhooks/reading.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { ENDPOINT_ACTS } from '../acts/controls.js';
 import { type Content, html } from '../html.js';
 import { cards, facts, section, tag, time, timeOrNull } from '../pages/layout.js';
+import { namesOf } from '../reading/names.js';
 import { attemptLines, readActs } from '../reading/story.js';
 import { type Shelf, workflowLink } from './shelf.js';
 
@@ -19,11 +19,12 @@ export const endpointShelf: Shelf<WebhookEndpoint> = {
   async show(site, endpoint) {
     const { reader } = site.database;
     const { id, tenantId, url, pausedAt, lostFrom, lostTo } = endpoint;
-    const [described, tenant, { items }, acts] = await Promise.all([
-      describe(reader, id, site.clock()),
-      reader.find(tenants, { id: tenantId }),
+    const names = await namesOf(reader, [endpoint]);
+    const timeZone = names.timeZone(tenantId);
+    const [described, { items }, acts] = await Promise.all([
+      describe(reader, id, site.clock(), timeZone),
       readDeliveries(reader, id, null, SHOWN_DELIVERIES),
-      readActs(reader, id),
+      readActs(reader, id, timeZone),
     ]);
     const tried = items.flatMap(({ delivery, attempts }) => attemptLines({ url: '', delivery, attempts }));
     return {
@@ -33,24 +34,25 @@ export const endpointShelf: Shelf<WebhookEndpoint> = {
         ['Disabled', endpoint.disabledReason?.replaceAll('_', ' ') ?? null],
         ['Waits for', described.text],
         ['Paused by', endpoint.pausedBy],
-        ['Failing since', timeOrNull(endpoint.failingSince)],
+        ['Failing since', timeOrNull(endpoint.failingSince, timeZone)],
         ['Failures in a row', endpoint.failuresInRow === 0 ? null : endpoint.failuresInRow],
-        ['Last success', timeOrNull(endpoint.lastSuccessAt)],
-        ['Next probe', timeOrNull(endpoint.probeAt)],
+        ['Last success', timeOrNull(endpoint.lastSuccessAt, timeZone)],
+        ['Next probe', timeOrNull(endpoint.probeAt, timeZone)],
         ['Events', described.types.join(', ')],
         ['Lost', lostFrom === null || lostTo === null ? null : `events ${lostFrom} to ${lostTo}`],
-        ['Tenant', tenant?.name ?? tenantId],
-        ['Registered', time(endpoint.createdAt)],
+        ['Tenant', names.tenant(tenantId)],
+        ['Registered', time(endpoint.createdAt, timeZone)],
         ['Id', id],
       ],
-      more: deliveryList(items),
+      more: deliveryList(items, timeZone),
       story: [...acts, ...tried].sort((one, other) => one.at - other.at),
+      timeZone,
       workflow: workflowLink(site, webhookWorkflowId(id)),
     };
   },
 };
 
-function deliveryList(items: readonly ShownDelivery[]): Content {
+function deliveryList(items: readonly ShownDelivery[], timeZone: string): Content {
   const shown = items.map(({ delivery, attempts }) => {
     const last = attempts.at(-1);
     return html`<h3>${delivery.eventType}</h3>
@@ -59,7 +61,7 @@ function deliveryList(items: readonly ShownDelivery[]): Content {
         ['Event', delivery.eventId],
         ['Attempts', attempts.length],
         ['Last answer', last === undefined ? null : (last.status ?? last.failure)],
-        ['Next attempt', timeOrNull(delivery.nextAttemptAt)],
+        ['Next attempt', timeOrNull(delivery.nextAttemptAt, timeZone)],
       ])}`;
   });
   return items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, cards(shown));

@@ -28,6 +28,7 @@ export const payoutShelf: Shelf<SeenPayout> = {
       namesOf(reader, [payout]),
       reader.find(members, { id: createdBy }),
     ]);
+    const timeZone = names.timeZone(tenantId);
     const asker = creator?.name ?? createdBy;
     const lines: readonly StoryLine[] = [
       { at: payout.createdAt, what: 'Asked for', by: `${asker} (member of the tenant)`, details: [] },
@@ -44,10 +45,10 @@ export const payoutShelf: Shelf<SeenPayout> = {
       facts: [
         ['Status', tag(payout.status)],
         ['Waits for', payoutWaitsFor(payout, site.clock())],
-        ['Stuck since', timeOrNull(payout.stuckSince)],
+        ['Stuck since', timeOrNull(payout.stuckSince, timeZone)],
         ['Stuck because', stuckText(payout)],
         ['Proposed', open === undefined ? null : resolutionLine(open)],
-        ['Expires', payout.status === 'pending_approval' ? timeOrNull(payout.approvalExpiresAt) : null],
+        ['Expires', payout.status === 'pending_approval' ? timeOrNull(payout.approvalExpiresAt, timeZone) : null],
         ['Amount', amount(payout)],
         ['Fee', payout.feeRaw === 0n ? null : formatAmount({ raw: payout.feeRaw, asset })],
         ['From', html`<a href="${pathOf('accounts', from)}">${names.account(from)}</a>`],
@@ -55,14 +56,15 @@ export const payoutShelf: Shelf<SeenPayout> = {
         ['Description', payout.description],
         ['Tenant', names.tenant(tenantId)],
         ['Asked for by', asker],
-        ['Asked for', time(payout.createdAt)],
+        ['Asked for', time(payout.createdAt, timeZone)],
         ['Rail', payout.rail],
         ["Rail's reference", payout.railReference],
         ['Ended because', rejection === null ? null : `${rejection}: ${payout.rejectionReason ?? 'no reason'}`],
         ['Failed because', failure === null ? null : `${failure}: ${payout.failureMessage ?? ''}`],
         ['Id', id],
       ],
-      story: await readStory(reader, { id, tenantId, accountIds, instants, lines }),
+      story: await readStory(reader, { id, tenantId, timeZone, accountIds, instants, lines }),
+      timeZone,
       workflow: workflowLink(site, payoutWorkflowId(id)),
     };
   },

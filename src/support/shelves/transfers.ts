@@ -3,6 +3,7 @@ import { type Transfer, transfers } from '../../db/entities/operations.js';
 import { approvalActs } from '../acts/approvals.js';
 import { html } from '../html.js';
 import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { namesOf } from '../reading/names.js';
 import { readStory } from '../reading/story.js';
 import { readTransferDetails } from '../reading/transfers.js';
 import { type Shelf, workflowLink } from './shelf.js';
@@ -20,10 +21,11 @@ export const transferShelf: Shelf<Transfer> = {
     const { reader } = site.database;
     const { id, tenantId, sourceAccountId: from, destinationAccountId: to, feeAccountId, createdAt, asset } = transfer;
     const accountIds = [from, to, ...(feeAccountId === null ? [] : [feeAccountId])];
+    const timeZone = (await namesOf(reader, [transfer])).timeZone(tenantId);
     const [details, story] = await Promise.all([
       readTransferDetails(reader, transfer, site.clock()),
       readStory(reader, {
-        ...{ id, tenantId, accountIds, instants: [createdAt, transfer.approvalExpiresAt] },
+        ...{ id, tenantId, timeZone, accountIds, instants: [createdAt, transfer.approvalExpiresAt] },
         lines: [],
       }),
     ]);
@@ -34,7 +36,7 @@ export const transferShelf: Shelf<Transfer> = {
       facts: [
         ['Status', tag(transfer.status)],
         ['Waits for', details.waitsFor],
-        ['Expires', transfer.status === 'pending_approval' ? timeOrNull(transfer.approvalExpiresAt) : null],
+        ['Expires', transfer.status === 'pending_approval' ? timeOrNull(transfer.approvalExpiresAt, timeZone) : null],
         ['Amount', amount(transfer)],
         ['Fee', transfer.feeRaw === 0n ? null : formatAmount({ raw: transfer.feeRaw, asset })],
         ['From', html`<a href="${pathOf('accounts', from)}">${details.source}</a>`],
@@ -42,13 +44,14 @@ export const transferShelf: Shelf<Transfer> = {
         ['Description', transfer.description],
         ['Tenant', details.tenant],
         ['Asked for by', details.createdBy],
-        ['Asked for', time(createdAt)],
+        ['Asked for', time(createdAt, timeZone)],
         ['Approved by', details.approvals.length === 0 ? null : details.approvals.map(({ by }) => by).join('; ')],
         ['Ended because', code === null ? null : `${code}${reason === null ? '' : `: ${reason}`}`],
         ['Temporal', details.outbox.length === 0 ? null : 'has yet to be told; it is tried again and again'],
         ['Id', id],
       ],
       story: [asked, ...story],
+      timeZone,
       workflow: workflowLink(site, details.workflowId),
     };
   },

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { ASSETS, formatAmount } from '../../src/core/amount.js';
+import { idOf, newId, type Uuid } from '../../src/core/ids.js';
+import { proposeAdjustment } from '../../src/funding/adjustments.js';
+import { MAX_PAGES } from '../../src/support/pages/waiting.js';
+import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
+import { BatchWorld, payroll } from '../batches/support.js';
+import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { idLiteral, LEAST, openBank, text } from '../support/bank.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { openGuarded } from '../support/guarded.js';
+import { proven } from '../support/staff.js';
+import { register } from '../webhooks/support.js';
+import { type Answer, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+
+const COUNTS = [0, 1, 26, 1_000] as const;
+const PAGE = 25;
+/** Ends and begins with what an attribute without quotes would look like. */
+const AWKWARD = '=a"b=\'c&d<e>=';
+const DAY = '2026-11-20';
+const NOON = Date.parse(`${DAY}T17:00:00Z`);
+
+/** Each list of the desk: its table, the first part of its pages' paths, and its first row. */
+interface Listed {
+  readonly table: string;
+  readonly path: string;
+  readonly first: Uuid;
+  readonly changes?: Readonly<Record<string, string>>;
+}
+
+describe('every page of the support desk', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let desk: TestDesk;
+  let maria: Visitor;
+  let lists: Readonly<Record<WaitingKind, Listed>>;
+  /** The account, batch and endpoint whose pages have lists of their own. */
+  let owners: { readonly account: Uuid; readonly batch: Uuid; readonly endpoint: Uuid };
+  const made = new Map<WaitingKind, Uuid[]>(WAITING_KINDS.map((kind) => [kind, []]));
+
+  before(async () => {
+    // A database of its own, because the auditor would report the copied rows.
+    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
+    db = await freshDatabase(admin, `money_every_page_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    api = await startTestApi(db);
+    desk = await startTestDesk(db);
+    maria = await desk.staffed('maria');
+  });
+  after(async () => {
+    await desk.stop();
+    await api.stop();
+    await db.remove();
+  });
+
+  /** One row of each list, made by the service. */
+  async function makeFirst(): Promise<void> {
+    const by = proven(await desk.hire('leo'), 'support');
+    const own = await openGuarded(api);
+    const transfer = text((await own.pend({ description: AWKWARD })).id) as Uuid;
+    const paying = await openPayoutBank(api);
+    const stuck = await paying.pay('03', { description: AWKWARD });
+    await submitAndRaise(db, stuck);
+    await paying.guard();
+    const payout = await paying.pend();
+    const { id: account, tenantId } = own.guarded;
+    const { resource } = await proposeAdjustment(desk.core, {
+      ...{ tenantId, accountId: account, direction: 'in', amount: { raw: LEAST, asset: 'COPM' } },
+      ...{ reference: 'case-118', reason: AWKWARD, by },
+    });
+    const world = await BatchWorld.open(db);
+    await world.account({ alias: '$ana' });
+    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+    const batch = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    const endpoint = text((await register(own.bank, ['transfer.completed'])).id) as Uuid;
+    await db.sql(`UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='maria', url='https://a.example/?b='`);
+    await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='refused', message='a='`);
+    await db.sql(
+      `INSERT INTO webhook_deliveries (endpoint_id, id, event_id, event_type, sequence, cause, round, state, steps, created_at, finished_at)
+       VALUES (${idLiteral(endpoint)}, ${idLiteral(newId())}, ${idLiteral(newId())}, 'transfer.completed', 1, 'event', 1, 'failed', 1, NOW(3), NOW(3))`,
+    );
+    owners = { account, batch: batch.id, endpoint };
+    lists = {
+      transfers: { table: 'transfers', path: 'transfers', first: transfer },
+      payouts: { table: 'payouts', path: 'payouts', first: payout },
+      stuck: { table: 'payouts', path: 'payouts', first: stuck },
+      batches: { table: 'bonus_batches', path: 'batches', first: batch.id },
+      endpoints: { table: 'webhook_endpoints', path: 'endpoints', first: endpoint },
+      adjustments: {
+        ...{ table: 'adjustments', path: 'adjustments', first: resource.id },
+        changes: { reference: 'HEX(copy.id)' },
+      },
+    };
+    for (const kind of WAITING_KINDS) made.get(kind)?.push(lists[kind].first);
+  }
+
+  /** Copies the row that `where` names for each of these ids, with other values for some columns. */
+  async function copy(
+    table: string,
+    where: string,
+    ids: readonly Uuid[],
+    changes: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const found = await db.sql(
+      `SELECT column_name AS name FROM information_schema.columns WHERE table_schema='${db.name}' AND table_name='${table}'`,
+    );
+    const names = found.map(({ name }) => text(name));
+    const values = names.map((name) => changes[name] ?? `t.${name}`);
+    const hex = JSON.stringify(ids.map((id) => id.replaceAll('-', '')));
+    await db.sql(
+      `INSERT INTO ${table} (${names.join(',')}) SELECT ${values.join(',')} FROM ${table} t
+       JOIN (SELECT n, UNHEX(hex) AS id FROM JSON_TABLE('${hex}', '$[*]'
+         COLUMNS (n FOR ORDINALITY, hex CHAR(32) PATH '$')) listed) copy WHERE ${where}`,
+    );
+  }
+
+  /** Fills every list, and the lists on the pages of single resources, up to this number of rows. */
+  async function fill(count: number): Promise<void> {
+    if (count === 0) return;
+    if (made.get('transfers')?.length === 0) await makeFirst();
+    const before = made.get('transfers')?.length ?? 0;
+    const newIds = (): Uuid[] =>
+      Array.from({ length: count - before }, (_, n) => idOf(NOON + before + n, randomBytes(16)));
+    if (count === before) return;
+    for (const kind of WAITING_KINDS) {
+      const { table, first, changes = {} } = lists[kind];
+      const ids = newIds();
+      await copy(table, `t.id=${idLiteral(first)}`, ids, { id: 'copy.id', ...changes });
+      if (kind === 'transfers')
+        await copy('holds', `t.resource_id=${idLiteral(first)}`, ids, { resource_id: 'copy.id' });
+      made.get(kind)?.push(...ids);
+    }
+    const { account, batch, endpoint } = owners;
+    const next = `copy.n+${before}`;
+    await copy(
+      'bonus_batch_rows',
+      `t.batch_id=${idLiteral(batch)} AND t.number=(SELECT MIN(number) FROM bonus_batch_rows)`,
+      newIds(),
+      {
+        ...{ id: 'copy.id', number: `t.number+${next}` },
+      },
+    );
+    await copy('entries', `t.account_id=${idLiteral(account)} AND t.seq=1`, newIds(), {
+      id: 'copy.id',
+      seq: `t.seq+${next}`,
+    });
+    await copy('webhook_deliveries', `t.endpoint_id=${idLiteral(endpoint)} AND t.round=1`, newIds(), {
+      ...{ id: 'copy.id', round: `t.round+${next}` },
+    });
+  }
+
+  async function page(path: string, status = 200): Promise<Answer> {
+    const answer = await maria.get(path);
+    assert.equal(answer.status, status, `${path}: ${answer.text}`);
+    assert.doesNotMatch(answer.text, /undefined|\[object|NaN/, path);
+    return answer;
+  }
+
+  const linked = (answer: Answer, path: string): string[] =>
+    Array.from(answer.text.matchAll(new RegExp(`<h3><a href="/${path}/([^"]+)"`, 'g')), ([, id = '']) => id);
+
+  async function assertListed(kind: WaitingKind): Promise<void> {
+    const all = made.get(kind) ?? [];
+    const last = Math.max(1, Math.ceil(all.length / PAGE));
+    const seen: string[] = [];
+    for (let number = 1; number <= last; number += 1) {
+      const answer = await page(`/waiting/${kind}?page=${number}`);
+      seen.push(...(all.length === 0 ? [] : linked(answer, lists[kind].path)));
+      assert.equal(
+        answer.text.includes(`href="/waiting/${kind}?page=${number + 1}"`),
+        number < last,
+        `${kind}, page ${number} of ${last}`,
+      );
+      assert.equal(
+        answer.text.includes(`href="/waiting/${kind}?page=${number - 1}"`),
+        number > 1,
+        `${kind}, page ${number}`,
+      );
+    }
+    assert.deepEqual(seen.sort(), [...all].sort(), kind);
+    if (last < MAX_PAGES) assert.match((await page(`/waiting/${kind}?page=${last + 1}`)).text, /There are none here/);
+    for (const wrong of ['0', '-1', String(MAX_PAGES + 1), '1.5', 'x=', ''])
+      await page(`/waiting/${kind}?page=${wrong}`, 404);
+  }
+
+  /** Follows a search to its end. */
+  async function found(query: string, path: string): Promise<string[]> {
+    const ids = new Set<string>();
+    for (let next: string | undefined = `/search?${query}`; next !== undefined;) {
+      const answer = await page(next);
+      for (const id of linked(answer, path)) ids.add(id);
+      next = /href="(\/search\?[^"]*)"/.exec(answer.text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    return [...ids].sort();
+  }
+
+  for (const count of COUNTS) {
+    it(`is shown with lists of ${count} items, on every page of every list`, async () => {
+      await fill(count);
+      await page('/');
+      for (const kind of WAITING_KINDS) await assertListed(kind);
+      if (count === 0) return;
+      const { account, batch, endpoint } = owners;
+      for (const path of [`/accounts/${account}`, `/batches/${batch}`, `/endpoints/${endpoint}`]) await page(path);
+      for (const kind of WAITING_KINDS) {
+        const ids = made.get(kind) ?? [];
+        for (const id of [ids.at(0), ids.at(-1)]) await page(`/${lists[kind].path}/${id}`);
+      }
+    });
+
+    it(`finds ${count} items by every filter of the search`, async () => {
+      await fill(count);
+      const copies = (made.get('transfers') ?? []).slice(1);
+      assert.deepEqual(await found(`day=${DAY}`, 'transfers'), [...copies].sort());
+      const first = lists === undefined ? newId() : lists.transfers.first;
+      for (const asset of ASSETS)
+        for (const amount of ['', '1.00', '1000.00', '1,000', '1,000.00', `1,000.00 ${asset}`, '12=', '='])
+          await page(`/search?${new URLSearchParams({ day: DAY, amount, asset }).toString()}`);
+      for (const wanted of [first, newId(), '$ana', '+573001112233', 'case-118', AWKWARD])
+        await page(`/search?${new URLSearchParams({ text: wanted }).toString()}`);
+      for (const day of ['', 'x=', '2026-02-30', '2026-1-1'])
+        await page(`/search?${new URLSearchParams({ day, amount: '1' }).toString()}`);
+      for (const from of ['', 'x=', `${DAY}T12:00:00Z`, '2020-01-01T00:00:00Z'])
+        await page(`/search?${new URLSearchParams({ day: DAY, from }).toString()}`);
+    });
+  }
+
+  it('finds an amount as it is printed, on the day of each tenant, and shows its times in that zone', async () => {
+    await fill(1);
+    const far = (await openBank(api, { timeZone: 'Pacific/Kiritimati' })).tenant.tenant.id;
+    const at = '2026-11-18T23:00:00.000Z';
+    const [near, distant] = [idOf(Date.parse(at), randomBytes(16)), idOf(Date.parse(at), randomBytes(16))];
+    const changes = { id: 'copy.id', created_at: `'${at.slice(0, -1).replace('T', ' ')}'`, raw: '2500000' };
+    const first = `t.id=${idLiteral(lists.transfers.first)}`;
+    await copy('transfers', first, [near], changes);
+    await copy('transfers', first, [distant], { ...changes, tenant_id: idLiteral(far) });
+    for (const [day, id, shown] of [
+      ['2026-11-18', near, '2026-11-18 18:00:00 UTC-05:00'],
+      ['2026-11-19', distant, '2026-11-19 13:00:00 UTC+14:00'],
+    ] as const) {
+      const printed = formatAmount({ raw: 2_500_000n, asset: 'COPM' });
+      for (const amount of ['25,000.00', printed, '25000']) {
+        const answer = await page(`/search?${new URLSearchParams({ day, amount }).toString()}`);
+        assert.deepEqual(linked(answer, 'transfers'), [id], `${day} ${amount}`);
+        assert(answer.text.includes(printed) && answer.text.includes(shown), answer.text);
+      }
+      const { text: own } = await page(`/transfers/${id}`);
+      assert(own.includes(shown) && !own.includes('UTC+00:00'), own);
+    }
+    assert.match((await page('/search')).text, /<input name="day" type="date"/);
+  });
+});
