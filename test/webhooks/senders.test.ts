@@ -15,7 +15,7 @@ import { Senders } from '../../src/webhooks/senders/senders.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
-import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
+import { answeredWith, failedWith, FakeReceiver, Gate } from '../support/receiver.js';
 import { addStaff, proven } from '../support/staff.js';
 import {
   deliveriesOf,
@@ -370,6 +370,26 @@ describe('the senders of a worker', () => {
     gate.open(200);
     receiver.reply = () => 200;
     await until('the others have theirs', () => failing.every((one) => arrivedAt(one).length === 1));
+  });
+
+  it('reach healthy endpoints while any number of endpoints answer with 200, but slowly', async () => {
+    const [own, ...slow] = await Promise.all(Array.from({ length: 7 }, () => hooked(api)));
+    assert(own !== undefined);
+    receiver.reply = ({ url }) => (url === own.url ? 200 : answeredWith(200, { durationMs: 900 }));
+    begin(2);
+    await Promise.all(slow.map((one) => emit(api, one, 1)));
+    await until('each was slow once', () => slow.every((one) => arrivedAt(one).length === 1));
+    await Promise.all(slow.map(untilLeft));
+    const gate = new Gate();
+    receiver.reply = ({ url }) => (url === own.url ? 200 : gate.reply());
+    await Promise.all(slow.map((one) => emit(api, one, 1)));
+    await until('they hang in every slot that they may take', () => slow.flatMap(arrivedAt).length === slow.length + 2);
+    await emit(api, own, 1);
+    await until('the healthy one has its event', () => arrivedAt(own).length === 1);
+    assert.equal(slow.flatMap(arrivedAt).length, slow.length + 2);
+    receiver.reply = () => 200;
+    gate.open(200);
+    await until('the others have theirs', () => slow.every((one) => arrivedAt(one).length === 2));
   });
 
   it('send new events though something is always due: by turns, however few slots there are', async () => {

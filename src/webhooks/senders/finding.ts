@@ -78,7 +78,7 @@ export async function endpointsWithNews(
   return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
 }
 
-/** How many more healthy endpoints may begin, and how many whose last attempt failed. */
+/** How many more healthy endpoints may begin, and how many whose last attempt failed or was slow. */
 export interface Room {
   readonly well: number;
   readonly failing: number;

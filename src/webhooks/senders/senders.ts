@@ -3,6 +3,7 @@ import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { Pause } from '../../core/pause.js';
+import { Recent } from '../../core/recent.js';
 import { transact } from '../../db/transact.js';
 import { DrainRun } from '../drain/drain-run.js';
 import type { EndpointState } from '../drain/lease.js';
@@ -10,6 +11,7 @@ import { isOfOne } from '../drain/runs-database.js';
 import type { Wanted } from '../drain/near.js';
 import type { Random } from '../drain/types.js';
 import type { WebhookDeps } from '../deps.js';
+import { PROMPT_MS } from '../rules.js';
 import { Choice } from './choice.js';
 import { claim, type Claimed } from './claiming.js';
 import { type Candidate, endpointsDue, endpointsWithNews, makeDue, type Room } from './finding.js';
@@ -27,6 +29,9 @@ const FOUND_AT_ONCE = 512;
 /** Tenants per look for endpoints that are behind. Each tenant has a limited number of endpoints. */
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
+/** For how many slow endpoints, and for how long, a process remembers that they are slow. */
+const MAX_SLOW = 10_000;
+const SLOW_FOR_MS = 3_600_000;
 
 /** Shared by all flights: creating a reason for each would cost more than ending it. */
 const FLIGHT_OVER = new Error('the flight is over');
@@ -47,6 +52,9 @@ export class Senders {
   /** Endpoints that this process is sending to. */
   private readonly own = new Set<Uuid>();
   private readonly running = new Set<Promise<void>>();
+  /** Endpoints whose last attempt by this process took `PROMPT_MS` or longer, with any result. */
+  private readonly slow = new Recent<true>(MAX_SLOW, SLOW_FOR_MS);
+  private readonly deps: WebhookDeps;
   private isDueFirst = false;
   private lookedForDueAt = Number.NEGATIVE_INFINITY;
   /** An endpoint was left for which more has come. */
@@ -58,11 +66,19 @@ export class Senders {
 
   /** `slots`: endpoints at a time, and as many slow ones again. */
   constructor(
-    private readonly deps: WebhookDeps,
+    deps: WebhookDeps,
     slots: number,
     private readonly random: Random = Math.random,
     pauses = PAUSES,
   ) {
+    const { observer } = deps;
+    const attempted: typeof observer.attempted = (attempt) => {
+      const { endpointId } = attempt.delivery;
+      if (attempt.result.durationMs < PROMPT_MS) this.slow.delete(endpointId);
+      else this.slow.set(endpointId, true, performance.now());
+      observer.attempted(attempt);
+    };
+    this.deps = { ...deps, observer: { ...observer, attempted } };
     setMaxListeners(0, this.stopping.signal);
     this.slots = new Slots(slots);
     this.pace = new Pace(pauses);
@@ -105,7 +121,7 @@ export class Senders {
     if (room.well === 0) return { isBusy: false, lookedMs: 0 };
     const now = clock();
     const [tenantIds, due] = await Promise.all([this.news.look(database.reader, now), this.due(now, room)]);
-    const choice = new Choice(room);
+    const choice = new Choice(room, (id) => this.isSlow(id));
     // They take turns, so that neither takes all the room forever.
     this.isDueFirst = !this.isDueFirst;
     try {
@@ -127,9 +143,14 @@ export class Senders {
   private async due(now: Instant, room: Room): Promise<readonly Candidate[]> {
     const began = performance.now();
     if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
-    const due = await endpointsDue(this.deps.database.reader, now, room);
+    // The query cannot tell slow endpoints from healthy ones, so the limit leaves room for both.
+    const due = await endpointsDue(this.deps.database.reader, now, { ...room, well: room.well + this.slow.size });
     if (due.length === 0) this.lookedForDueAt = began;
     return due;
+  }
+
+  private isSlow(id: Uuid): boolean {
+    return this.slow.get(id, performance.now()) === true;
   }
 
   private room(): Room {
@@ -210,7 +231,7 @@ export class Senders {
   /** Returns the log's last event when the endpoint was left; null: look again. */
   private async send(state: EndpointState, wanted: Wanted | undefined): Promise<bigint | null> {
     const slot = this.slots.enter();
-    if (state.endpoint.failuresInRow > 0) slot.takesLong();
+    if (state.endpoint.failuresInRow > 0 || this.isSlow(state.endpoint.id)) slot.takesLong();
     this.deps.observer.sending(...this.slots.taken);
     try {
       return await (wanted === undefined ? this.drain(state, slot) : this.fly(wanted, slot));

@@ -1,7 +1,6 @@
 /**
- * The endpoints that a process's senders may be sending to. An endpoint begins in a short slot; if it takes longer, or
- * failed last, it moves to a long one if there is room, so that hanging endpoints leave the short ones to others. A
- * tenant's share is its 16 endpoints.
+ * The endpoints that a process's senders may be sending to. An endpoint begins in a short slot. If it takes longer,
+ * failed last or was slow last, it moves to a long one if there is room. A tenant's share is its 16 endpoints.
  */
 export class Slots {
   private short = 0;
