@@ -48,7 +48,7 @@ const TIMEOUT_MS = 4_000;
 /**
  * Registers an endpoint, at most once per key. Refusals are returned as answers: too_many_endpoints,
  * idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws ApiError invalid_field (the host),
- * not_found (it has been deleted since), authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
+ * authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
  */
 export async function register(
   deps: WebhookDeps,
@@ -60,28 +60,35 @@ export async function register(
   const { tenantId } = caller;
   const request = { ...idempotency, tenantId, resourceType: 'webhook_endpoint', table: webhookEndpoints } as const;
   const known = await findAnswer(database.lookup, request);
-  if (known !== null) return registration(database.lookup, known);
+  if (known !== null) return registration(database.lookup, known, wanted);
   // DNS is not queried for a caller who may not register.
   await assertManager(database.lookup, caller);
   const checked = assertUrl(await sending.checkUrl(wanted.url));
   const draft = draftEndpoint(deps, caller, { ...wanted, url: checked.url }, sending.signing.newSecret());
   const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) => write(transaction, caller, draft));
-  if (answer.replayed || !answer.outcome.done) return registration(database.lookup, answer);
+  if (answer.replayed || !answer.outcome.done) return registration(database.lookup, answer, wanted);
   deps.notifier.notify(draft.notice);
   const { types, secret } = draft;
   return { outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } }, replayed: false };
 }
 
-/** The key's earlier result. Throws not_found for an endpoint that has been deleted since. */
-async function registration(reader: Reader, answer: Answer<WebhookEndpoint>): Promise<Answer<RegisteredEndpoint>> {
-  const { outcome, replayed } = answer;
+/** The key's earlier result: the endpoint as it is now, or as it was registered if it has been deleted since. */
+async function registration(
+  reader: Reader,
+  { outcome, replayed }: Answer<WebhookEndpoint>,
+  wanted: WantedEndpoint,
+): Promise<Answer<RegisteredEndpoint>> {
   if (!outcome.done) return { outcome, replayed };
-  if (outcome.resource.status === 'deleted') throw new ApiError(GONE);
-  const registered = await withTypes(reader, outcome.resource);
-  return { outcome: { done: true, resource: { ...registered, secret: null } }, replayed };
+  const { resource } = outcome;
+  const shown = resource.status === 'deleted' ? asRegistered(resource, wanted) : await withTypes(reader, resource);
+  return { outcome: { done: true, resource: { ...shown, secret: null } }, replayed };
 }
 
-const GONE: Refusal = { code: 'not_found', message: 'the endpoint that this key registered has been deleted' };
+/** `wanted` is what was registered: a replay has the same body. */
+function asRegistered(endpoint: WebhookEndpoint, { url, types }: WantedEndpoint): ShownEndpoint {
+  const fresh = { status: 'enabled', disabledReason: null, lastSuccessAt: null, lostFrom: null, lostTo: null } as const;
+  return { endpoint: { ...endpoint, ...fresh, url: new URL(url).href }, types };
+}
 
 /** Throws invalid_field for an address that gets no deliveries. */
 export function assertUrl<T>(read: ({ readonly ok: true } & T) | { readonly ok: false; readonly reason: string }): T {

@@ -142,7 +142,7 @@ describe('webhook endpoints', () => {
       receiver.refused.delete(new URL(body.url).hostname);
       answered(await post({ ...body, events: ['payout.failed'] }, key), 409, 'idempotency_key_reused');
       answered(await bank.request('DELETE', path), 204);
-      answered(await post(body, key), 404, 'not_found');
+      assert.deepEqual(answered(await post(body, key), 200).json, first);
       assert.deepEqual(await walk(bank, PATH), []);
     });
 
@@ -217,6 +217,20 @@ describe('webhook endpoints', () => {
       ['POST', '/recover', { since: new Date().toISOString() }],
     ] as const)
       answered(await bank.request(method, path + suffix, { body }), 404, 'not_found');
+  });
+
+  it('that are deleted are shown as registered, without the secret, when their registration is repeated', async () => {
+    const [body, key] = [{ url: newUrl(), events: ['account.verified', 'payout.failed'] }, randomUUID()];
+    const { secret: _, ...registered } = answered(await post(body, key), 201).json;
+    const path = `${PATH}/${text(registered.id)}`;
+    const change = { url: newUrl(), events: ['payout.failed'], status: 'disabled' };
+    answered(await bank.request('PATCH', path, { body: change }), 200);
+    answered(await bank.request('DELETE', path), 204);
+    const again = answered(await post(body, key), 200);
+    assert.deepEqual(again.json, registered);
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+    assert.deepEqual(await walk(bank, PATH), []);
+    answered(await bank.request('GET', path), 404, 'not_found');
   });
 
   it('are changed as the body says; what it does not name stays', async () => {
