@@ -7,7 +7,7 @@ import { type AddressRange, admitsAddress, parseRanges } from '../core/address-r
 import { Recent } from '../core/recent.js';
 import { hashOfToken, keyIdOf } from './token-format.js';
 
-/** Counted from when the read was sent. Including the time of a request, a revocation is complete within a second. */
+/** Counted from when the read was sent. Including the time of a request, a revocation takes effect within 5 s. */
 const MAX_AGE_MS = 500;
 const MAX_KNOWN = 20_000;
 /** Separate from the known ones, so that a flood of invented tokens does not evict real ones. */

@@ -29,7 +29,7 @@ export interface PipelineDeps {
   readonly ledgerTimeoutMs: number;
 }
 
-/** Short enough that a revocation is complete within a second. */
+/** With the age of a cached token and the wait for the ledger, a revocation takes effect within 5 s. */
 const SLOW_BODY_MS = 250;
 
 type Params = Readonly<Record<string, string>>;

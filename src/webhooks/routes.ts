@@ -73,10 +73,10 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
     body(registerEndpointBody(deps.sending.parseUrl)),
     answers({ 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema }),
     shows({ 200: exampleOf(EndpointSchema) }),
-    refuses('not_found', 'too_many_endpoints'),
+    refuses('too_many_endpoints'),
     summary(
       'Register a webhook endpoint',
-      'It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it, and a lost secret must be rotated. At most 16 per tenant.',
+      'It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.',
     ),
     async ({ caller, body: wanted, idempotency, version }) => {
       const described = { url: wanted.url, types: wanted.events, apiVersion: version };
@@ -156,7 +156,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     answers({ 200: RotatedEndpointSchema }),
     summary(
       'Rotate the signing secret',
-      'The new secret signs from now on, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.',
+      'The new secret signs within 5 seconds, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.',
     ),
     async (request) => {
       const { endpoint, secret } = await rotateSecret(deps, request.caller, pathId(request, 'id'));

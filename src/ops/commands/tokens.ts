@@ -61,7 +61,7 @@ const listCommand = query({
 
 const revokeCommand = command({
   usage: 'revoke [key-id]',
-  summary: 'revoke a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
+  summary: 'revoke a token for ever, within 5 seconds; the key id is its third part: svc_live_<key id>_…',
   examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
   input: z.object({
     keyId: optionalText,

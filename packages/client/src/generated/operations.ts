@@ -616,7 +616,7 @@ export class Operations extends Calls {
 
   /**
    * Register a webhook endpoint.
-   * It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it, and a lost secret must be rotated. At most 16 per tenant.
+   * It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   createWebhookEndpoint(
@@ -707,7 +707,7 @@ export class Operations extends Calls {
 
   /**
    * Rotate the signing secret.
-   * The new secret signs from now on, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.
+   * The new secret signs within 5 seconds, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   rotateWebhookSecret(
