@@ -5,7 +5,9 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
+import { localTime } from '../../src/core/calendar.js';
 import { asUuid } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
 import { actField } from '../../src/support/acts/act.js';
 import { formToken } from '../../src/support/forms.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
@@ -253,7 +255,7 @@ describe('at the support desk', () => {
     const transfer = await own.pend({ raw: 1_234_567n }, { key });
     const id = text(transfer.id);
     const account = await own.account({ alias: '$customer' });
-    const day = text(transfer.created_at).slice(0, 10);
+    const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(0, 10);
     const found = async (query: Record<string, string>): Promise<string> =>
       (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
     for (const query of [{ text: id }, { text: key }, { day, amount: '12345.67', asset: 'COPM' }])
@@ -261,9 +263,9 @@ describe('at the support desk', () => {
     assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
     assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
     const request = answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
-    assert.match(await found({ text: request }), /the request came/);
+    assert.match(await found({ text: request }), /the request arrived at/);
     assert.match(await found({ text: 'nothing has this' }), /Not looked through/);
-    assert.match(await found({ amount: '1.00' }), /looked for on a day/);
-    assert.match(await found({ day: '2026-02-30' }), /looked for on a day/);
+    assert.match(await found({ amount: '1.00' }), /Choose the day/);
+    assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
   });
 });

@@ -68,7 +68,7 @@ async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
   if (wanted.text.length > MAX_TEXT) return notice('bad', `Nothing has a name of more than ${MAX_TEXT} characters.`);
   if (wanted.text !== '') return byText(reader, wanted.text);
   const windows = await windowsOf(reader, wanted.day);
-  if (windows.length === 0) return notice('bad', 'Choose the day on which to search for the amount.');
+  if (windows.length === 0) return notice('bad', 'Choose the day on which to search.');
   const asset: Asset = isAsset(wanted.asset) ? wanted.asset : ASSETS[0];
   const amount = wanted.amount === '' ? null : parsePrinted(wanted.amount, asset);
   if (wanted.amount !== '' && amount === null)
