@@ -74,7 +74,7 @@ export async function waitingPage(reader: Reader, kind: WaitingKind, number: num
   const before = number > 1 ? html`<a rel="prev" href="/waiting/${kind}?page=${number - 1}">Earlier page</a>` : '';
   const after = hasMore ? html`<a rel="next" href="/waiting/${kind}?page=${number + 1}">Next page</a>` : '';
   const content = html`<h2>${countText(count)} in all</h2>
-    <p class="soft">What has waited longest, or runs out first, stands first.</p>
+    <p class="soft">Oldest first; items about to expire come first.</p>
     ${items.length === 0 ? html`<p>There are none here.</p>` : cards(items)}
     <nav class="pages" aria-label="Pages">${before}${after}</nav>`;
   return { title: TITLES[kind].title, content };
@@ -160,10 +160,15 @@ function approvalFacts(row: Transfer | Payout, names: Names): readonly Fact[] {
   ];
 }
 
+export function batchTitle({ status, rowCount }: BonusBatch): string {
+  if (status === 'validating') return 'Batch of bonuses that are being checked';
+  return `Batch of ${rowCount} ${rowCount === 1 ? 'bonus' : 'bonuses'}`;
+}
+
 export function batchCard(batch: BonusBatch, names: Names): Html {
-  const { id, asset, totalRaw: raw, rowCount, rowsPaid, rowsFailed } = batch;
-  const sum = asset === null ? '' : ` of ${formatAmount({ raw, asset })}`;
-  return card(pathOf('batches', id), `${rowCount} bonuses${sum} from ${names.account(batch.sourceAccountId)}`, [
+  const { id, asset, totalRaw: raw, rowsPaid, rowsFailed } = batch;
+  const sum = asset === null ? '' : `, ${formatAmount({ raw, asset })},`;
+  return card(pathOf('batches', id), `${batchTitle(batch)}${sum} from ${names.account(batch.sourceAccountId)}`, [
     ['Tenant', names.tenant(batch.tenantId)],
     ['Status', [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : '']],
     ['Uploaded', time(batch.createdAt, names.timeZone(batch.tenantId))],

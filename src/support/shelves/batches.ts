@@ -6,6 +6,7 @@ import { isAccepted, isPaused, pendingRows } from '../../batches/rules.js';
 import { batchWorkflowId } from '../../temporal/contracts.js';
 import { BATCH_ACTS } from '../acts/controls.js';
 import { cards, facts, pathOf, section, tag, time, timeOrNull } from '../pages/layout.js';
+import { batchTitle } from '../pages/waiting.js';
 import { type Content, html } from '../html.js';
 import { readStory, type StoryLine } from '../reading/story.js';
 import { namesOf } from '../reading/names.js';
@@ -38,7 +39,7 @@ export const batchShelf: Shelf<BonusBatch> = {
     const lines = steps.flatMap(([what, at, by]) => (at === null ? [] : [{ at, what, by, details: [] }]));
     const sum = (raw: bigint): string | null => (asset === null ? null : formatAmount({ raw, asset }));
     return {
-      title: `Batch of ${batch.rowCount} bonuses`,
+      title: batchTitle(batch),
       facts: [
         ['Status', [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : '']],
         ['Paused because', batch.pauseReason],
