@@ -42,6 +42,7 @@ ul.plain li { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: minmax(7rem, 12rem) 1fr; gap: 0.35rem 1rem; margin: 0; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
+dd p { margin: 0; }
 ol.story > li { border-left: 3px solid var(--line); padding: 0.1rem 0 0.1rem 0.9rem; }
 ol.story time { color: var(--soft); font-size: 0.9rem; display: block; }
 .tag { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 0.6rem; font-size: 0.9rem; }

@@ -373,20 +373,18 @@ describe('the senders of a worker', () => {
   });
 
   it('reach healthy endpoints while any number of endpoints answer with 200, but slowly', async () => {
-    const [own, ...slow] = await Promise.all(Array.from({ length: 7 }, () => hooked(api)));
+    const [gate, [own, ...slow]] = [new Gate(), await Promise.all(Array.from({ length: 7 }, () => hooked(api)))];
     assert(own !== undefined);
     receiver.reply = ({ url }) => (url === own.url ? 200 : answeredWith(200, { durationMs: 900 }));
     begin(2);
     await Promise.all(slow.map((one) => emit(api, one, 1)));
     await until('each was slow once', () => slow.every((one) => arrivedAt(one).length === 1));
     await Promise.all(slow.map(untilLeft));
-    const gate = new Gate();
     receiver.reply = ({ url }) => (url === own.url ? 200 : gate.reply());
     await Promise.all(slow.map((one) => emit(api, one, 1)));
     await until('they hang in every slot that they may take', () => slow.flatMap(arrivedAt).length === slow.length + 2);
     await emit(api, own, 1);
     await until('the healthy one has its event', () => arrivedAt(own).length === 1);
-    assert.equal(slow.flatMap(arrivedAt).length, slow.length + 2);
     receiver.reply = () => 200;
     gate.open(200);
     await until('the others have theirs', () => slow.every((one) => arrivedAt(one).length === 2));
