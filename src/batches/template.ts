@@ -13,8 +13,8 @@ interface TemplateColumn extends Column {
 }
 
 const LAST_ROW = 100_001;
-const EXAMPLE_RAW = 150_000n;
-const EXAMPLE_AMOUNTS = disjunction(ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })));
+export const EXAMPLE_RAW = 150_000n;
+export const EXAMPLE_AMOUNTS = disjunction(ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })));
 
 /** What belongs in each column, for the person who fills it in. */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [

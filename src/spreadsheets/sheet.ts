@@ -11,12 +11,14 @@ export const MAX_CELL_LENGTH = 2_048;
 
 /**
  * `number` has the digits exactly as in the file (`1E5`, `100.0`), never converted to a float. A `formula` has its last
- * result as text, a `date` the stored value (a count of days, or ISO 8601), a `boolean` TRUE or FALSE. Text is never
- * empty.
+ * result as text, a `boolean` TRUE or FALSE. A `date` is ISO 8601: `2026-11-01`, with the time unless it is midnight,
+ * or only a time. A date that no spreadsheet shows is an `error`. Text is never empty.
  */
 export type Cell = {
   readonly kind: 'text' | 'number' | 'date' | 'boolean' | 'error' | 'formula';
   readonly text: string;
+  /** The code of a number's format, shortened, unless it is General, 0, #,##0 or text. */
+  readonly format?: string;
 } | null;
 
 export type FilledCell = NonNullable<Cell>;

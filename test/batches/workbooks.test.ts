@@ -6,12 +6,15 @@ import type { BatchWorkflowService } from '../../src/batches/workflow-service.js
 import { MAIN, sheetXml, workbook, xml } from '../spreadsheets/workbooks.js';
 import { startTestDesk, type TestDesk } from '../support-desk/desk.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
+import { answered, type Bank, LEAST, list, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 import { batchServiceOf, formOf, UNWATCHED } from './support.js';
 
-/** A batch and its errors as the API shows them. */
+const cells = (...texts: readonly string[]): string =>
+  texts.map((one) => `<c t="inlineStr"><is><t>${one}</t></is></c>`).join('');
+
+/** A batch as the API shows it. */
 type Json = Awaited<ReturnType<Bank['get']>>['json'];
 
 describe('workbooks uploaded over HTTP', () => {
@@ -47,9 +50,59 @@ describe('workbooks uploaded over HTTP', () => {
     return answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
   }
 
+  /** Row, column, code and message of every problem. */
+  async function problems(file: Buffer): Promise<readonly string[]> {
+    const { id, status } = await validated(file);
+    assert.equal(status, 'rejected');
+    const { text: csv } = answered(await bank.get(`/v1/bonus_batches/${text(id)}/files/errors`), 200);
+    return csv.trim().split('\r\n').slice(1);
+  }
+
+  async function rows(batch: Json): Promise<unknown[][]> {
+    const { items } = answered(await bank.get(`/v1/bonus_batches/${text(batch.id)}/rows`), 200).json;
+    return list(items).map((row) => {
+      const { amount, description, reference } = object(row);
+      return [object(amount).raw, description, reference];
+    });
+  }
+
+  it('numbers in columns of texts become the digits that a person sees', async () => {
+    const batch = await validated(sample('gs_numbers_1'));
+    assert.equal(batch.status, 'ready');
+    assert.deepEqual(await rows(batch), [
+      ['100000', '2026', '1001'],
+      ['100000', '12345678', '12345671'],
+    ]);
+  });
+
+  it('one reference in several notations is a duplicate', async () => {
+    const row = (reference: string): string =>
+      `<row>${cells('$dora')}<c><v>${LEAST}</v></c>${cells('COPM', 'x')}${reference}</row>`;
+    const header = `<row>${cells('recipient', 'amount', 'asset', 'description', 'reference')}</row>`;
+    const numbers = ['1001', '1001.0', '1.001E3'].map((value) => row(`<c><v>${value}</v></c>`));
+    const found = await problems(workbook(sheetXml([header, ...numbers, row(cells('1001'))].join(''))));
+    assert.deepEqual(
+      found.map((line) => line.split(',').slice(0, 3).join(' ')),
+      ['3', '4', '5'].map((number) => `${number} reference duplicate_reference`),
+    );
+  });
+
+  it('a date is one in a description, and refused in a reference', async () => {
+    assert.deepEqual(await problems(sample('dates_1')), [
+      '2,reference,invalid_field,"reference is a date or a time (2026-11-02), perhaps a code that the spreadsheet has converted. Format the column as text and enter the value again.",2026-11-02',
+    ]);
+  });
+
+  it('an amount that the spreadsheet shows as another one is refused', async () => {
+    const [problem, ...more] = await problems(sample('currency_fmt'));
+    assert.deepEqual(more, []);
+    assert.match(
+      problem ?? '',
+      /^2,amount,invalid_field,.*\$.*#,##0\.00.* is not a valid amount\. Use digits only, in the smallest unit \(150000 is 1,500\.00 COPM/,
+    );
+  });
+
   describe('with hidden parts', () => {
-    const cells = (...texts: readonly string[]): string =>
-      texts.map((one) => `<c t="inlineStr"><is><t>${one}</t></is></c>`).join('');
     const header = `<row>${cells('recipient', 'amount', 'asset')}</row>`;
     const paid = cells('$dora', LEAST.toString(), 'COPM');
     const sheets = (...states: readonly string[]): string =>

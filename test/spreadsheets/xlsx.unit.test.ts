@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import ExcelJS from 'exceljs';
-import { isDateFormat } from '../../src/spreadsheets/xlsx/styles.js';
+import { viewOf } from '../../src/spreadsheets/xlsx/styles.js';
 import {
   cellsOf,
   MAIN,
@@ -179,9 +179,12 @@ describe('XLSX cells', () => {
     assert.deepEqual(kinds, ['number', 'date', 'date', 'date', 'number', 'number', 'date', 'number', 'date']);
   });
 
-  it('a format code shows a date if it has such a letter outside quotes, escapes and brackets', () => {
-    for (const code of ['yyyy-mm-dd', 'd', 'h:mm AM/PM', '[h]:mm', '[$-409]d mmm', 'mm:ss.0', '0;d', 'General;d'])
-      assert.equal(isDateFormat(code), true, code);
+  it('a format code shows a date, a time or a duration if it has such a letter outside quotes, escapes and brackets', () => {
+    for (const code of ['yyyy-mm-dd', 'd', 'mmm', '[$-409]d mmm', 'yyyy-mm-dd hh:mm', '0;d', 'General;d', 'yyyy;@'])
+      assert.equal(viewOf(code), 'date', code);
+    for (const code of ['h:mm AM/PM', 'mm:ss.0', 'hh', '[$-F400]h:mm:ss\\ AM/PM'])
+      assert.equal(viewOf(code), 'time', code);
+    for (const code of ['[h]:mm', '[mm]:ss', '[ss]', '[HH]:MM:SS']) assert.equal(viewOf(code), 'duration', code);
     for (const code of [
       'General',
       '0.00',
@@ -195,7 +198,7 @@ describe('XLSX cells', () => {
       '[$USD] 0',
       '""',
     ])
-      assert.equal(isDateFormat(code), false, code);
+      assert.equal(viewOf(code), 'number', code);
   });
 });
 
@@ -354,7 +357,7 @@ describe('workbooks of programs', () => {
         [1, 'text recipient', 'text amount', 'text asset', 'text description', 'text reference'],
         [2, 'text $ana', 'number 150000', 'text COPM', 'text Bonus ñ €', 'text R-1'],
         [3, 'text +573001112233', 'text 9007199254740993', 'text COPM', 'text two runs', 'text R-2'],
-        [4, 'text $date', 'date 46327', 'text COPM'],
+        [4, 'text $date', 'date 2026-11-01', 'text COPM'],
         [5, 'text $formula', 'formula 2', 'text COPM'],
         // LibreOffice writes a boolean as a formula.
         [6, 'text $bool', 'formula TRUE', 'text COPM'],
@@ -386,7 +389,8 @@ describe('workbooks of programs', () => {
     const sheet = xml(
       `<worksheet xmlns="${MAIN}" xmlns:r="urn:r" xmlns:mx="urn:mx"><sheetPr/><sheetData>${rows}</sheetData><drawing r:id="rId1"/></worksheet>`,
     );
-    assert.deepEqual(await rowsOf(workbook(sheet)), [
+    const styles = xml(`<styleSheet xmlns="${MAIN}"><cellXfs>${'<xf/>'.repeat(4)}</cellXfs></styleSheet>`);
+    assert.deepEqual(await rowsOf(workbook(sheet, { [STYLES]: styles })), [
       {
         number: 1,
         cells: [

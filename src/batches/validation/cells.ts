@@ -1,7 +1,9 @@
 import { ASSET_NAMES, type Asset, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
+import { MAX_DIGITS, textOfNumber } from '../../spreadsheets/number-text.js';
 import type { FilledCell } from '../../spreadsheets/sheet.js';
+import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
 import type { ColumnName } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
@@ -38,14 +40,34 @@ export interface NamedRecipient {
   readonly text: string;
 }
 
+/** The text of a cell in a column of texts: numbers as the digits that a person sees. */
+function written(
+  field: 'recipient' | 'description' | 'reference',
+  cell: FilledCell,
+): { readonly text: string } | { readonly problem: Problem } {
+  const refused = (message: string): { readonly problem: Problem } => ({
+    problem: cellProblem(field, 'invalid_field', `${message}. ${AS_TEXT}`, cell),
+  });
+  if (cell.kind === 'date' && field !== 'description')
+    return refused(`${field} is a date or a time (${cell.text}), perhaps a code that the spreadsheet has converted`);
+  if (cell.kind !== 'number') return { text: cell.text.trim() };
+  const text = textOfNumber(cell.text, cell.format);
+  if (text !== null) return { text };
+  return refused(`${field} is a number of more than ${MAX_DIGITS} digits, and spreadsheets change the last ones`);
+}
+
+const AS_TEXT = 'Format the column as text and enter the value again.';
+
 /** A `$alias`, an account's id or a phone. A phone may be in a number cell. */
 export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
   const found = required('recipient', cell);
   if ('problem' in found) return found;
-  const { kind, text } = found.cell;
-  const written = kind === 'number' ? integerText(text) : kind === 'text' ? text.trim() : null;
-  const name = written === null ? null : parseRecipient(written);
-  if (written !== null && name !== null) return { value: { name, text: written } };
+  const read = written('recipient', found.cell);
+  if ('problem' in read) return read;
+  const { text } = read;
+  // In a number, a minus sign and a decimal point separate no groups of a phone.
+  const name = found.cell.kind === 'number' && !/^\d+$/.test(text) ? null : parseRecipient(text);
+  if (name !== null) return { value: { name, text } };
   const message = `${quoted(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233, without a decimal point), nor the id of an account`;
   return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
 }
@@ -57,23 +79,31 @@ const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
 export function readAmount(cell: FilledCell | null): Reading<bigint> {
   const found = required('amount', cell);
   if ('problem' in found) return found;
-  const { kind, text } = found.cell;
+  const { kind, text, format } = found.cell;
   const refused = (message: string): Reading<bigint> => ({
     problem: cellProblem('amount', 'invalid_field', message, found.cell),
   });
   if (kind === 'date') return refused('amount is a date: format the column as text and put in a whole number');
   if (kind === 'text') {
-    const written = text.trim();
-    const raw = parseRaw(written);
+    const trimmed = text.trim();
+    const raw = parseRaw(trimmed);
     if (raw !== null) return { value: raw };
-    if (/^[0-9]+$/.test(written) && !written.startsWith('0')) return refused(`${quoted(text)} is over ${MAX_RAW}`);
-    return refused(`${quoted(text)} is no whole number in the smallest unit: digits alone, such as 150000`);
+    if (/^[0-9]+$/.test(trimmed) && !trimmed.startsWith('0')) return refused(`${quoted(text)} is over ${MAX_RAW}`);
+    return refused(notAnAmount(quoted(text)));
   }
+  if (format !== undefined)
+    return refused(
+      `${notAnAmount(`${quoted(text)} in the format ${quoted(format)}`)} Use the format General, 0, #,##0 or text.`,
+    );
   const digits = kind === 'number' ? integerText(text) : null;
   const raw = digits === null ? null : parseRaw(digits);
-  if (raw === null) return refused(`${quoted(text)} is no whole number in the smallest unit, such as 150000`);
+  if (raw === null) return refused(notAnAmount(quoted(text)));
   if (raw > MAX_NUMBER_CELL) return refused('a number cell cannot hold this exactly: format the column as text');
   return { value: raw };
+}
+
+function notAnAmount(value: string): string {
+  return `${value} is not a valid amount. Use digits only, in the smallest unit (${EXAMPLE_RAW} is ${EXAMPLE_AMOUNTS}).`;
 }
 
 export function readAsset(cell: FilledCell | null): Reading<Asset> {
@@ -85,7 +115,7 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 
-/** Free text, possibly empty; a number or date is taken as stored. */
+/** Free text, possibly empty; a number as its digits, and in a description a date in ISO 8601. */
 export function readText(
   field: 'description' | 'reference',
   cell: FilledCell | null,
@@ -93,7 +123,9 @@ export function readText(
 ): Reading<string | null> {
   const problem = unusable(field, cell);
   if (problem !== null) return { problem };
-  const text = normaliseText((cell?.text ?? '').trim());
+  const read = cell === null ? { text: '' } : written(field, cell);
+  if ('problem' in read) return read;
+  const text = normaliseText(read.text);
   if (text === '') return { value: null };
   const fault = textFault(text, { max });
   if (fault === null) return { value: text };
@@ -104,7 +136,7 @@ export function readText(
 
 const DECIMAL = /^([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]\+?([0-9]{1,2}))?$/;
 
-/** The digits of a whole number in decimal or scientific form (`1.5E5`); null for any other number. Exact. */
+/** Returns the digits of a whole number in decimal or scientific form (`1.5E5`), exactly; null for any other number. */
 function integerText(text: string): string | null {
   const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.trim()) ?? [];
   if (whole === '') return null;

@@ -83,7 +83,7 @@ async function readShort(bytes: Uint8Array): Promise<void> {
 }
 
 function lengthOf({ cells }: SheetRow): number {
-  return cells.reduce((sum, cell) => sum + (cell?.text.length ?? 0), 0);
+  return cells.reduce((sum, cell) => sum + (cell?.text.length ?? 0) + (cell?.format?.length ?? 0), 0);
 }
 
 function endOf(failure: unknown): ReadingEnd {

@@ -9,9 +9,18 @@ import {
   unreadable,
 } from '../sheet.js';
 import { TextBuffer, type Texts, unescaped } from './texts.js';
-import type { PartReader } from './xml.js';
+import { isoOfDays, isoOfText } from './dates.js';
+import type { CellStyle } from './styles.js';
+import { isTrue, type PartReader } from './xml.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** The parts of a workbook that the cells of a sheet refer to. */
+interface Book {
+  readonly texts: Texts | null;
+  readonly styles: readonly CellStyle[];
+  readonly is1904: boolean;
+}
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -37,8 +46,7 @@ export class SheetRows implements PartReader {
   private readonly inline = new TextBuffer();
 
   constructor(
-    private readonly texts: Texts | null,
-    private readonly dateStyles: ReadonlySet<number>,
+    private readonly book: Book,
     /** Reported with the first row. */
     private skippedSheets: number,
   ) {}
@@ -85,7 +93,7 @@ export class SheetRows implements PartReader {
     if (number > LAST_ROW) throw tooManyRows();
     if (number <= this.rowNumber) throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
     this.rowNumber = number;
-    this.isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number.parseFloat(ht) === 0);
+    this.isHidden = isTrue(hidden) || (ht !== undefined && Number.parseFloat(ht) === 0);
     this.cells = [];
     this.column = 0;
   }
@@ -161,7 +169,7 @@ export class SheetRows implements PartReader {
       case 'e':
         return value === '' ? null : { kind: 'error', text: value };
       case 'd':
-        return value === '' ? null : { kind: 'date', text: value };
+        return value === '' ? null : dateCell(isoOfText(value.trim()), value);
       default:
         return this.number(value.trim());
     }
@@ -170,17 +178,28 @@ export class SheetRows implements PartReader {
   private number(text: string): Cell {
     if (text === '') return null;
     if (!DECIMAL.test(text)) throw unreadable(`a number in row ${this.rowNumber} is not one`);
-    return { kind: this.dateStyles.has(this.style) ? 'date' : 'number', text };
+    const { styles, is1904 } = this.book;
+    const style = styles[this.style];
+    if (style === undefined) throw unreadable(`a number in row ${this.rowNumber} has a style that the workbook lacks`);
+    const { view, format } = style;
+    if (view !== 'number') return dateCell(isoOfDays(text, view, is1904), text);
+    return format === null ? { kind: 'number', text } : { kind: 'number', text, format };
   }
 
   private sharedText(value: string): string {
-    if (this.texts === null) throw unreadable('the workbook lacks its texts');
-    return this.texts.at(positive(value.trim()));
+    const { texts } = this.book;
+    if (texts === null) throw unreadable('the workbook lacks its texts');
+    return texts.at(positive(value.trim()));
   }
 }
 
 function textCell(text: string): Cell {
   return text === '' ? null : { kind: 'text', text };
+}
+
+/** Without a date, spreadsheets show an error (`#####`). */
+function dateCell(iso: string | null, stored: string): Cell {
+  return iso === null ? { kind: 'error', text: stored } : { kind: 'date', text: iso };
 }
 
 /** A count in plain digits. */

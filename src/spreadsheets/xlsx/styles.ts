@@ -2,7 +2,25 @@ import { readWholePart } from './xml.js';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
-/** Formats built into every program that show a date or a time, those of East Asia and Thailand included. */
+/** The kinds of value that a number format displays. */
+export type NumberView = 'number' | 'date' | 'time' | 'duration';
+
+export interface CellStyle {
+  readonly view: NumberView;
+  /** The code of the number format, cut to `MAX_FORMAT_SHOWN`; null if it shows a number's own digits, as General does. */
+  readonly format: string | null;
+}
+
+/** The style of every cell in a workbook without cell styles. */
+export const GENERAL: CellStyle = { view: 'number', format: null };
+
+/** Number formats built into every program, by id. Currency formats depend on the language and are not listed. */
+const BUILT_IN: Readonly<Record<string, string>> = {
+  ...{ 0: 'General', 1: '0', 2: '0.00', 3: '#,##0', 4: '#,##0.00', 9: '0%', 10: '0.00%', 11: '0.00E+00' },
+  ...{ 12: '# ?/?', 13: '# ??/??', 37: '#,##0 ;(#,##0)', 38: '#,##0 ;[Red](#,##0)', 48: '##0.0E+0', 49: '@' },
+};
+
+/** Built-in formats that show a date, those of East Asia and Thailand included. 18 to 21, 45 and 47 show a time, 46 a duration. */
 const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
   [14, 22],
   [27, 36],
@@ -10,16 +28,20 @@ const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
   [50, 58],
   [71, 81],
 ];
+const TIME_FORMATS: readonly number[] = [18, 19, 20, 21, 45, 47];
+const DURATION_FORMAT = 46;
 
 /** More than any spreadsheet program can make. */
 const MAX_STYLES = 100_000;
 
 /** Programs accept none longer. */
 const MAX_FORMAT = 1_000;
+/** How much of a format code the cells carry (UTF-16 units). */
+const MAX_FORMAT_SHOWN = 60;
 
-/** Which cell styles show a number as a date or a time, by index. Throws SheetProblem unreadable_file. */
-export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<ReadonlySet<number>> {
-  const own = new Map<string, boolean>();
+/** The styles of cells by their index. Throws SheetProblem unreadable_file. */
+export async function readStyles(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<readonly CellStyle[]> {
+  const own = new Map<string, CellStyle>();
   const formats: string[] = [];
   let section = '';
   let tags = 0;
@@ -31,32 +53,47 @@ export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effor
       tags += 1;
       if (tags > MAX_STYLES) throw unreadable('the workbook has too many cell styles');
       if (section === 'numFmts' && name === 'numFmt')
-        own.set(attributes['numFmtId'] ?? '', isDateFormat(attributes['formatCode'] ?? ''));
+        own.set(attributes['numFmtId'] ?? '', styleOf(attributes['formatCode'] ?? ''));
       if (section === 'cellXfs' && name === 'xf') formats.push(attributes['numFmtId'] ?? '0');
     },
   });
-  return new Set(formats.flatMap((format, index) => ((own.get(format) ?? isBuiltInDate(format)) ? [index] : [])));
+  if (formats.length === 0) return [GENERAL];
+  return formats.map((id) => own.get(id) ?? builtIn(id));
 }
 
-function isBuiltInDate(format: string): boolean {
-  const id = /^\d{1,3}$/.test(format) ? Number.parseInt(format, 10) : 0;
-  return DATE_FORMATS.some(([first, last]) => id >= first && id <= last);
+function builtIn(id: string): CellStyle {
+  const code = BUILT_IN[id];
+  if (code !== undefined) return styleOf(code);
+  const number = /^\d{1,3}$/.test(id) ? Number.parseInt(id, 10) : 0;
+  const format = `number format ${id.slice(0, MAX_FORMAT_SHOWN)}`;
+  if (!DATE_FORMATS.some(([first, last]) => number >= first && number <= last)) return { view: 'number', format };
+  if (number === DURATION_FORMAT) return { view: 'duration', format };
+  return { view: TIME_FORMATS.includes(number) ? 'time' : 'date', format };
+}
+
+/** The formats that show an integer with all its digits, and add only separators of thousands. */
+const PLAIN = /^(?:general|0|#,##0|@)$/i;
+
+function styleOf(code: string): CellStyle {
+  return { view: viewOf(code), format: PLAIN.test(code) ? null : code.slice(0, MAX_FORMAT_SHOWN) };
 }
 
 /**
- * Whether a format code shows a date or a time: it has such a letter outside quotes, escapes, colours and conditions,
- * or an elapsed time (`[h]`) in brackets. Anything not closed extends to the end.
+ * Returns what a format code shows, by its letters outside quotes, escapes, colours and conditions. An elapsed time in brackets
+ * (`[h]`) is a duration. Anything not closed extends to the end.
  */
-export function isDateFormat(formatCode: string): boolean {
+export function viewOf(formatCode: string): NumberView {
   const code = formatCode.slice(0, MAX_FORMAT);
-  let at = 0;
-  while (at < code.length) {
+  let letters = '';
+  for (let at = 0; at < code.length;) {
     const character = code[at] ?? '';
-    if (DATE_LETTER.test(character)) return true;
-    if (character === '[' && ELAPSED.test(code.slice(at + 1, endOf(code, ']', at)))) return true;
+    if (character === '[' && ELAPSED.test(code.slice(at + 1, endOf(code, ']', at)))) return 'duration';
+    if (DATE_LETTER.test(character)) letters += character;
     at = nextOf(code, character, at);
   }
-  return false;
+  if (letters === '') return 'number';
+  // `m` is a month, but minutes beside hours or seconds.
+  return /[hs]/i.test(letters) && !/[yd]/i.test(letters) ? 'time' : 'date';
 }
 
 const DATE_LETTER = /[ymdhs]/i;

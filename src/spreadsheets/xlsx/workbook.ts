@@ -1,13 +1,15 @@
 import type { Archive } from '../zip/archive.js';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
-import { readWholePart } from './xml.js';
+import { isTrue, readWholePart } from './xml.js';
 
 /** The parts that a workbook's first sheet needs. */
 interface Workbook {
   readonly sheet: string;
   /** The number of hidden sheets before this sheet. */
   readonly skippedSheets: number;
+  /** Dates count from 1904, as in old workbooks of a Mac. */
+  readonly is1904: boolean;
   readonly sharedStrings: string | null;
   readonly styles: string | null;
 }
@@ -35,7 +37,7 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
   if (part === undefined) throw unreadable('the file is no workbook');
   const own = await relationshipsOf(archive, part, effort);
-  const sheets = await sheetsOf(archive, part, effort);
+  const { sheets, is1904 } = await sheetsOf(archive, part, effort);
   const worksheets = sheets.flatMap(({ relationship, isHidden }) => {
     const found = own.find(({ id, type }) => id === relationship && type === 'worksheet');
     return found === undefined ? [] : [{ name: found.target, isHidden }];
@@ -52,15 +54,27 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
     if (another !== undefined) throw unreadable(`the workbook has two parts ${wanted}`);
     return part?.target ?? null;
   };
-  return { sheet: first.name, skippedSheets, sharedStrings: related('sharedStrings'), styles: related('styles') };
+  return {
+    sheet: first.name,
+    skippedSheets,
+    is1904,
+    sharedStrings: related('sharedStrings'),
+    styles: related('styles'),
+  };
 }
 
-async function sheetsOf(archive: Archive, part: string, effort: Effort): Promise<NamedSheet[]> {
+async function sheetsOf(
+  archive: Archive,
+  part: string,
+  effort: Effort,
+): Promise<{ readonly sheets: readonly NamedSheet[]; readonly is1904: boolean }> {
+  let is1904 = false;
   const sheets: NamedSheet[] = [];
   let isIn = false;
   await readWholePart(archive.read(part, effort), effort, {
     open(name, attributes, depth) {
       if (depth === 1 && name !== 'workbook') throw unreadable('the file is no workbook');
+      if (depth === 2 && name === 'workbookPr') is1904 = isTrue(attributes['date1904']);
       if (depth === 2) isIn = name === 'sheets';
       if (depth !== 3 || !isIn || name !== 'sheet') return;
       if (sheets.length > MAX_PARTS) throw unreadable('the workbook has too many sheets');
@@ -69,7 +83,7 @@ async function sheetsOf(archive: Archive, part: string, effort: Effort): Promise
       sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
     },
   });
-  return sheets;
+  return { sheets, is1904 };
 }
 
 async function relationshipsOf(archive: Archive, part: string, effort: Effort): Promise<Relationship[]> {

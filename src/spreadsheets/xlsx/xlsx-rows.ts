@@ -4,7 +4,7 @@ import type { SheetRow } from '../sheet.js';
 import { Archive } from '../zip/archive.js';
 import { readSharedStrings } from './shared-strings.js';
 import { SheetRows } from './sheet-rows.js';
-import { readDateStyles } from './styles.js';
+import { GENERAL, readStyles } from './styles.js';
 import { readWorkbook } from './workbook.js';
 import { readPart } from './xml.js';
 
@@ -12,9 +12,9 @@ import { readPart } from './xml.js';
 export async function* xlsxRows(source: ByteSource, limits: EffortLimits): AsyncGenerator<SheetRow> {
   const effort = new Effort(limits);
   const archive = await Archive.open(source);
-  const { sheet, skippedSheets, sharedStrings, styles } = await readWorkbook(archive, effort);
-  const dates = styles === null ? new Set<number>() : await readDateStyles(archive.read(styles, effort), effort);
+  const { sheet, skippedSheets, is1904, sharedStrings, styles } = await readWorkbook(archive, effort);
+  const cellStyles = styles === null ? [GENERAL] : await readStyles(archive.read(styles, effort), effort);
   const texts = sharedStrings === null ? null : await readSharedStrings(archive.read(sharedStrings, effort), effort);
-  const rows = new SheetRows(texts, dates, skippedSheets);
+  const rows = new SheetRows({ texts, styles: cellStyles, is1904 }, skippedSheets);
   for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
 }

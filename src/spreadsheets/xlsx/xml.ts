@@ -45,6 +45,11 @@ export async function* readPart(
   yield;
 }
 
+/** Whether a yes-or-no attribute is set. */
+export function isTrue(attribute: string | undefined): boolean {
+  return attribute === '1' || attribute === 'true';
+}
+
 /** Parses a small part as a whole. Throws like readPart. */
 export async function readWholePart(bytes: AsyncIterable<Buffer>, effort: Effort, reader: PartReader): Promise<void> {
   for await (const _ of readPart(bytes, effort, reader));

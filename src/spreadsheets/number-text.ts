@@ -1,0 +1,21 @@
+/** Spreadsheets keep no more, and change the digits after them. */
+export const MAX_DIGITS = 15;
+
+/** A format that pads with zeros (`00000`), perhaps with a language before it and sections after it. */
+const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
+
+/**
+ * Returns the digits of a number cell of a text column: an integer with its format's leading zeros, or else the
+ * shortest decimal that stands for the stored number (Excel stores 1.1 as 1.1000000000000001). Never an exponent.
+ * Returns null if it has more than `MAX_DIGITS` digits.
+ */
+export function textOfNumber(stored: string, format = ''): string | null {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = SHORTEST.exec(String(Number(stored))) ?? [];
+  const shift = -Number.parseInt(exponent, 10);
+  if (whole === '' || shift < 0 || `${whole}${fraction}`.replace(/^0+/, '').length > MAX_DIGITS) return null;
+  if (shift > 0) return `${sign}0.${'0'.repeat(shift - 1)}${whole}${fraction}`;
+  if (fraction !== '') return `${sign}${whole}.${fraction}`;
+  return `${sign}${whole.padStart(PADDING.exec(format)?.[1]?.length ?? 0, '0')}`;
+}
+
+const SHORTEST = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
