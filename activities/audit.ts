@@ -30,19 +30,22 @@ export function auditActivities({ audit, rollbacks, leastStepMs, onStep, stoppin
       const context = Context.current();
       // An earlier attempt of this run stored a newer checkpoint with its heartbeats.
       let checkpoint: unknown = context.info.heartbeatDetails ?? given;
-      let checking: Promise<void> | null = null;
+      let isChecking = false;
+      let checking = Promise.resolve();
       const check = async (): Promise<void> => {
         checkpoint = await rollbacks.next(checkpoint);
       };
       const beat = (): void => {
-        checking ??= check()
+        context.heartbeat(checkpoint);
+        if (isChecking) return;
+        isChecking = true;
+        checking = check()
           // The database is away: the next heartbeat checks again.
           .catch(() => undefined)
           .finally(() => {
-            checking = null;
+            isChecking = false;
             context.heartbeat(checkpoint);
           });
-        context.heartbeat(checkpoint);
       };
       beat();
       const beating = setInterval(beat, BEAT_MS);

@@ -50,8 +50,8 @@ export async function readCheckpoint(reader: Reader): Promise<Checkpoint> {
     firstTenant: await readFirstTenant(reader),
     restores: (await reader.select(restores, {})).map((restore) => restore.id),
     transactions: newest.map((transaction) => transaction.id),
-    events: counters.map((row, index) => ({
-      tenantId: tenants[index]!,
+    events: counters.map((row) => ({
+      tenantId: uuid.parse(row.tenant_id),
       sequence: String(row.last_sequence),
       id: nullable(uuid).parse(row.id),
     })),
