@@ -1,7 +1,8 @@
 import { approvals } from '../db/entities/approvals.js';
 import { staff } from '../db/entities/staff.js';
 import { holds, monthTotals } from '../db/entities/ledger.js';
-import { memberRoles } from '../db/entities/parties.js';
+import { memberRoles, tenants } from '../db/entities/parties.js';
+import { readOwners } from '../accounts/reachable.js';
 import { type CommandKind, naming, need, type Need } from '../ledger/desk/types.js';
 import {
   type ActOnWaiting,
@@ -18,21 +19,33 @@ export interface ApprovalCommands<Row extends Approvable> {
 }
 
 export function approvalCommands<Row extends Approvable>(feature: ApprovalFeature<Row>): ApprovalCommands<Row> {
-  const { resourceType, table } = feature;
+  const { resourceType, table, destinationOf } = feature;
   const accounts = naming(({ facts }: ExpireWaiting<Row>) => (facts === null ? [] : feature.accountsOf(facts)));
   return {
     act: {
       name: `act on ${resourceType}`,
       resourceType,
       table,
-      accounts,
-      needs({ facts, acting }) {
+      async accounts(commands, reader) {
+        const destinations = commands.flatMap(({ facts }) =>
+          facts === null || destinationOf === undefined ? [] : [destinationOf(facts)],
+        );
+        return { ...(await accounts(commands)), ownerOf: await readOwners(reader, destinations) };
+      },
+      needs({ facts, acting }, _at, ownerOf) {
         if (facts === null) return [];
         const authority =
           acting.by === 'member'
             ? need(memberRoles, { accountId: facts.sourceAccountId, memberId: acting.memberId })
             : need(staff, { id: acting.staff.id });
-        return [...endingNeeds(feature, facts), need(approvals, { resourceId: facts.id }), authority];
+        const owners =
+          destinationOf === undefined ? [] : [facts.tenantId, ownerOf(destinationOf(facts)) ?? facts.tenantId];
+        return [
+          ...endingNeeds(feature, facts),
+          need(approvals, { resourceId: facts.id }),
+          authority,
+          ...owners.map((id) => need(tenants, { id })),
+        ];
       },
       decide: (command, state) => decideAct(feature, command, state),
     },

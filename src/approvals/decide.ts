@@ -79,6 +79,8 @@ export interface ApprovalFeature<Row extends Approvable> {
   readonly railOf?: (row: Row) => string;
   /** Every account that an ending may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];
+  /** The account that receives the money: the last approval reads its owner. Absent if no account receives it. */
+  readonly destinationOf?: (row: Row) => Uuid;
   /** The last approval has been given: `approved` already counts it. */
   granted(approved: Row, state: LockedState): Ending<Row>;
   ended(row: Row, action: 'reject' | 'cancel', reason: string | null, state: LockedState): Ending<Row>;

@@ -1,7 +1,8 @@
 import type { Refusal } from '../core/errors.js';
 import { NOT_FOUND } from '../core/errors.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
-import { capabilityRefusal } from '../accounts/rules.js';
+import { tenants } from '../db/entities/parties.js';
+import { capabilityRefusal, isReachable } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import type { LockedState } from '../ledger/desk/types.js';
@@ -24,6 +25,7 @@ export const transferApproval: ApprovalFeature<Transfer> = {
     destinationAccountId,
     ...(feeAccountId === null ? [] : [feeAccountId]),
   ],
+  destinationOf: ({ destinationAccountId }) => destinationAccountId,
   granted: completed,
   ended: (transfer, action, reason) => rejected(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
   expired: (transfer) => ending({ ...transfer, status: 'expired' }),
@@ -51,7 +53,7 @@ function rejected(transfer: Transfer, rejectionCode: string, rejectionReason: st
   return ending({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
 }
 
-/** The last approval: verification and status are checked once more, then the money moves. */
+/** The last approval: checks verification, status and the way to the destination once more, then moves the money. */
 function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = obstacle(approved, state);
   if (refusal !== null) return rejected(approved, refusal.code, refusal.message);
@@ -61,12 +63,15 @@ function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
 }
 
 function obstacle(transfer: Transfer, state: LockedState): Refusal | null {
-  const { sourceAccountId, destinationAccountId, feeRaw, feeAccountId, raw, asset } = transfer;
+  const { tenantId, sourceAccountId, destinationAccountId, feeRaw, feeAccountId, raw, asset } = transfer;
   const source = state.account(sourceAccountId);
   const destination = state.account(destinationAccountId);
-  if (source === undefined || destination === undefined) throw new Error('an account of a transfer does not exist');
+  const tenant = state.row(tenants, { id: tenantId });
+  if (source === undefined || destination === undefined || tenant === undefined)
+    throw new Error('an account of a transfer does not exist');
   const refusal = capabilityRefusal(source.account);
   if (refusal !== null) return refusal;
-  if (destination.account.status === 'closed') return NOT_FOUND;
+  const receiver = state.row(tenants, { id: destination.account.tenantId });
+  if (!isReachable(destination.account, tenant, receiver)) return NOT_FOUND;
   return creditRefusal(state, destination, { raw: feeRaw, accountId: feeAccountId }, { raw, asset });
 }

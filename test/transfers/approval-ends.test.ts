@@ -77,6 +77,26 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
+    it('as rejected with not_found if its destination has left the network, and as completed if it is still in it', async () => {
+      const network = `net-${randomUUID()}`;
+      own = await openGuarded(api, {}, { tenant: { network } });
+      const neighbour = await openBank(api, { network });
+      const to = await neighbour.account();
+      const before = await own.money();
+      const { id } = await own.pend({ to });
+      const setNetwork = (name: string): Promise<unknown> =>
+        db.change(`UPDATE tenants SET network='${name}' WHERE id=${idLiteral(neighbour.tenant.tenant.id)}`);
+      await setNetwork(`${network}x`);
+      const { json } = answered(await approve(id), 200);
+      assert.deepEqual([json.status, object(json.rejection).code], ['rejected', 'not_found']);
+      await assertEnded(own, id, 'rejected', object(json.rejection));
+      await assertGivenBack(before);
+      assert.equal(await neighbour.available(to), 0n);
+      await setNetwork(network);
+      const { id: reachable } = await own.pend({ to });
+      assert.equal(answered(await approve(reachable), 200).json.status, 'completed');
+    });
+
     it('as completed if the destination is frozen: it can receive', async () => {
       const { id } = await own.pend();
       await setStatus(db, own.receiver, 'frozen');
