@@ -31,6 +31,7 @@ import { StandingAudit1763746851000 } from './1763746851000-standing-audit.js';
 import { Restores1763746860000 } from './1763746860000-restores.js';
 import { UnpaidRows1763746870000 } from './1763746870000-unpaid-rows.js';
 import { ContradictionsSeen1763746875000 } from './1763746875000-contradictions-seen.js';
+import { RefusedBatches1763746876000 } from './1763746876000-refused-batches.js';
 import { HiddenRows1763746880000 } from './1763746880000-hidden-rows.js';
 import { SupersededLines1763746890000 } from './1763746890000-superseded-lines.js';
 
@@ -69,6 +70,7 @@ export const migrations = [
   Restores1763746860000,
   UnpaidRows1763746870000,
   ContradictionsSeen1763746875000,
+  RefusedBatches1763746876000,
   HiddenRows1763746880000,
   SupersededLines1763746890000,
 ];

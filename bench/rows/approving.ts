@@ -34,6 +34,7 @@ export async function setPolicies({ url }: Ledger, sources: readonly Uuid[], exp
     threshold: UNIT_RAW,
     approvals: 1,
     expiresInS,
+    refusesBatches: false,
     ...NOTHING_COMES,
   }));
   await withDatabase(url, (database) =>

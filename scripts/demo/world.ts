@@ -207,7 +207,7 @@ async function setPolicies(
     const accountId = own.get(account)?.id;
     if (accountId === undefined) continue;
     const known = await database.reader.find(approvalPolicies, { accountId, asset: policy.asset });
-    if (known === undefined) await setPolicy(database, clock, { ...policy, accountId }, ACTOR);
+    if (known === undefined) await setPolicy(database, clock, { ...policy, refusesBatches: false, accountId }, ACTOR);
   }
 }
 

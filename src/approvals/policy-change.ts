@@ -114,14 +114,15 @@ function nextColumns(
     nextThreshold: policy?.threshold ?? null,
     nextApprovals: policy?.approvals ?? null,
     nextExpiresInS: policy?.expiresInS ?? null,
+    nextRefusesBatches: policy?.refusesBatches ?? null,
     effectiveAt,
     requestedChannel: channel,
     requestedBy: name,
   };
 }
 
-function settingsOf({ threshold, approvals, expiresInS }: Policy): Policy {
-  return { threshold, approvals, expiresInS };
+function settingsOf({ threshold, approvals, expiresInS, refusesBatches }: Policy): Policy {
+  return { threshold, approvals, expiresInS, refusesBatches };
 }
 
 /** What was withdrawn, what takes effect at once, and what was requested, in this order. */

@@ -12,6 +12,8 @@ export interface Policy {
   readonly threshold: bigint;
   readonly approvals: number;
   readonly expiresInS: number;
+  /** Whether validation rejects a batch whose total reaches the threshold. */
+  readonly refusesBatches: boolean;
 }
 
 export interface ComingPolicy {
@@ -31,7 +33,16 @@ export function policyDetails(policy: Policy | null) {
     threshold: policy?.threshold.toString() ?? null,
     approvals: policy?.approvals ?? null,
     expires_in_s: policy?.expiresInS ?? null,
+    refuses_batches: policy?.refusesBatches ?? null,
   };
+}
+
+/** What the policy means for a batch whose total reaches the threshold, as a sentence for whoever configures it. */
+export function batchRule({ approvals, refusesBatches }: Policy): string {
+  if (refusesBatches) return 'A batch whose total reaches the threshold is rejected when it is validated.';
+  const rule =
+    'A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader';
+  return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${approvals}.`;
 }
 
 /** A row's columns when no change is pending. */
@@ -39,6 +50,7 @@ export const NOTHING_COMES = {
   nextThreshold: null,
   nextApprovals: null,
   nextExpiresInS: null,
+  nextRefusesBatches: null,
   effectiveAt: null,
   requestedChannel: null,
   requestedBy: null,
@@ -54,17 +66,16 @@ export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): Po
   if (row === undefined) return { inForce: null, coming: null };
   const next = nextOf(row);
   if (next !== null && next.effectiveAt <= at) return { inForce: next.policy, coming: null };
-  const { threshold, approvals, expiresInS } = row;
-  return { inForce: { threshold, approvals, expiresInS }, coming: next };
+  const { threshold, approvals, expiresInS, refusesBatches } = row;
+  return { inForce: { threshold, approvals, expiresInS, refusesBatches }, coming: next };
 }
 
-function nextOf({ nextThreshold, nextApprovals, nextExpiresInS, effectiveAt }: ApprovalPolicyRow): ComingPolicy | null {
+function nextOf(row: ApprovalPolicyRow): ComingPolicy | null {
+  const { nextThreshold, nextApprovals, nextExpiresInS, nextRefusesBatches, effectiveAt } = row;
   if (effectiveAt === null) return null;
   if (nextThreshold === null || nextApprovals === null || nextExpiresInS === null) return { policy: null, effectiveAt };
-  return {
-    policy: { threshold: nextThreshold, approvals: nextApprovals, expiresInS: nextExpiresInS },
-    effectiveAt,
-  };
+  const settings = { threshold: nextThreshold, approvals: nextApprovals, expiresInS: nextExpiresInS };
+  return { policy: { ...settings, refusesBatches: nextRefusesBatches === true }, effectiveAt };
 }
 
 export interface PolicyPlan {
@@ -97,10 +108,16 @@ function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
     threshold: one.threshold < other.threshold ? one.threshold : other.threshold,
     approvals: Math.max(one.approvals, other.approvals),
     expiresInS: Math.min(one.expiresInS, other.expiresInS),
+    refusesBatches: one.refusesBatches || other.refusesBatches,
   };
 }
 
 export function isSame(one: Policy | null, other: Policy | null): boolean {
   if (one === null || other === null) return one === other;
-  return one.threshold === other.threshold && one.approvals === other.approvals && one.expiresInS === other.expiresInS;
+  return (
+    one.threshold === other.threshold &&
+    one.approvals === other.approvals &&
+    one.expiresInS === other.expiresInS &&
+    one.refusesBatches === other.refusesBatches
+  );
 }

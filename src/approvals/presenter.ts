@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../core/instant.js';
 import type { AccountPolicy } from './policies.js';
 import type { z } from '../http/zod.js';
-import { type ComingPolicy, policyDetails } from './policy-rules.js';
+import { batchRule, type ComingPolicy, policyDetails } from './policy-rules.js';
 import { type ApprovalColumns, waitingOf } from './rules.js';
 import type { APPROVABLE } from './schemas.js';
 
@@ -15,7 +15,7 @@ export function presentApproval(row: ApprovalColumns): z.output<typeof APPROVABL
 export function presentPolicy(policy: AccountPolicy): Readonly<Record<string, unknown>> {
   const { accountId, asset, coming } = policy;
   const pending = coming === null ? null : presentComing(coming);
-  return { account_id: accountId, asset, ...policyDetails(policy), pending };
+  return { account_id: accountId, asset, ...policyDetails(policy), batch_rule: batchRule(policy), pending };
 }
 
 function presentComing({ policy, effectiveAt }: ComingPolicy): Readonly<Record<string, unknown>> {

@@ -6,7 +6,7 @@ import type { Approval, ApprovalPolicyRow } from '../db/entities/approvals.js';
 import type { Staff } from '../db/entities/staff.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
-import { policyAt } from './policy-rules.js';
+import { type Policy, policyAt } from './policy-rules.js';
 
 /** What may be done to anything that waits for approval. Pure. (docs/contract.md, Approval) */
 
@@ -51,6 +51,12 @@ export function approvalsWanted(row: ApprovalPolicyRow | undefined, raw: bigint,
   const policy = policyAt(row, at);
   if (policy === null || !needsApproval(policy, raw)) return null;
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
+}
+
+/** The policy if it makes validation reject a batch of this total at the instant, otherwise null. */
+export function batchRefusal(row: ApprovalPolicyRow | undefined, totalRaw: bigint, at: Instant): Policy | null {
+  const policy = policyAt(row, at);
+  return policy !== null && policy.refusesBatches && needsApproval(policy, totalRaw) ? policy : null;
 }
 
 export interface Standing {

@@ -4,6 +4,7 @@ import { z } from '../http/zod.js';
 import { ASSETS } from '../core/amount.js';
 import { MAX_REASON } from '../core/checked-text.js';
 import { DEFAULT_EXPIRY_S, MAX_EXPIRY_S, MAX_APPROVALS, MIN_EXPIRY_S } from './policies.js';
+import { batchRule } from './policy-rules.js';
 
 export const PolicyBody = z
   .strictObject({
@@ -12,14 +13,18 @@ export const PolicyBody = z
     expires_in_s: optional(wholeNumber(MIN_EXPIRY_S, MAX_EXPIRY_S)).openapi({
       description: `Seconds; by default ${DEFAULT_EXPIRY_S} (seven days).`,
     }),
+    refuses_batches: optional(z.boolean()).openapi({
+      description: 'Whether validation rejects a batch whose total reaches the threshold; false by default.',
+    }),
   })
   .openapi('SetApprovalPolicy');
-exampled(PolicyBody, { threshold: '1000000', approvals: 1, expires_in_s: 86_400 });
+exampled(PolicyBody, { threshold: '1000000', approvals: 1, expires_in_s: 86_400, refuses_batches: false });
 
 const settings = {
   threshold: rawSchema.openapi({ description: 'Amounts that reach it need approval.' }),
   approvals: z.int(),
   expires_in_s: z.int(),
+  refuses_batches: z.boolean(),
 };
 
 export const PolicySchema = z
@@ -27,6 +32,9 @@ export const PolicySchema = z
     account_id: uuidSchema,
     asset: z.enum(ASSETS),
     ...settings,
+    batch_rule: z
+      .string()
+      .openapi({ description: 'What the policy means for a batch whose total reaches the threshold, as a sentence.' }),
     pending: z
       .object({
         policy: z.object(settings).nullable().openapi({ description: 'Null: the policy is removed.' }),
@@ -42,6 +50,8 @@ exampled(PolicySchema, {
   threshold: '1000000',
   approvals: 1,
   expires_in_s: 86_400,
+  refuses_batches: false,
+  batch_rule: batchRule({ threshold: 1_000_000n, approvals: 1, expiresInS: 86_400, refusesBatches: false }),
   pending: null,
 });
 

@@ -15,6 +15,7 @@ export const PROBLEM_CODES = [
   'no_rows',
   'too_many_rows',
   'too_many_columns',
+  'above_approval_threshold',
   'rate_limited',
   'unreadable_file',
   'bad_encoding',

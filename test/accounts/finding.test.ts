@@ -107,6 +107,7 @@ describe('the lists of what moves money', () => {
       threshold: 77n * LEAST,
       approvals: 1,
       expiresInS: 600,
+      refusesBatches: false,
     };
     await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
     const pending = answered(await bank.send({ from: payer, to: to!, raw: 77n * LEAST, asset: 'DUSD' }), 202).json;

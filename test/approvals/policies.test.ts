@@ -14,7 +14,12 @@ import { describedApi } from '../support/described.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
-const GOOD = { threshold: '1000000', approvals: 2, expires_in_s: 86_400 };
+const GOOD = { threshold: '1000000', approvals: 2, expires_in_s: 86_400, refuses_batches: false };
+/** What the policy says about batches, by its number of approvals. */
+const RULES = ['.', ', and not approved by 2.', ', and not approved by 3.'].map(
+  (end) =>
+    `A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader${end}`,
+);
 const MOST = 2n ** 63n - 1n;
 
 describe('an approval policy', () => {
@@ -63,12 +68,12 @@ describe('an approval policy', () => {
 
   it('is set, shown, replaced and removed, for each asset separately', async () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
-    const shown = { account_id: account.id, asset: 'COPM', ...GOOD, pending: null };
+    const shown = { account_id: account.id, asset: 'COPM', ...GOOD, batch_rule: RULES[1], pending: null };
     assert.deepEqual(answered(await put(GOOD), 200).json, shown);
     assert.deepEqual(answered(await bank.get(pathOf()), 200).json, shown);
     answered(await bank.get(pathOf('DUSD')), 404, 'not_found');
-    const other = { threshold: '0', approvals: 3, expires_in_s: 60 };
-    assert.deepEqual(answered(await put(other), 200).json, { ...shown, ...other });
+    const other = { threshold: '0', approvals: 3, expires_in_s: 60, refuses_batches: false };
+    assert.deepEqual(answered(await put(other), 200).json, { ...shown, ...other, batch_rule: RULES[2] });
     answered(await bank.request('PUT', pathOf('DUSD'), { body: GOOD }), 200);
     assert.equal(answered(await bank.request('DELETE', pathOf()), 204).text, '');
     answered(await bank.request('DELETE', pathOf()), 404, 'not_found');
@@ -85,6 +90,20 @@ describe('an approval policy', () => {
       assert.equal(answered(await put(body), 200).json.expires_in_s, 604_800);
   });
 
+  it('states what it means for batches, and refuses them only if it says so', async () => {
+    const { refuses_batches: _, ...unsaid } = GOOD;
+    for (const body of [unsaid, { ...unsaid, refuses_batches: null }, GOOD]) {
+      const { json } = answered(await put(body), 200);
+      assert.deepEqual([json.refuses_batches, json.batch_rule], [false, RULES[1]]);
+    }
+    const refusing = { ...GOOD, refuses_batches: true };
+    const rule = 'A batch whose total reaches the threshold is rejected when it is validated.';
+    for (const answer of [await put(refusing), await bank.get(pathOf())])
+      assert.deepEqual([answered(answer, 200).json.refuses_batches, answer.json.batch_rule], [true, rule]);
+    answered(await put(unsaid), 200);
+    assert.equal(answered(await bank.get(pathOf()), 200).json.refuses_batches, false);
+  });
+
   it('has the ranges of the contract, to the last unit', async () => {
     for (const change of [
       { threshold: '0' },
@@ -99,6 +118,7 @@ describe('an approval policy', () => {
         asset: 'COPM',
         ...GOOD,
         ...change,
+        batch_rule: RULES[(change.approvals ?? GOOD.approvals) - 1],
         pending: null,
       });
   });
@@ -116,6 +136,8 @@ describe('an approval policy', () => {
     [{ approvals: 1.5 }, 'approvals', INTEGER],
     [{ approvals: '1' }, 'approvals', INTEGER],
     [{ approvals: 1e300 }, 'approvals', null],
+    [{ refuses_batches: 'true' }, 'refuses_batches', 'not_a_boolean'],
+    [{ refuses_batches: 1 }, 'refuses_batches', 'not_a_boolean'],
     [{ expires_in_s: 59 }, 'expires_in_s', 'out_of_range'],
     [{ expires_in_s: 2_592_001 }, 'expires_in_s', 'out_of_range'],
     [{ expires_in_s: 60.5 }, 'expires_in_s', INTEGER],
@@ -240,6 +262,7 @@ describe('an approval policy', () => {
       threshold: 1_000_000n,
       approvals: 2,
       expiresInS: 86_400,
+      refusesBatches: false,
       ...change,
     };
   }

@@ -18,8 +18,15 @@ import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const DELAY_S = 600;
 const START = Date.parse('2034-03-01T10:00:00.000Z');
-const STRICT = { threshold: LEAST.toString(), approvals: 2, expires_in_s: 3_600 };
-const LAX = { threshold: (10n * LEAST).toString(), approvals: 1, expires_in_s: 7_200 };
+const STRICT = { threshold: LEAST.toString(), approvals: 2, expires_in_s: 3_600, refuses_batches: true };
+const LAX = { threshold: (10n * LEAST).toString(), approvals: 1, expires_in_s: 7_200, refuses_batches: false };
+
+const ruleOf = ({ refuses_batches: refuses, approvals }: Json): string => {
+  const reached = 'A batch whose total reaches the threshold';
+  if (refuses === true) return `${reached} is rejected when it is validated.`;
+  const rule = `${reached}, even of one row, is executed by one member other than its uploader`;
+  return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${String(approvals)}.`;
+};
 
 describe('the delay of what lowers an approval policy', () => {
   let db: TestDatabase;
@@ -58,6 +65,7 @@ describe('the delay of what lowers an approval policy', () => {
     account_id: account.id,
     asset: 'COPM',
     ...settings,
+    batch_rule: ruleOf(settings),
     pending,
   });
   const lines = async (): Promise<unknown[]> =>
@@ -92,11 +100,14 @@ describe('the delay of what lowers an approval policy', () => {
 
   it('splits a change: what of it is stricter counts at once, the rest later', async () => {
     await put(STRICT);
-    const wanted = { threshold: (5n * LEAST).toString(), approvals: 3, expires_in_s: 60 };
+    const wanted = { threshold: (5n * LEAST).toString(), approvals: 3, expires_in_s: 60, refuses_batches: false };
     const { json } = answered(await put(wanted), 200);
     assert.deepEqual(
       json,
-      shown({ ...wanted, threshold: STRICT.threshold }, { policy: wanted, effective_at: at(DELAY_S) }),
+      shown(
+        { ...wanted, threshold: STRICT.threshold, refuses_batches: true },
+        { policy: wanted, effective_at: at(DELAY_S) },
+      ),
     );
     assert.deepEqual(answered(await send(LEAST), 202).json.approval, { required: 3, received: 0, expires_at: at(60) });
   });
@@ -170,6 +181,7 @@ describe('the delay of what lowers an approval policy', () => {
       threshold: 10n * LEAST,
       approvals: 2,
       expiresInS: 60,
+      refusesBatches: false,
     } as const;
     const set = await setPolicy(db.database, () => now, change, operatorActor('maria'));
     assert.deepEqual([set.threshold, set.expiresInS, set.coming?.policy?.threshold], [LEAST, 60, 10n * LEAST]);
@@ -194,7 +206,14 @@ describe('the delay of what lowers an approval policy', () => {
     later(DELAY_S);
     await recordEffective({ database: db.database, clock: () => now }, 100);
     await recordEffective({ database: db.database, clock: () => now }, 100);
-    const gone = { asset: 'COPM', threshold: null, approvals: null, expires_in_s: null, effective_at: at(DELAY_S) };
+    const gone = {
+      asset: 'COPM',
+      threshold: null,
+      approvals: null,
+      expires_in_s: null,
+      refuses_batches: null,
+      effective_at: at(DELAY_S),
+    };
     await remove();
     later(DELAY_S);
     // Nobody swept: whoever changes it next tells first what took effect.

@@ -9,7 +9,7 @@ import {
   type PolicyState,
   policyState,
 } from '../../src/approvals/policy-rules.js';
-import { approvalsWanted } from '../../src/approvals/rules.js';
+import { approvalsWanted, batchRefusal } from '../../src/approvals/rules.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import type { ApprovalPolicyRow } from '../../src/db/entities/approvals.js';
@@ -25,6 +25,7 @@ function rowOf({ inForce, coming }: PolicyState): ApprovalPolicyRow | undefined 
     nextThreshold: coming.policy?.threshold ?? null,
     nextApprovals: coming.policy?.approvals ?? null,
     nextExpiresInS: coming.policy?.expiresInS ?? null,
+    nextRefusesBatches: coming.policy?.refusesBatches ?? null,
     effectiveAt: coming.effectiveAt,
     requestedChannel: 'api' as const,
     requestedBy: 'member:x',
@@ -37,6 +38,7 @@ const policy = fc.record(
     threshold: fc.bigInt({ min: 0n, max: 4n }),
     approvals: fc.integer({ min: 1, max: 3 }),
     expiresInS: fc.constantFrom(60, 120, 3_600),
+    refusesBatches: fc.boolean(),
   },
   { noNullPrototype: true },
 );
@@ -52,6 +54,11 @@ function strictness(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant
   return wanted === null ? [0, -Infinity] : [wanted.required, at - wanted.expiresAt];
 }
 
+/** 1 if validation rejects a batch of the amount at the instant, otherwise 0. */
+function refuses(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant): number {
+  return batchRefusal(row, raw, at) === null ? 0 : 1;
+}
+
 function assertNoLaxer(
   after: ApprovalPolicyRow | undefined,
   before: ApprovalPolicyRow | undefined,
@@ -61,6 +68,7 @@ function assertNoLaxer(
   const [now, then] = [strictness(after, raw, at), strictness(before, raw, at)];
   assert(now[0]! >= then[0]!, `${raw} needs ${now[0]} approvals and no longer ${then[0]}`);
   assert(now[1]! >= then[1]!, `${raw} waits longer than it did`);
+  assert(refuses(after, raw, at) >= refuses(before, raw, at), `a batch of ${raw} is no longer refused`);
 }
 
 describe('a change of an approval policy', () => {
@@ -98,7 +106,7 @@ describe('a change of an approval policy', () => {
     );
   });
 
-  const OLD: Policy = { threshold: 100n, approvals: 2, expiresInS: 3_600 };
+  const OLD: Policy = { threshold: 100n, approvals: 2, expiresInS: 3_600, refusesBatches: false };
   const at = instant(START);
   const late = instant(START + 60 * SECOND);
   const STATE: PolicyState = { inForce: OLD, coming: null };
@@ -107,6 +115,7 @@ describe('a change of an approval policy', () => {
     ['a lower threshold', { threshold: 99n }],
     ['more approvals', { approvals: 3 }],
     ['a shorter time', { expiresInS: 60 }],
+    ['refused batches', { refusesBatches: true }],
     ['nothing else', {}],
   ] as const)
     it(`applies at once if it asks for ${what}`, () => {
@@ -127,10 +136,17 @@ describe('a change of an approval policy', () => {
       assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
     });
 
+  it('waits if it no longer refuses batches', () => {
+    const refusing = { ...OLD, refusesBatches: true };
+    const plan = planChange({ inForce: refusing, coming: null }, OLD, 60, at);
+    const coming = { policy: OLD, effectiveAt: late };
+    assert.deepEqual(plan, { inForce: refusing, coming, withdrawn: null, isRequest: true });
+  });
+
   it('that is stricter in one thing and laxer in another counts at once in the first, and later in the other', () => {
-    const wanted = { threshold: 500n, approvals: 3, expiresInS: 60 };
+    const wanted = { threshold: 500n, approvals: 3, expiresInS: 60, refusesBatches: true };
     const plan = planChange(STATE, wanted, 60, at);
-    assert.deepEqual(plan.inForce, { threshold: 100n, approvals: 3, expiresInS: 60 });
+    assert.deepEqual(plan.inForce, { threshold: 100n, approvals: 3, expiresInS: 60, refusesBatches: true });
     assert.deepEqual(plan.coming, { policy: wanted, effectiveAt: late });
   });
 

@@ -388,6 +388,7 @@ describe('the execution of a batch', () => {
         threshold: 2n * LEAST,
         approvals: 1,
         expiresInS: 3_600,
+        refusesBatches: false,
       } as const;
       await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
       const [small, large] = [

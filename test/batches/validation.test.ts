@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { type PolicyChange, setPolicy } from '../../src/approvals/policies.js';
+import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { bonusBatchRows } from '../../src/db/entities/bonuses.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { validateBatch } from '../../src/batches/validation/run.js';
 import { idLiteral, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import {
   BatchWorld,
   codeOf,
@@ -52,6 +54,48 @@ describe('the validation of a batch', () => {
 
   const one = (cells: readonly WantedCell[]): Promise<readonly (readonly [number, string, string])[]> =>
     wrong(payroll([cells]));
+
+  describe('under an approval policy', () => {
+    const policy = (change: Partial<PolicyChange>): Promise<unknown> =>
+      setPolicy(
+        db.database,
+        systemClock,
+        {
+          ...{ accountId: source.id, asset: 'COPM', threshold: 2n * LEAST, approvals: 2 },
+          ...{ expiresInS: 3_600, refusesBatches: true, ...change },
+        },
+        TEST_ACTOR,
+      );
+    const paying = (...amounts: readonly bigint[]): Buffer =>
+      payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
+
+    it('that refuses batches rejects one whose total reaches the threshold, with a file that says why', async () => {
+      await policy({});
+      const batch = await world.validated(source, paying(LEAST, LEAST));
+      assert.deepEqual([batch.status, batch.rowsRejected, batch.rejectionCode], ['rejected', 0, null]);
+      assert(batch.filesMadeAt !== null);
+      const [problem, ...others] = await world.problems(batch.id);
+      assert.deepEqual(
+        [others, problem?.number, problem?.field, problem?.code],
+        [[], 0, '', 'above_approval_threshold'],
+      );
+      assert.match(problem!.message, /pays 2,000\.00 COPM.* refuses batches of 2,000\.00 COPM or more/);
+      assert.deepEqual(await world.events(), ['bonus_batch.rejected']);
+      assert.deepEqual(await world.rows(batch.id), []);
+      assert.equal((await world.validated(source, paying(2n * LEAST))).status, 'rejected');
+    });
+
+    it('that refuses batches accepts a total below the threshold, and a batch in another asset', async () => {
+      await policy({});
+      await world.ready(source, paying(2n * LEAST - 1n));
+      await world.ready(source, payroll([['$ana', '10000000', 'DUSD']]));
+    });
+
+    it('that does not refuse batches accepts every total', async () => {
+      await policy({ refusesBatches: false });
+      await world.ready(source, paying(2n * LEAST));
+    });
+  });
 
   describe('accepts', () => {
     it('a row by alias, by id and by phone, and fixes whom they name', async () => {

@@ -325,6 +325,7 @@ describe('POST /v1/bonuses', () => {
       threshold: 2n * LEAST,
       approvals: 1,
       expiresInS: 3_600,
+      refusesBatches: false,
     } as const;
     await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
     const ask = async (raw: bigint) => {

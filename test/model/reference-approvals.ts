@@ -141,7 +141,13 @@ export class ReferenceApprovals {
       policy: coming.policy === null ? null : settingsJson(coming.policy),
       effective_at: time(coming.at),
     };
-    return { account_id: account.id, asset, ...settingsJson(policy), pending: next ?? null };
+    return {
+      account_id: account.id,
+      asset,
+      ...settingsJson(policy),
+      batch_rule: batchRule(policy),
+      pending: next ?? null,
+    };
   }
 
   private count<T>(ending: Ending, answer?: T): T {
@@ -236,7 +242,13 @@ function settledAs(current: unknown, allowed: readonly unknown[]): Expected {
 }
 
 function settingsJson({ threshold, approvals, expiresInS }: RefPolicy): Json {
-  return { threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
+  return { threshold: threshold.toString(), approvals, expires_in_s: expiresInS, refuses_batches: false };
+}
+
+function batchRule({ approvals }: RefPolicy): string {
+  const rule =
+    'A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader';
+  return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${approvals}.`;
 }
 
 function said(policy: RefPolicy | null): string {

@@ -194,9 +194,17 @@ describe('what operators do for support', () => {
     const account = await own.account();
     const set = ['policies', 'set', account.id, '--asset', 'COPM', '--threshold', '500000'];
     const settings = { threshold: { raw: '500000', asset: 'COPM' }, approvals: 1, expires_in_s: 604_800 };
-    const policy = { asset: 'COPM', ...settings, pending: null };
+    const rule =
+      'A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader.';
+    const policy = { asset: 'COPM', ...settings, refuses_batches: false, batch_rule: rule, pending: null };
     assert.deepEqual(await one(...set), policy);
     assert.equal((await one(...set, '--expires-in', '30d')).expires_in_s, 2_592_000);
+    const refusing = await one(...set, '--refuses-batches');
+    assert.deepEqual(
+      [refusing.refuses_batches, refusing.batch_rule],
+      [true, 'A batch whose total reaches the threshold is rejected when it is validated.'],
+    );
+    assert.equal((await one(...set, '--expires-in', '30d')).refuses_batches, false);
     await fails(2, /--expires-in: 59 is not from 60 to 2592000 seconds/, ...set, '--expires-in', '59');
     await fails(2, /--approvals: must be a number from 1 to 3/, ...set, '--approvals', '4');
     await fails(

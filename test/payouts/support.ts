@@ -133,7 +133,8 @@ export async function openPayoutBank(api: TestApi, funds = 10_000n * LEAST): Pro
     pay: async (ending, wanted) =>
       asUuid(text(answered(await ask({ ...wanted, ...(ending === undefined ? {} : { ending }) }), 201).json.id)),
     guard: async (approvals = 1, expiresInS = 604_800) => {
-      const policy = { accountId: source.id, asset: 'COPM' as const, threshold: LEAST, approvals, expiresInS };
+      const settings = { threshold: LEAST, approvals, expiresInS, refusesBatches: false };
+      const policy = { accountId: source.id, asset: 'COPM' as const, ...settings };
       await setPolicy(database, systemClock, policy, TEST_ACTOR);
     },
     pend: async (wanted) => asUuid(text(answered(await ask(wanted, { token: creator }), 202).json.id)),

@@ -82,7 +82,8 @@ describe('in a browser, the support desk', () => {
     const roles = [{ memberId: asker.id, role: 'operator' as const }];
     const from = await bank.account({ name: 'Acme Guarded', funds: { COPM: 9_000n * LEAST }, roles });
     const to = await bank.account({ name: 'Ana María Pérez', type: 'person', alias: '$ana' });
-    const policy = { accountId: from.id, asset: 'COPM' as const, threshold: LEAST, approvals: 1, expiresInS: 3_600 };
+    const settings = { threshold: LEAST, approvals: 1, expiresInS: 3_600, refusesBatches: false };
+    const policy = { accountId: from.id, asset: 'COPM' as const, ...settings };
     await setPolicy(desk.core.database, systemClock, policy, TEST_ACTOR);
     const token = await bank.issue(asker);
     const wanted = { from, to, raw: 15n * LEAST, description: 'Invoice 2231' };

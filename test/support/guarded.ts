@@ -109,7 +109,13 @@ export async function openGuarded(
   const guarded = await account({ funds: { COPM: FUNDS, DUSD: FUNDS }, ...wanted.account });
   const receiver = await bank.account();
   const setOwnPolicy: GuardedBank['setPolicy'] = async (change) => {
-    const usual = { asset: 'COPM', threshold: THRESHOLD, approvals: 1, expiresInS: EXPIRES_IN_S } as const;
+    const usual = {
+      asset: 'COPM',
+      threshold: THRESHOLD,
+      approvals: 1,
+      expiresInS: EXPIRES_IN_S,
+      refusesBatches: false,
+    } as const;
     await setPolicy(database, systemClock, { accountId: guarded.id, ...usual, ...change }, TEST_ACTOR);
   };
   await setOwnPolicy(policy);

@@ -66,7 +66,8 @@ export async function openGuardedBank(api: TestApi, wanted: WantedGuard = {}): P
   });
   const target = await bank.account({ isVerified: false });
   const { approvals = 1, expiresInS = 604_800 } = wanted;
-  const policy = { accountId: source.id, asset: 'COPM' as const, threshold: LEAST, approvals, expiresInS };
+  const settings = { threshold: LEAST, approvals, expiresInS, refusesBatches: false };
+  const policy = { accountId: source.id, asset: 'COPM' as const, ...settings };
   await setPolicy(database, systemClock, policy, TEST_ACTOR);
   const approvers = [await bank.issue(approving[0]), await bank.issue(approving[1])] as const;
   const pend = async (raw = LEAST): Promise<Uuid> =>

@@ -2,6 +2,7 @@ import { newId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { bytes, time, uuid } from '../../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../../db/database.js';
+import { approvalPolicies } from '../../db/entities/approvals.js';
 import {
   type BonusBatch,
   type BonusBatchProblem,
@@ -16,6 +17,7 @@ import { outbox } from '../../db/entities/outbox.js';
 import { accounts } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
+import { batchRefusal } from '../../approvals/rules.js';
 import { appendEvents } from '../../ledger/event-log.js';
 import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
 import { outboxEntry } from '../../temporal/outbox-entry.js';
@@ -136,7 +138,10 @@ export class ValidationRecord {
     return `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${more} WHERE batch_id=${batch}`;
   }
 
-  /** Ends the validation, with its event. Throws if the account for its fees was closed: the next run finds it. */
+  /**
+   * Ends the validation, with its event. Throws if the account for its fees was closed, or a policy that refuses the
+   * batch was set, while the file was read: the next run finds it.
+   */
   async finish(
     { isAccepted, progress, errors }: Findings,
     sums: RowChecker,
@@ -152,6 +157,7 @@ export class ValidationRecord {
       await this.lockAccounts(transaction, charged);
       await this.assertOurs(transaction);
       const at = clock();
+      if (isAccepted) await this.assertNotRefused(transaction, progress, at);
       const finished: BonusBatch = {
         ...this.batch,
         ...progress,
@@ -185,6 +191,14 @@ export class ValidationRecord {
     if (locked.length < id.length) throw new Error('a batch is of no account');
     if (locked.some((account) => account.id === charged && account.status === 'closed'))
       throw new Error('the account of the fees was closed while the file was read');
+  }
+
+  /** Under the lock of the source, so that no batch is ready that the policy in force refuses. */
+  private async assertNotRefused(transaction: Transaction, { asset, totalRaw }: Progress, at: Instant): Promise<void> {
+    if (asset === null) return;
+    const row = await transaction.find(approvalPolicies, { accountId: this.batch.sourceAccountId, asset });
+    if (batchRefusal(row, totalRaw, at) !== null)
+      throw new Error('the approval policy was changed while the file was read');
   }
 
   private async assertOurs(transaction: Transaction): Promise<void> {

@@ -1,8 +1,12 @@
+import { formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
+import type { Clock } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
+import { approvalPolicies } from '../../db/entities/approvals.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import type { RecipientBudget } from '../../accounts/recipient-budget.js';
 import { foundByName, MAX_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
+import { batchRefusal } from '../../approvals/rules.js';
 import { ApiError } from '../../core/errors.js';
 import type { FileToRead, ReadingFor } from '../../spreadsheets/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
@@ -70,6 +74,7 @@ const LAST_ROW_NUMBER = 11_000_000;
 class FileReading {
   private readonly reader: Reader;
   private readonly budget: RecipientBudget;
+  private readonly clock: Clock;
   private readonly maxRows: number;
   private gathered: ReadRow[] = [];
   private rowCount = 0;
@@ -84,12 +89,13 @@ class FileReading {
   hasProblems = false;
 
   constructor(
-    { database, recipientBudget, maxRows }: ValidationDeps,
+    { database, clock, recipientBudget, maxRows }: ValidationDeps,
     private readonly record: ValidationRecord,
     private readonly checker: RowChecker,
     private readonly watch: Watch,
   ) {
     this.reader = database.reader;
+    this.clock = clock;
     this.budget = recipientBudget;
     this.maxRows = maxRows;
   }
@@ -103,9 +109,22 @@ class FileReading {
   async readAll(rows: AsyncIterable<SheetRow>): Promise<void> {
     const read = await this.readRows(rows).catch(asFinalProblem);
     const atEnd = (await this.flush().catch(asFinalProblem)) ?? read;
-    const last = atEnd ?? (this.rowCount === 0 && !this.hasProblems ? NO_ROWS : null);
+    const noRows = this.rowCount === 0 && !this.hasProblems ? NO_ROWS : null;
+    const last = atEnd ?? noRows ?? (await this.readPolicyProblem());
     if (last !== null) await this.put([], [{ number: last.number, problems: [last.problem] }]);
     await this.writing;
+  }
+
+  /** The problem if the approval policy of the source refuses the total of the valid rows, or null. */
+  private async readPolicyProblem(): Promise<FinalProblem | null> {
+    const { asset, totalRaw } = this.checker;
+    if (asset === null) return null;
+    const row = await this.reader.find(approvalPolicies, { accountId: this.record.of.sourceAccountId, asset });
+    const policy = batchRefusal(row, totalRaw, this.clock());
+    if (policy === null) return null;
+    const [total, threshold] = [totalRaw, policy.threshold].map((raw) => formatAmount({ raw, asset }));
+    const message = `the file pays ${total}, and the account's approval policy refuses batches of ${threshold} or more: send transfers, which wait for approval`;
+    return { number: 0, problem: fileProblem('above_approval_threshold', message) };
   }
 
   /** The problem that ends reading early, or null. */

@@ -20,10 +20,13 @@ export const approvalPolicies = defineTable(
     /** 1 to 3 */
     approvals: column.integer,
     expiresInS: column.integer,
-    /** Null, like the two below, if no change is pending or the change removes the policy. */
+    /** Whether validation rejects a batch whose total reaches the threshold. */
+    refusesBatches: column.boolean,
+    /** Null, like the three below, if no change is pending or the change removes the policy. */
     nextThreshold: column.nullable(column.bigint),
     nextApprovals: column.nullable(column.integer),
     nextExpiresInS: column.nullable(column.integer),
+    nextRefusesBatches: column.nullable(column.boolean),
     /** Null: no change is pending. */
     effectiveAt: column.nullable(column.time),
     /** Who requested the pending change, as the audit log names them. */

@@ -9,12 +9,12 @@ import {
   setPolicy,
   MIN_EXPIRY_S,
 } from '../../approvals/policies.js';
-import { policyDetails } from '../../approvals/policy-rules.js';
+import { batchRule, policyDetails } from '../../approvals/policy-rules.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { command, group, query } from '../command.js';
 import { findAccount } from '../finding.js';
-import { asset, option, raw, seconds, text, wholeNumber, within } from '../inputs.js';
+import { asset, flag, option, raw, seconds, text, wholeNumber, within } from '../inputs.js';
 import type { Fields } from '../output.js';
 
 const NONE = 'Nothing of it needs approval.';
@@ -23,7 +23,7 @@ function policyFields(policy: AccountPolicy): Fields {
   const { asset, threshold: raw, coming } = policy;
   const pending =
     coming === null ? null : { ...policyDetails(coming.policy), effective_at: toRfc3339(coming.effectiveAt) };
-  return { asset, ...policyDetails(policy), threshold: { raw, asset }, pending };
+  return { asset, ...policyDetails(policy), threshold: { raw, asset }, batch_rule: batchRule(policy), pending };
 }
 
 export const policyCommands = group('policies', 'from which amount on an account needs approvals for what leaves it', [
@@ -31,10 +31,10 @@ export const policyCommands = group('policies', 'from which amount on an account
     usage: 'set <account>',
     summary: 'require approvals from an amount on; pending operations keep the policy of their creation',
     explanation:
-      'Where the tenant has a delay (tenants policy-delay), a higher threshold, fewer approvals and a longer time come after it, whoever sets them. Setting what is in force withdraws what was to come.',
+      'A batch whose total reaches the threshold, even of one row, does not wait for these approvals: one member other than its uploader executes it. With --refuses-batches such a batch is rejected when it is validated. Where the tenant has a delay (tenants policy-delay), a higher threshold, fewer approvals, a longer time and batches no longer refused come after it, whoever sets them. Setting what is in force withdraws what was to come.',
     examples: [
       `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
-      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h`,
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h --refuses-batches`,
     ],
     input: z.object({
       account: text,
@@ -51,12 +51,13 @@ export const policyCommands = group('policies', 'from which amount on an account
         'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
         seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
       ),
+      refusesBatches: flag('reject a batch whose total reaches the threshold when it is validated'),
     }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { expiresIn: expiresInS, ...input }) => {
       const { id: accountId } = await findAccount(database.reader, input);
-      const { asset: of, threshold, approvals } = input;
-      const change = { accountId, asset: of, threshold, approvals, expiresInS };
+      const { asset: of, threshold, approvals, refusesBatches } = input;
+      const change = { accountId, asset: of, threshold, approvals, expiresInS, refusesBatches };
       output.one(policyFields(await setPolicy(database, clock, change, actor())));
     },
   }),
