@@ -32,6 +32,7 @@ import { Restores1763746860000 } from './1763746860000-restores.js';
 import { UnpaidRows1763746870000 } from './1763746870000-unpaid-rows.js';
 import { ContradictionsSeen1763746875000 } from './1763746875000-contradictions-seen.js';
 import { RefusedBatches1763746876000 } from './1763746876000-refused-batches.js';
+import { EarlierPayments1763746877000 } from './1763746877000-earlier-payments.js';
 import { HiddenRows1763746880000 } from './1763746880000-hidden-rows.js';
 import { SupersededLines1763746890000 } from './1763746890000-superseded-lines.js';
 
@@ -71,6 +72,7 @@ export const migrations = [
   UnpaidRows1763746870000,
   ContradictionsSeen1763746875000,
   RefusedBatches1763746876000,
+  EarlierPayments1763746877000,
   HiddenRows1763746880000,
   SupersededLines1763746890000,
 ];

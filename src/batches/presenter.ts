@@ -1,6 +1,7 @@
-import { type Amount, amountJson } from '../core/amount.js';
+import { type Amount, amountJson, formatAmount } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
+import type { EarlierPayments } from './earlier-payments.js';
 import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rules.js';
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -10,6 +11,8 @@ export interface BatchReview {
   /** In the source account, in the batch's asset. */
   readonly available: bigint;
   readonly canSend: boolean;
+  /** Null in lists, which do not search for them. */
+  readonly earlier: EarlierPayments | null;
 }
 
 /** The batch as its events carry it. `baseUrl` is where tenants reach the API. (docs/contract.md, Batches) */
@@ -59,9 +62,32 @@ export function presentBatchNow(batch: BonusBatch, baseUrl: string, review: Batc
       ? { available: review.available.toString(), sufficient: missing === 0n, shortfall: missing.toString() }
       : null,
     can_send: isReady ? review.canSend : null,
+    earlier_payments: isReady ? presentEarlier(review.earlier) : null,
+    ...formattedTotals(batch, isReady),
     progress: isExecuted(batch)
       ? { paid: batch.rowsPaid, failed: batch.rowsFailed, pending: pendingRows(batch) }
       : null,
+  };
+}
+
+function presentEarlier(earlier: EarlierPayments | null): Shown | null {
+  if (earlier === null) return null;
+  const rows = earlier.rows.map(({ number, batchId, bonusId }) => ({
+    row: number,
+    batch_id: batchId,
+    bonus_id: bonusId,
+  }));
+  return { count: earlier.count, rows };
+}
+
+/** The totals of a ready batch as a person reads them: 1,500.00 COPM. Null before and after. */
+function formattedTotals(batch: BonusBatch, isReady: boolean): Shown {
+  const { asset } = batch;
+  const formatted = (raw: bigint): string | null => (asset === null || !isReady ? null : formatAmount({ raw, asset }));
+  return {
+    total_formatted: formatted(batch.totalRaw),
+    fees_formatted: formatted(batch.feesRaw),
+    total_debit_formatted: formatted(totalDebit(batch)),
   };
 }
 

@@ -41,7 +41,7 @@ export async function readReviews(
       const balance = own.find((one) => one.accountId === sourceAccountId && one.asset === asset);
       const source = sources.find((one) => one.id === sourceAccountId);
       if (balance === undefined || source === undefined) return [];
-      return [[id, { available: balance.available, canSend: capabilityRefusal(source) === null }]];
+      return [[id, { available: balance.available, canSend: capabilityRefusal(source) === null, earlier: null }]];
     }),
   );
 }

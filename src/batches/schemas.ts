@@ -16,6 +16,10 @@ import {
 import { z } from '../http/zod.js';
 
 const count = z.number().int().nonnegative();
+const formatted = z
+  .string()
+  .nullable()
+  .openapi({ description: 'While ready: the amount for people, such as 1,500.00 COPM.' });
 const fileUrl = z.string().nullable().openapi({ format: 'uri' });
 
 export const BonusBatchSchema = z
@@ -70,6 +74,31 @@ export const BonusBatchSchema = z
       .nullable()
       .openapi({ description: 'While ready: whether the source account covers the debit now.' }),
     can_send: z.boolean().nullable().openapi({ description: 'While ready: whether the source account may send now.' }),
+    earlier_payments: z
+      .object({
+        count: count.openapi({ description: 'Rows of the file.' }),
+        rows: z
+          .array(
+            z.object({
+              row: count,
+              batch_id: uuidSchema
+                .nullable()
+                .openapi({ description: 'The batch that paid or will pay; null for a single bonus.' }),
+              bonus_id: uuidSchema
+                .nullable()
+                .openapi({ description: 'The newest bonus that paid; null if the other batch has yet to pay.' }),
+            }),
+          )
+          .openapi({ description: 'The first 100 of them.' }),
+      })
+      .nullable()
+      .openapi({
+        description:
+          'While ready, when one batch is read: the rows whose reference the tenant paid to the same account within the last 90 days, by another batch or a single bonus, and those that another batch, ready or executing, will pay. A warning.',
+      }),
+    total_formatted: formatted,
+    fees_formatted: formatted,
+    total_debit_formatted: formatted,
     progress: z.object({ paid: count, failed: count, pending: count }).nullable().openapi({
       description: 'Rows, once executed.',
     }),
@@ -77,9 +106,15 @@ export const BonusBatchSchema = z
   .openapi('BonusBatch');
 
 /** The batch in events, without what is true only at the moment of an answer. */
-export const BatchOfEventSchema = BonusBatchSchema.omit({ funding: true, can_send: true, progress: true }).openapi(
-  'BonusBatchOfEvent',
-);
+export const BatchOfEventSchema = BonusBatchSchema.omit({
+  funding: true,
+  can_send: true,
+  earlier_payments: true,
+  total_formatted: true,
+  fees_formatted: true,
+  total_debit_formatted: true,
+  progress: true,
+}).openapi('BonusBatchOfEvent');
 
 const of = (raw: string): z.input<typeof AmountSchema> => ({ raw, asset: EXAMPLE.asset });
 
@@ -105,12 +140,23 @@ const REVIEWED: z.input<typeof BonusBatchSchema> = {
   ...READY,
   funding: { available: '49850000', sufficient: true, shortfall: '0' },
   can_send: true,
+  earlier_payments: { count: 0, rows: [] },
+  total_formatted: '3,000.00 COPM',
+  fees_formatted: '3.00 COPM',
+  total_debit_formatted: '3,003.00 COPM',
   progress: null,
 };
 exampled(BatchOfEventSchema, READY);
 exampled(BonusBatchSchema, REVIEWED);
 
-const NOT_NOW = { funding: null, can_send: null };
+const NOT_NOW = {
+  funding: null,
+  can_send: null,
+  earlier_payments: null,
+  total_formatted: null,
+  fees_formatted: null,
+  total_debit_formatted: null,
+};
 /** At other moments of its life, in answers. */
 export const BATCH_EXAMPLES = {
   validating: {

@@ -17,6 +17,7 @@ import { listOperations, type OperationFilter, readOperation } from '../accounts
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { StoredFiles } from '../spreadsheets/stored-pieces.js';
@@ -47,6 +48,7 @@ const EXECUTED_EVERY_MS = 500;
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
+  private readonly searches = new Map<Uuid, Promise<EarlierPayments>>();
   private readonly executions = new BurstSpreader(EXECUTED_AT_ONCE, EXECUTED_EVERY_MS);
 
   constructor(private readonly deps: BatchesDeps) {
@@ -99,7 +101,19 @@ export class Batches {
 
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    return { batch, review: (await readReviews(this.reader, [batch])).get(batch.id) ?? null };
+    const review = (await readReviews(this.reader, [batch])).get(batch.id);
+    return { batch, review: review === undefined ? null : { ...review, earlier: await this.earlierPayments(batch) } };
+  }
+
+  /** Simultaneous requests for a batch share one search. */
+  private earlierPayments(batch: BonusBatch): Promise<EarlierPayments> {
+    const known = this.searches.get(batch.id);
+    if (known !== undefined) return known;
+    const search = readEarlierPayments(this.reader, batch, this.deps.clock()).finally(() =>
+      this.searches.delete(batch.id),
+    );
+    this.searches.set(batch.id, search);
+    return search;
   }
 
   /** Null also for a member who could not read the batch, whom a replay answers nonetheless: it shows a balance. */

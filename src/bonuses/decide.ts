@@ -4,7 +4,7 @@ import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import { type Bonus, bonuses } from '../db/entities/bonuses.js';
+import { type Bonus, bonuses, bonusReferences } from '../db/entities/bonuses.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
@@ -18,6 +18,7 @@ import {
   type LockedAccount,
   type LockedState,
   refuse,
+  type RowWrite,
   type Writes,
 } from '../ledger/desk/types.js';
 import { bonusEntries, type CreateBonus } from './rules.js';
@@ -63,8 +64,14 @@ export function bonusWrites(bonus: Bonus): Writes {
   return {
     postings: [{ relatedType: 'bonus', relatedId: id, description, entries: bonusEntries(bonus) }],
     months: [{ accountId: sourceAccountId, asset, month: limitMonth, raw }],
-    rows: [insertRow(bonuses, bonus)],
+    rows: [insertRow(bonuses, bonus), ...referenceRow(bonus)],
   };
+}
+
+/** By which the review of a batch finds a single bonus that has a reference. */
+function referenceRow({ id, tenantId, recipientAccountId, reference, batchId, createdAt }: Bonus): RowWrite[] {
+  if (batchId !== null || reference === null) return [];
+  return [insertRow(bonusReferences, { id, tenantId, recipientAccountId, reference, createdAt })];
 }
 
 /** 404, then 403, then the rules in their order; then the bonus is paid. (docs/contract.md, Order of checks) */

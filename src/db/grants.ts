@@ -66,6 +66,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   sweep_workers: `${READ_WRITE}, DELETE`,
   sweep_passes: READ_WRITE,
   bonuses: APPEND_ONLY,
+  bonus_references: APPEND_ONLY,
   bonus_batches: READ_WRITE,
   // Deleted only when a validation starts over or ends in a rejection.
   bonus_batch_rows: `${READ_WRITE}, DELETE`,

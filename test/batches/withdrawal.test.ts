@@ -234,6 +234,7 @@ describe('a batch that is ready', () => {
       assert.deepEqual(json, {
         ...before,
         ...{ status: 'rejected', rejection: { code: 'withdrawn' }, finished_at: at, funding: null, can_send: null },
+        ...{ earlier_payments: null, total_formatted: null, fees_formatted: null, total_debit_formatted: null },
       });
       assert.deepEqual(answered(await bank.get(path), 200).json, json);
       // The key is ignored: it binds nothing, and neither does a malformed one or none.

@@ -173,7 +173,7 @@ export class BatchPlayer {
 
   private async assertStands(batch: RefBatch): Promise<void> {
     const answer = await this.world.ask(this.ownerOf(batch), 'GET', pathOf(batch));
-    assertSame(answer, { status: 200, body: batch.reviewed });
+    assertSame(answer, { status: 200, body: this.world.ledger.reviewed(batch) });
   }
 
   private ownerOf(batch: RefBatch): ActorName {

@@ -110,7 +110,8 @@ export class ListedReads {
     if (made === undefined) return;
     const answer = await this.reading.get(actor, `/v1/${what}/${text(made.json.id)}`);
     if (!this.isOwn(what, made, actor)) return assertSame(answer, NOT_FOUND);
-    assertSame(answer, this.isVisible(made, actor) ? { status: 200, body: shownOf(made) } : FORBIDDEN);
+    const body = made instanceof RefBatch ? this.world.ledger.reviewed(made) : made.json;
+    assertSame(answer, this.isVisible(made, actor) ? { status: 200, body } : FORBIDDEN);
   }
 
   private all(what: Keyed): readonly RefListed[] {

@@ -119,10 +119,10 @@ export class RefBatch implements RefListed {
     const count = (wanted: RefRow['status']): number => this.rows.filter(({ status }) => status === wanted).length;
     const isExecuted = this.status === 'executing' || this.isFinished;
     const progress = isExecuted ? { paid: count('paid'), failed: count('failed'), pending: count('pending') } : null;
-    return { ...this.told, funding: null, can_send: null, progress };
+    return { ...this.told, ...NOT_REVIEWED, progress };
   }
 
-  /** The same with what somebody looks at before they execute it: true only now. */
+  /** The same with what somebody looks at before they execute it, as lists show it: true only now. */
   get reviewed(): Json {
     const { asset, source } = this;
     if (this.status !== 'ready' || asset === null) return this.json;
@@ -133,6 +133,9 @@ export class RefBatch implements RefListed {
       ...this.json,
       funding: { available: `${available}`, sufficient: shortfall === 0n, shortfall: `${shortfall}` },
       can_send: !source.isFrozen && source.verifiedAt !== null,
+      total_formatted: formatted(this.total, asset),
+      fees_formatted: formatted(this.fees, asset),
+      total_debit_formatted: formatted(this.total + this.fees, asset),
     };
   }
 
@@ -153,4 +156,21 @@ export class RefBatch implements RefListed {
       paid_at: row.paidAt === null ? null : time(row.paidAt),
     };
   }
+}
+
+const NOT_REVIEWED = {
+  funding: null,
+  can_send: null,
+  earlier_payments: null,
+  total_formatted: null,
+  fees_formatted: null,
+  total_debit_formatted: null,
+};
+
+/** As people read an amount: 1,500.00 COPM. */
+function formatted(raw: bigint, asset: AssetName): string {
+  const scale = asset === 'COPM' ? 2 : 6;
+  const digits = `${raw}`.padStart(scale + 1, '0');
+  const whole = digits.slice(0, -scale).replace(/\B(?=(?:[0-9]{3})+$)/g, ',');
+  return `${whole}.${digits.slice(-scale)} ${asset}`;
 }

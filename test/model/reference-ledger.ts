@@ -1,6 +1,6 @@
 import type { ActorName, AssetName } from './operations.js';
 import { APPROVAL_ENDINGS, ReferenceApprovals } from './reference-approvals.js';
-import { RefBatch } from './reference-batch.js';
+import { RefBatch, type RefRow } from './reference-batch.js';
 import { BATCH_ENDINGS, ReferenceBatches } from './reference-batches.js';
 import { ReferenceBonuses } from './reference-bonuses.js';
 import { PAYOUT_ENDINGS, ReferencePayouts } from './reference-payouts.js';
@@ -28,6 +28,7 @@ import {
  * the service: limits, fees, months and the order of the rules are written here once more.
  */
 
+const EARLIER_MS = 90 * 24 * 3_600_000;
 const CREATORS = ['operator', 'admin', 'owner'];
 const SYSTEM = { account_id: null, tenant: null, alias: null, display_name: 'System', type: 'system' };
 
@@ -108,7 +109,34 @@ export class ReferenceLedger {
     if (known.content !== content) return REUSED;
     const { result } = known;
     if (!('json' in result)) return { ...result, replayed: true };
-    return { status: 200, body: result instanceof RefBatch ? result.reviewed : result.json, replayed: true };
+    return { status: 200, body: result instanceof RefBatch ? this.reviewed(result) : result.json, replayed: true };
+  }
+
+  /** A batch as it is shown when it is read by its id: a ready one with its earlier payments. */
+  reviewed(batch: RefBatch): Json {
+    if (batch.status !== 'ready') return batch.reviewed;
+    const { bonuses, bonus_batches: batches } = this.tenant(batch.source.tenant);
+    const others = batches.filter((one) => one !== batch);
+    const newest = (ids: readonly unknown[]): string | null => ids.map(String).sort().at(-1) ?? null;
+    const rows = batch.rows.flatMap(({ number, reference, account }) => {
+      const isSame = (row: RefRow): boolean => row.reference === reference && row.account === account;
+      if (reference === null) return [];
+      const paid = bonuses.filter(
+        ({ json, destination, at }) =>
+          json.reference === reference && destination === account && at >= this.now - EARLIER_MS,
+      );
+      const bonusId = newest(paid.map(({ json }) => json.id));
+      const open = others.filter(
+        (one) =>
+          ['ready', 'executing'].includes(one.status) &&
+          !one.isCanceled &&
+          one.rows.some((row) => isSame(row) && row.status === 'pending'),
+      );
+      const payer = others.find((one) => one.rows.some((row) => row.bonusId === bonusId));
+      const batchId = bonusId === null ? newest(open.map(({ of }) => of.id)) : (payer?.of.id ?? null);
+      return bonusId === null && batchId === null ? [] : [{ row: number, batch_id: batchId, bonus_id: bonusId }];
+    });
+    return { ...batch.reviewed, earlier_payments: { count: rows.length, rows: rows.slice(0, 100) } };
   }
 
   mayCreate(actor: ActorName, source: RefAccount): boolean {

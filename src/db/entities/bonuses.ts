@@ -28,6 +28,20 @@ export const bonuses = defineTable('bonuses', {
 });
 export type Bonus = RowOf<typeof bonuses>;
 
+/** The single bonuses that have a reference, found by it: those of batches are found by the batch's row. */
+export const bonusReferences = defineTable(
+  'bonus_references',
+  {
+    /** The bonus's. */
+    id: column.uuid,
+    tenantId: column.uuid,
+    recipientAccountId: column.uuid,
+    reference: column.string,
+    createdAt: column.time,
+  },
+  ['reference', 'recipientAccountId', 'id'],
+);
+
 export const BATCH_STATUSES = [
   'validating',
   'ready',

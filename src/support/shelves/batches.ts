@@ -1,8 +1,9 @@
 import { formatAmount } from '../../core/amount.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { members } from '../../db/entities/parties.js';
+import { type EarlierPayments, readEarlierPayments } from '../../batches/earlier-payments.js';
 import { readBatchRows } from '../../batches/reading.js';
-import { isAccepted, isPaused, pendingRows } from '../../batches/rules.js';
+import { isAccepted, isPaused, pendingRows, totalDebit } from '../../batches/rules.js';
 import { batchWorkflowId } from '../../temporal/contracts.js';
 import { BATCH_ACTS } from '../acts/controls.js';
 import { cards, facts, pathOf, section, tag, time, timeOrNull } from '../pages/layout.js';
@@ -22,10 +23,11 @@ export const batchShelf: Shelf<BonusBatch> = {
   async show(site, batch) {
     const { reader } = site.database;
     const { id, tenantId, sourceAccountId: from, asset, createdBy, executedBy } = batch;
-    const [names, people, failed] = await Promise.all([
+    const [names, people, failed, earlier] = await Promise.all([
       namesOf(reader, [batch]),
       reader.select(members, { id: [createdBy, ...(executedBy === null ? [] : [executedBy])] }),
       readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
+      batch.status === 'ready' ? readEarlierPayments(reader, batch, site.clock()) : null,
     ]);
     const timeZone = names.timeZone(tenantId);
     const nameOf = (wanted: string | null): string | null =>
@@ -46,6 +48,7 @@ export const batchShelf: Shelf<BonusBatch> = {
         ['Paused by', batch.pausedBy],
         ['Total', sum(batch.totalRaw)],
         ['Fees', sum(batch.feesRaw)],
+        ['Total debit', isAccepted(batch) ? sum(totalDebit(batch)) : null],
         ['Rows', `${batch.rowCount}, of which ${batch.rowsRejected} with problems`],
         [
           'Hidden rows',
@@ -71,7 +74,7 @@ export const batchShelf: Shelf<BonusBatch> = {
         ['Rejected because', batch.rejectionCode],
         ['Id', id],
       ],
-      more: failedRows(failed, batch.rowsFailed),
+      more: [earlier !== null && earlierPayments(earlier), failedRows(failed, batch.rowsFailed)],
       // Its bonuses are posted one by one under their own ids, so no entries are listed for the batch.
       story: await readStory(reader, {
         ...{ id, tenantId, timeZone, accountIds: [], lines },
@@ -82,6 +85,21 @@ export const batchShelf: Shelf<BonusBatch> = {
     };
   },
 };
+
+function earlierPayments({ count, rows }: EarlierPayments): Content {
+  const shown = rows.map(
+    ({ number, batchId, bonusId }) =>
+      html`<h3>Row ${number}</h3>
+        ${facts([
+          ['Batch', batchId === null ? null : html`<a href="${pathOf('batches', batchId)}">${batchId}</a>`],
+          ['Bonus', bonusId ?? 'not paid yet: the other batch is ready or executing'],
+        ])}`,
+  );
+  return (
+    count > 0 &&
+    section('earlier', `Rows paid before under the same reference, the first ${rows.length} of ${count}`, cards(shown))
+  );
+}
 
 function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
   const shown = rows.map(

@@ -266,7 +266,7 @@ export class Operations extends Calls {
 
   /**
    * Set an approval policy.
-   * Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
+   * Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. A batch whose total reaches the threshold, even of one row, does not wait for `approvals`: one member other than its uploader executes it. With `refuses_batches` such a batch is rejected when it is validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
    * Scope: `transfers`. Role in the account: admin, owner.
    */
   setApprovalPolicy(

@@ -247,7 +247,7 @@ export interface paths {
     get: operations['getApprovalPolicy'];
     /**
      * Set an approval policy
-     * @description Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
+     * @description Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. A batch whose total reaches the threshold, even of one row, does not wait for `approvals`: one member other than its uploader executes it. With `refuses_batches` such a batch is rejected when it is validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
      *
      *     Scope: `transfers`. Role in the account: admin, owner.
      */
@@ -1696,6 +1696,9 @@ export interface components {
       threshold: bigint;
       approvals: number;
       expires_in_s: number;
+      refuses_batches: boolean;
+      /** @description What the policy means for a batch whose total reaches the threshold, as a sentence. */
+      batch_rule: string;
       /** @description The change to come; null if there is none. */
       pending: {
         /** @description Null: the policy is removed. */
@@ -1708,6 +1711,7 @@ export interface components {
           threshold: bigint;
           approvals: number;
           expires_in_s: number;
+          refuses_batches: boolean;
         } | null;
         /**
          * Format: date-time
@@ -1726,6 +1730,8 @@ export interface components {
       approvals: number;
       /** @description Seconds; by default 604800 (seven days). */
       expires_in_s?: number | null;
+      /** @description Whether validation rejects a batch whose total reaches the threshold; false by default. */
+      refuses_batches?: boolean | null;
     };
     Bonus: {
       /** Format: uuid */
@@ -1861,6 +1867,31 @@ export interface components {
       } | null;
       /** @description While ready: whether the source account may send now. */
       can_send: boolean | null;
+      /** @description While ready, when one batch is read: the rows whose reference the tenant paid to the same account within the last 90 days, by another batch or a single bonus, and those that another batch, ready or executing, will pay. A warning. */
+      earlier_payments: {
+        /** @description Rows of the file. */
+        count: number;
+        /** @description The first 100 of them. */
+        rows: {
+          row: number;
+          /**
+           * Format: uuid
+           * @description The batch that paid or will pay; null for a single bonus.
+           */
+          batch_id: string | null;
+          /**
+           * Format: uuid
+           * @description The newest bonus that paid; null if the other batch has yet to pay.
+           */
+          bonus_id: string | null;
+        }[];
+      } | null;
+      /** @description While ready: the amount for people, such as 1,500.00 COPM. */
+      total_formatted: string | null;
+      /** @description While ready: the amount for people, such as 1,500.00 COPM. */
+      fees_formatted: string | null;
+      /** @description While ready: the amount for people, such as 1,500.00 COPM. */
+      total_debit_formatted: string | null;
       /** @description Rows, once executed. */
       progress: {
         paid: number;
@@ -3520,6 +3551,8 @@ export interface operations {
            *       "threshold": "1000000",
            *       "approvals": 1,
            *       "expires_in_s": 86400,
+           *       "refuses_batches": false,
+           *       "batch_rule": "A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader.",
            *       "pending": null
            *     }
            */
@@ -3547,7 +3580,8 @@ export interface operations {
          * @example {
          *       "threshold": "1000000",
          *       "approvals": 1,
-         *       "expires_in_s": 86400
+         *       "expires_in_s": 86400,
+         *       "refuses_batches": false
          *     }
          */
         'application/json': components['schemas']['SetApprovalPolicy'];
@@ -3567,6 +3601,8 @@ export interface operations {
            *       "threshold": "1000000",
            *       "approvals": 1,
            *       "expires_in_s": 86400,
+           *       "refuses_batches": false,
+           *       "batch_rule": "A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader.",
            *       "pending": null
            *     }
            */
@@ -3892,6 +3928,13 @@ export interface operations {
            *             "shortfall": "0"
            *           },
            *           "can_send": true,
+           *           "earlier_payments": {
+           *             "count": 0,
+           *             "rows": []
+           *           },
+           *           "total_formatted": "3,000.00 COPM",
+           *           "fees_formatted": "3.00 COPM",
+           *           "total_debit_formatted": "3,003.00 COPM",
            *           "progress": null
            *         }
            *       ],
@@ -3986,6 +4029,13 @@ export interface operations {
            *         "shortfall": "0"
            *       },
            *       "can_send": true,
+           *       "earlier_payments": {
+           *         "count": 0,
+           *         "rows": []
+           *       },
+           *       "total_formatted": "3,000.00 COPM",
+           *       "fees_formatted": "3.00 COPM",
+           *       "total_debit_formatted": "3,003.00 COPM",
            *       "progress": null
            *     }
            */
@@ -4021,6 +4071,10 @@ export interface operations {
            *       "finished_at": null,
            *       "funding": null,
            *       "can_send": null,
+           *       "earlier_payments": null,
+           *       "total_formatted": null,
+           *       "fees_formatted": null,
+           *       "total_debit_formatted": null,
            *       "progress": null
            *     }
            */
@@ -4092,6 +4146,13 @@ export interface operations {
            *         "shortfall": "0"
            *       },
            *       "can_send": true,
+           *       "earlier_payments": {
+           *         "count": 0,
+           *         "rows": []
+           *       },
+           *       "total_formatted": "3,000.00 COPM",
+           *       "fees_formatted": "3.00 COPM",
+           *       "total_debit_formatted": "3,003.00 COPM",
            *       "progress": null
            *     }
            */
@@ -4217,6 +4278,10 @@ export interface operations {
            *       "finished_at": null,
            *       "funding": null,
            *       "can_send": null,
+           *       "earlier_payments": null,
+           *       "total_formatted": null,
+           *       "fees_formatted": null,
+           *       "total_debit_formatted": null,
            *       "progress": {
            *         "paid": 0,
            *         "failed": 0,
@@ -4290,6 +4355,10 @@ export interface operations {
            *       "finished_at": "2026-11-21T14:06:12.480Z",
            *       "funding": null,
            *       "can_send": null,
+           *       "earlier_payments": null,
+           *       "total_formatted": null,
+           *       "fees_formatted": null,
+           *       "total_debit_formatted": null,
            *       "progress": null
            *     }
            */

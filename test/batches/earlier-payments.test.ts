@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readEarlierPayments } from '../../src/batches/earlier-payments.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { describedApi } from '../support/described.js';
+import { assertLedgerSound } from '../support/world.js';
+import { payroll, ServedBatches } from './support.js';
+
+const DAY_MS = 24 * 3_600_000;
+const NONE = { count: 0, rows: [] };
+
+type PaidRow = readonly [to: Pick<Account, 'id'>, reference: string | null];
+
+describe('the review of a batch reports earlier payments', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let source: Account;
+  let dora: Account;
+  let served: ServedBatches;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await describedApi(await startTestApi(db));
+  });
+
+  beforeEach(async () => {
+    bank = await openBank(api);
+    source = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+    dora = await bank.account({ alias: '$dora' });
+    served = new ServedBatches(bank);
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  /** A file of rows that pay accounts under references. */
+  const file = (...rows: readonly PaidRow[]): Buffer =>
+    payroll(rows.map(([to, reference]) => [to.id, LEAST.toString(), 'COPM', null, reference]));
+  const ready = (...rows: readonly PaidRow[]): Promise<BonusBatch> => served.ready(source, file(...rows));
+  async function paid(...rows: readonly PaidRow[]): Promise<BonusBatch> {
+    const { id } = await ready(...rows);
+    const batch = await served.execute(id);
+    await served.pay(id);
+    return batch;
+  }
+  const shown = async ({ id }: Pick<BonusBatch, 'id'>): Promise<Json> =>
+    answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
+  const earlier = async (batch: Pick<BonusBatch, 'id'>): Promise<unknown> => (await shown(batch)).earlier_payments;
+  async function bonusOf({ id }: Pick<BonusBatch, 'id'>, row = 2): Promise<unknown> {
+    const { items } = answered(await bank.get(`/v1/bonus_batches/${id}/rows`), 200).json;
+    return (items as Json[]).find((one) => one.row === row)?.bonus_id;
+  }
+  const single = (reference: string | null, to = dora): Promise<Json> =>
+    bank
+      .request('POST', '/v1/bonuses', {
+        body: {
+          source_account: source.id,
+          recipient: { account_id: to.id },
+          amount: { raw: LEAST.toString(), asset: 'COPM' },
+          reference,
+        },
+        key: randomUUID(),
+      })
+      .then((answer) => answered(answer, 201).json);
+
+  it('by another batch, with its id and that of the bonus, and accepts the file nonetheless', async () => {
+    const first = await paid([dora, 'PAY-001'], [dora, 'PAY-002']);
+    const again = await ready([dora, 'PAY-003'], [dora, 'PAY-001']);
+    assert.deepEqual(await earlier(again), {
+      count: 1,
+      rows: [{ row: 3, batch_id: first.id, bonus_id: await bonusOf(first, 2) }],
+    });
+    assert.equal((await shown(again)).status, 'ready');
+    await served.execute(again.id);
+    assert.equal(await earlier(again), null);
+    await served.pay(again.id);
+  });
+
+  it('that other batches will make: two files uploaded before either is executed warn each other', async () => {
+    const first = await ready([dora, 'PAY-001']);
+    assert.deepEqual(await earlier(first), NONE);
+    const second = await ready([dora, 'PAY-001']);
+    const expected = (by: BonusBatch): Json => ({ count: 1, rows: [{ row: 2, batch_id: by.id, bonus_id: null }] });
+    assert.deepEqual([await earlier(first), await earlier(second)], [expected(second), expected(first)]);
+    await served.execute(first.id);
+    assert.deepEqual(await earlier(second), expected(first));
+    await served.pay(first.id);
+    const bonus = await bonusOf(first);
+    assert.deepEqual(await earlier(second), {
+      count: 1,
+      rows: [{ row: 2, batch_id: first.id, bonus_id: bonus }],
+    });
+  });
+
+  it('by a single bonus that has the reference', async () => {
+    const { id } = await single('PAY-001');
+    await single(null);
+    assert.deepEqual(await earlier(await ready([dora, 'PAY-001'], [dora, null])), {
+      count: 1,
+      rows: [{ row: 2, batch_id: null, bonus_id: id }],
+    });
+  });
+
+  it('and names the newest of several payments', async () => {
+    await single('PAY-001');
+    await paid([dora, 'PAY-001']);
+    const newest = await single('PAY-001');
+    await ready([dora, 'PAY-001']);
+    assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), {
+      count: 1,
+      rows: [{ row: 2, batch_id: null, bonus_id: newest.id }],
+    });
+  });
+
+  it('but no row without a reference, to another account, or under another reference', async () => {
+    const other = await bank.account();
+    await paid([dora, null], [other, 'PAY-001'], [dora, 'PAY-002']);
+    await single('PAY-003', other);
+    await single('pay-001');
+    assert.deepEqual(await earlier(await ready([dora, null], [dora, 'PAY-001'], [dora, 'PAY-003'])), NONE);
+  });
+
+  it('but no row that failed, and none of a batch that was withdrawn or is refused', async () => {
+    const poor = await bank.account({ funds: { COPM: LEAST - 1n } });
+    const failed = await served.ready(poor, file([dora, 'PAY-001']));
+    await served.execute(failed.id);
+    await served.pay(failed.id);
+    const { id } = await ready([dora, 'PAY-001']);
+    answered(await bank.request('POST', `/v1/bonus_batches/${id}/cancel`), 200);
+    await served.validate((await served.upload(source, payroll([[dora.id, 'x', 'COPM', null, 'PAY-001']]))).id);
+    assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
+  });
+
+  it('but none of another tenant', async () => {
+    const network = `net-${randomUUID()}`;
+    const setNetwork = (of: Bank): Promise<unknown> =>
+      db.change(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(of.tenant.tenant.id)}`);
+    const stranger = await openBank(api);
+    await Promise.all([setNetwork(bank), setNetwork(stranger)]);
+    const payer = await stranger.account({ funds: { COPM: 10n * LEAST } });
+    const theirs = new ServedBatches(stranger);
+    const { id } = await theirs.ready(payer, file([dora, 'PAY-001']));
+    await theirs.execute(id);
+    await theirs.pay(id);
+    await theirs.ready(payer, file([dora, 'PAY-001']));
+    assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
+  });
+
+  it('from any account of the tenant, up to 90 days back', async () => {
+    const second = await bank.account({ funds: { COPM: 10n * LEAST } });
+    const { id } = await served.ready(second, file([dora, 'PAY-001']));
+    await served.execute(id);
+    await served.pay(id);
+    await single('PAY-002');
+    const again = await ready([dora, 'PAY-001'], [dora, 'PAY-002']);
+    const countAt = async (at: Instant): Promise<number> =>
+      (await readEarlierPayments(db.database.reader, again, at)).count;
+    const now = systemClock();
+    assert.equal(await countAt(now), 2);
+    assert.equal(await countAt(instant(now + 89 * DAY_MS)), 2);
+    assert.equal(await countAt(instant(now + 91 * DAY_MS)), 0);
+  });
+
+  it('counting all, and naming the first 100, of more rows than one statement compares', async () => {
+    const rows = Array.from({ length: 2_105 }, (_, index): PaidRow => [dora, `R-${index}`]);
+    const first = await ready(...rows);
+    const again = await ready([dora, 'NEW'], ...rows);
+    const { count, rows: named } = (await earlier(again)) as { count: number; rows: Json[] };
+    assert.deepEqual([count, named.length], [2_105, 100]);
+    assert.deepEqual(
+      named.map(({ row }) => row),
+      Array.from({ length: 100 }, (_, index) => index + 3),
+    );
+    assert.deepEqual(named[99], { row: 102, batch_id: first.id, bonus_id: null });
+  });
+
+  it('only when the batch itself is read: lists show null', async () => {
+    await ready([dora, 'PAY-001']);
+    const { items } = answered(await bank.get('/v1/bonus_batches'), 200).json;
+    assert.deepEqual(
+      (items as Json[]).map((one) => one.earlier_payments),
+      [null],
+    );
+  });
+
+  it('beside every total in human form', async () => {
+    const batch = await ready([dora, 'PAY-001'], [dora, 'PAY-002']);
+    const formatted = ({
+      total_formatted: total,
+      fees_formatted: fees,
+      total_debit_formatted: debit,
+    }: Json): unknown => [total, fees, debit];
+    assert.deepEqual(formatted(await shown(batch)), ['2,000.00 COPM', '0.00 COPM', '2,000.00 COPM']);
+    await served.execute(batch.id);
+    assert.deepEqual(formatted(await shown(batch)), [null, null, null]);
+    await served.pay(batch.id);
+  });
+});
