@@ -6,6 +6,8 @@ const ALIAS = /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/;
 const HOME_REGION = 'CO';
 /** Nobody writes a number longer than this. */
 const MAX_PHONE_TEXT = 64;
+/** A negative number: a spreadsheet computes -3001112176 from `+57-3001112233`. */
+const MINUS = /^[\s(]*[\p{Pd}\u2212]/u;
 
 /** The alias in lower case, or null when it is malformed. (docs/contract.md, Alias) */
 export function parseAlias(text: string): string | null {
@@ -19,7 +21,7 @@ export function parseAlias(text: string): string | null {
  * country code the number is Colombian. Accepts well-formed numbers that no operator has assigned yet.
  */
 export function parsePhone(text: string): string | null {
-  if (text.length > MAX_PHONE_TEXT || !pointsSeparateGroups(text)) return null;
+  if (text.length > MAX_PHONE_TEXT || MINUS.test(text) || !pointsSeparateGroups(text)) return null;
   // 00 as most of the world dials it: by Colombian rules, 0057… would be carrier 5 and a Russian number.
   const written = text.trim().replace(/^tel:/i, '').replace(/^00/, '+');
   const phone = parsePhoneNumberFromString(written, { defaultCountry: HOME_REGION, extract: false });

@@ -97,6 +97,11 @@ describe('a phone', () => {
     '3.9333e11',
     '573001112236E0',
     '3.001.112.233,00',
+    // A spreadsheet computes 57 minus the number from +57-3001112233.
+    '-3001112176',
+    ' - 3001112176',
+    '−3001112176',
+    '(-3001112176)',
   ])
     it(`${JSON.stringify(given.slice(0, 40))} is malformed`, () => assert.equal(parsePhone(given), null));
 
