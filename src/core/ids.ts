@@ -63,8 +63,10 @@ export function timeOfId(id: Uuid): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** The smallest id that can be made from that millisecond on. */
+const LAST_MS = 2 ** 48 - 1;
+
+/** The smallest id that can be made from that millisecond on. Ids have no later time than `LAST_MS`. */
 export function firstIdAt(epochMs: number): Uuid {
-  const hex = Math.max(0, epochMs).toString(16).padStart(12, '0');
+  const hex = Math.min(LAST_MS, Math.max(0, epochMs)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000` as Uuid;
 }

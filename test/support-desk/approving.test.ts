@@ -264,7 +264,10 @@ describe('at the support desk', () => {
     assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
     const request = answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
     assert.match(await found({ text: request }), /the request arrived at/);
-    assert.match(await found({ text: 'nothing has this' }), /Not looked through/);
+    for (const unknown of ['nothing has this', 'María Peña', '😀', 'ﬀ'])
+      assert.match(await found({ text: unknown }), /Not looked through/, unknown);
+    const ofFuture = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
+    assert.match(await found({ text: ofFuture }), /the request arrived at.*Nothing/s);
     assert.match(await found({ amount: '1.00' }), /Choose the day/);
     assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
   });
