@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { batchServiceOf, BatchWorld, resourceOf, UNWATCHED } from '../batches/support.js';
+import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import { LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { startTestDesk, type TestDesk } from './desk.js';
+
+const PAYROLL = 'recipient,amount,asset,description,reference\n$dora,100000,COPM,Nomina,PAY-001\n';
+
+describe("a batch's page at the support desk", () => {
+  let db: TestDatabase;
+  let desk: TestDesk;
+
+  before(async () => {
+    db = await testDatabase();
+    desk = await startTestDesk(db);
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => desk.stop());
+
+  it('lists the rows that were paid before, although the line endings of the file differ', async () => {
+    const world = await BatchWorld.open(db);
+    await world.account({ alias: '$dora' });
+    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+    const ready = async (csv: string): Promise<BonusBatch> => {
+      const { id } = resourceOf(await world.upload(payer, Buffer.from(csv)));
+      await batchServiceOf(world.deps).validate(id, UNWATCHED);
+      return world.batch(id);
+    };
+    const first = await ready(PAYROLL);
+    await world.execute(first);
+    assert.equal(await world.pay(first), 'over');
+    const again = await ready(PAYROLL.replaceAll('\n', '\r\n'));
+    assert.equal(again.sameFileBatchId, null);
+    const visitor = await desk.staffed('maria');
+    const { text } = await visitor.get(`/batches/${again.id}`);
+    const [row] = await world.rows(first.id);
+    assert.match(text, /the first 1 of 1/);
+    for (const shown of ['Row 2', `/batches/${first.id}`, String(row?.bonusId), '1,000.00 COPM', 'Total debit'])
+      assert(text.includes(shown), shown);
+    assert.doesNotMatch((await visitor.get(`/batches/${first.id}`)).text, /paid before under the same reference/);
+  });
+});
