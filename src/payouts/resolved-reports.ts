@@ -22,8 +22,8 @@ export async function isResolvedReport(
       ON r.payout_id=e.payout_id AND r.status='applied'
         AND e.at<=IF(r.contradictions IS NULL, r.created_at, r.decided_at)
      WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
-       AND e.rail_reference<=>${named} AND e.kind<>'resolution' AND e.effect NOT IN ('replayed','noted')
-       AND NOT (e.kind='statement' AND e.effect='settled') LIMIT 1`,
+       AND e.rail_reference<=>${named} AND e.kind NOT IN ('resolution','statement')
+       AND e.effect NOT IN ('replayed','noted') LIMIT 1`,
   );
   return rows.length > 0;
 }

@@ -290,6 +290,15 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });
 
+  it('that two people have settled against a failed payout does not settle what the rail itself reports afterwards', async () => {
+    const id = await given(say('failed', 'account_closed', 'BA-1'));
+    await list(lineOf(id, 'completed'));
+    await resolve(partsOf(), db, id, 'unchanged');
+    assert.deepEqual(await standing(id), ['failed', null]);
+    assert.equal(await tell(id, say('completed', null, 'BA-1')), 'conflict');
+    assert.deepEqual(await standing(id), ['failed', 'contradiction']);
+  });
+
   it('refuses a proposal that was made before it was loaded, even if it was never noted', async () => {
     const id = await given();
     const proposal = { outcome: 'failed', reason: 'not seen', by: someone('maria') } as const;
