@@ -4,7 +4,6 @@ import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { StaffSignals } from '../src/staff/signals.js';
 import type { StaffDeps } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
-import type { WorkflowsKept } from '../src/webhooks/attending.js';
 import type { WebhookDeps } from '../src/webhooks/deps.js';
 import type { RollbackGuard } from '../src/restores/rollback-guard.js';
 import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
@@ -29,7 +28,6 @@ export interface ActivityServices {
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchWorkflowService;
   readonly webhooks: WebhookDeps;
-  readonly webhookWorkflows: WorkflowsKept;
   /** Aborted when the process stops: long work ends early, and continues elsewhere. */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
@@ -67,6 +65,6 @@ export function createActivities(services: ActivityServices): Activities {
     payouts: payoutActivities(payoutApprovals, turns, signals),
     rails: railActivities(payoutApprovals, turns),
     batches: batchActivities(batches, signals, stopping),
-    webhooks: webhookActivities(webhooks, signals, stopping, services.webhookWorkflows),
+    webhooks: webhookActivities(webhooks, signals, stopping),
   };
 }

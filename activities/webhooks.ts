@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { asUuid } from '../src/core/ids.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { DrainState, EndpointAct } from '../src/temporal/contracts.js';
-import { attend, type WorkflowsKept } from '../src/webhooks/attending.js';
+import { attend } from '../src/webhooks/attending.js';
 import type { WebhookDeps } from '../src/webhooks/deps.js';
 import { actBySignal } from '../src/webhooks/signals.js';
 
@@ -13,8 +13,6 @@ import { actBySignal } from '../src/webhooks/signals.js';
 export interface WebhookActivities {
   /** Sends what was due, and says what the endpoint waits for now. */
   attendEndpoint(endpointId: string): Promise<DrainState>;
-  /** The same under its old name, for workflows that still do the sending. */
-  drainEndpoint(endpointId: string): Promise<DrainState>;
   /** Returns why it was refused, or null. */
   actOnEndpoint(act: EndpointAct): Promise<string | null>;
 }
@@ -22,17 +20,12 @@ export interface WebhookActivities {
 const ATTEND_MS = 30_000;
 
 /** `stopping` is aborted when the process stops: no new send begins. */
-export function webhookActivities(
-  deps: WebhookDeps,
-  signals: StaffSignals,
-  stopping: AbortSignal,
-  kept: WorkflowsKept,
-): WebhookActivities {
-  const look = (endpointId: string): Promise<DrainState> => {
+export function webhookActivities(deps: WebhookDeps, signals: StaffSignals, stopping: AbortSignal): WebhookActivities {
+  const attendEndpoint = (endpointId: string): Promise<DrainState> => {
     const context = Context.current();
     const signal = AbortSignal.any([context.cancellationSignal, stopping]);
     const options = { signal, heartbeat: () => context.heartbeat(), maxMs: ATTEND_MS };
-    return attend(deps, asUuid(endpointId), options, kept);
+    return attend(deps, asUuid(endpointId), options);
   };
-  return { attendEndpoint: look, drainEndpoint: look, actOnEndpoint: (act) => actBySignal(deps, act, signals) };
+  return { attendEndpoint, actOnEndpoint: (act) => actBySignal(deps, act, signals) };
 }

@@ -159,7 +159,6 @@ function buildWorkerServices(
       turns: rails.turns,
       batches,
       webhooks,
-      webhookWorkflows: config.WEBHOOK_WORKFLOWS,
       ...buildAudit(config, core),
     },
     sweeps: [
@@ -169,7 +168,7 @@ function buildWorkerServices(
       ...rails.sweeps,
       ...simulatedReports(core, config.PAYOUT_RAILS, callbacks),
       outboxSweep(outbox, relay),
-      endpointsSweep(core, config.WEBHOOK_WORKFLOWS),
+      endpointsSweep(core),
       attemptsSweep(core),
       retentionSweep(core),
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
@@ -218,7 +217,6 @@ function buildWorkers(
   const options = {
     temporal: temporalOptions(config),
     version: deploymentVersion(config),
-    patches: config.WORKFLOW_PATCHES === 'on',
     queues,
     maxWorkflowTasks: config.WORKER_WORKFLOW_TASKS,
     cachedWorkflows: config.WORKER_CACHED_WORKFLOWS,

@@ -19,7 +19,6 @@ interface LedgerSettings extends MysqlConfig {
   readonly DESK_MAX_GROUP: number;
   readonly DESK_GROUPS_IN_FLIGHT: number;
   readonly DESK_MAX_QUEUE: number;
-  readonly EVENT_BODIES: 'whole' | 'short';
   readonly FAILPOINT?: ArmedFailpoint | undefined;
 }
 
@@ -72,9 +71,8 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
-  const hasShortEvents = settings.EVENT_BODIES === 'short';
   const rollbacks = new RollbackGuard({ database, clock: guard.now, onRolledBack });
-  const deps = { database, clock, guard, rollbacks, failpoints, hasShortEvents, onFault, onAccountAhead };
+  const deps = { database, clock, guard, rollbacks, failpoints, onFault, onAccountAhead };
   const desks = new Desks((name, isInTurn) => new PostingDesk(deps, { ...options, isInTurn }, observerOf(name)));
   return { clock: guard.now, guard, rollbacks, database, desk: desks.add('main'), desks, failpoints };
 }

@@ -91,12 +91,6 @@ const SERVICE_VARIABLES = {
   NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365)
     .default(10)
     .describe('days until an empty budget of new recipients is full again'),
-  EVENT_BODIES: z
-    .enum(['whole', 'short'])
-    .default('whole')
-    .describe(
-      "short: store the bodies of transfers' events once, about 700 bytes less for each; only once every process knows this variable",
-    ),
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, as name:N'),
 } as const;
 
@@ -144,12 +138,6 @@ export const WORKER_VARIABLES = {
     .default(730)
     .describe("how long rails' messages about a payout are kept after its end"),
   WORKER_DRAINS: count(1, 10_000).default(1_000).describe('webhook endpoints served at a time, plus as many slow ones'),
-  WEBHOOK_WORKFLOWS: z
-    .enum(['all', 'failing'])
-    .default('all')
-    .describe(
-      'which webhook endpoints have a workflow at all times: all, or only those that fail or are paused or disabled',
-    ),
   WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, per queue'),
   ...RAIL_WORK_VARIABLES,
   ...AUDIT_VARIABLES,
@@ -191,7 +179,6 @@ export const OPS_VARIABLES = {
   DESK_MAX_GROUP: VARIABLES.DESK_MAX_GROUP,
   DESK_GROUPS_IN_FLIGHT: VARIABLES.DESK_GROUPS_IN_FLIGHT,
   DESK_MAX_QUEUE: VARIABLES.DESK_MAX_QUEUE,
-  EVENT_BODIES: VARIABLES.EVENT_BODIES,
   FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   ...RAIL_VARIABLES,

@@ -1,30 +1,27 @@
-import { parseArgs } from 'node:util';
 import { ConfigError, readMigrationConfig } from './config.js';
 import { mysqlTls } from './config/mysql.js';
 import { ExcessiveRights } from './db/least-rights.js';
-import { migrate } from './db/migrate.js';
+import { ForeignSchema, migrate } from './db/migrate.js';
 import { MigrationUnderWay } from './db/migration-locks.js';
 
 const CLOSED = `the ledger is closed: it has tenants, and the database user that MYSQL_URL names had no right in it so far, as in a copy.
 Nothing is posted until two people open it: restore begin (--nothing-lost if only the user is new), and restore finish.
 `;
 
-/** A deployment's step: schema, then grants. `--until NUMBER` leaves later ones. (docs/operations.md, Upgrade) */
+/** A step of a deployment: migrates the schema, then grants rights. (docs/operations.md, Upgrade) */
 try {
   const config = readMigrationConfig();
-  const { values } = parseArgs({ options: { until: { type: 'string' } } });
-  if (values.until !== undefined && !/^[0-9]{13}$/.test(values.until))
-    throw new ConfigError('--until takes the number of a migration: 13 digits');
-  const until = values.until === undefined ? undefined : Number.parseInt(values.until, 10);
   const { MYSQL_ADMIN_URL: adminUrl, MYSQL_URL: url } = config;
   const onWait = (statement: string): void =>
     void process.stderr.write(`waiting for a table that others use: ${statement.slice(0, 120)}\n`);
   const onClosed = (): void => void process.stderr.write(CLOSED);
   const options = { lockWaitS: config.MIGRATION_LOCK_WAIT_S, onWait, onClosed };
-  const done = await migrate({ adminUrl, url, tls: mysqlTls(config), until, ...options });
+  const done = await migrate({ adminUrl, url, tls: mysqlTls(config), ...options });
   process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
 } catch (error) {
-  const isPlain = [ConfigError, ExcessiveRights, MigrationUnderWay].some((kind) => error instanceof kind);
+  const isPlain = [ConfigError, ExcessiveRights, ForeignSchema, MigrationUnderWay].some(
+    (kind) => error instanceof kind,
+  );
   process.stderr.write(`${isPlain && error instanceof Error ? error.message : `migration failed: ${String(error)}`}\n`);
   process.exitCode = 1;
 }

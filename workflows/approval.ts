@@ -4,7 +4,6 @@ import {
   type ActResult,
   type ApprovalState,
   type ApprovalWorkflowInput,
-  LOOK_AGAIN_MS,
   QUERIES,
   SIGNALS,
   type StaffAct,
@@ -100,7 +99,7 @@ export class Front {
  */
 export async function waitForApproval(
   front: Front,
-  { resourceId, lookAgainMs = LOOK_AGAIN_MS }: ApprovalWorkflowInput,
+  { resourceId, lookAgainMs }: ApprovalWorkflowInput,
   activities: ApprovalActivities,
   again: () => Promise<never>,
 ): Promise<WaitingState> {

@@ -4,7 +4,6 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
-  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
@@ -15,7 +14,6 @@ import {
   type BatchAct,
   type BatchState,
   type BatchWorkflowInput,
-  LOOK_AGAIN_MS,
   QUERIES,
   SIGNALS,
 } from '../src/temporal/contracts.js';
@@ -80,10 +78,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     );
 
   let pauseMs = FIRST_PAUSE_MS;
-  const isUploaded = startedAs === UPLOADED.status && patched('a-file-is-validated-at-once');
-  // An older run waits forever; the sweeper keeps telling it as long as its batch has not ended.
-  const looksAgain = patched('waits-are-bounded');
-  for (let state = isUploaded ? UPLOADED : await readBatch(batchId); ;) {
+  for (let state = startedAs === UPLOADED.status ? UPLOADED : await readBatch(batchId); ;) {
     view.found(state);
     // Cleared before the row is read, so that a later change is noticed.
     if (state.status === 'validating') {
@@ -99,7 +94,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     } else {
       await condition(allHandlersFinished);
       if (state.status !== 'ready' && state.status !== 'executing') return state;
-      await (looksAgain ? condition(isChanged, lasting.lookAgainMs ?? LOOK_AGAIN_MS) : condition(isChanged));
+      await condition(isChanged, lasting.lookAgainMs);
       inbox.isChanged = false;
       state = await readBatch(batchId);
     }

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PayoutActivities } from '../activities/payouts.js';
-import { type ApprovalState, LOOK_AGAIN_MS, type PayoutWorkflowInput, railQueue } from '../src/temporal/contracts.js';
+import { type ApprovalState, type PayoutWorkflowInput, railQueue } from '../src/temporal/contracts.js';
 import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime } from './common.js';
 
@@ -54,10 +54,10 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
   }
 }
 
-/** Calls the rail, through the rail's own queue if there is one. */
+/** Calls the rail through the rail's own queue. */
 async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
-  const apart = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
-  const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...RAIL_ATTEMPT, ...apart });
+  const queue = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
+  const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...RAIL_ATTEMPT, ...queue });
   try {
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
@@ -79,7 +79,7 @@ function wasNotServed(failure: unknown): boolean {
 function pauseOf(
   { status, isHeld, isServed = true }: ApprovalState,
   asked: number,
-  { polling: { firstMs, longestMs }, lookAgainMs = LOOK_AGAIN_MS }: PayoutWorkflowInput,
+  { polling: { firstMs, longestMs }, lookAgainMs }: PayoutWorkflowInput,
 ): number {
   // In case it was not told.
   if (isHeld === true && isServed && status === 'approved') return lookAgainMs;

@@ -6,10 +6,8 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
-  patched,
   proxyActivities,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.js';
@@ -27,24 +25,13 @@ import { ATTEMPT, Notice, SIGNED_INPUT, StaffMail, View } from './common.js';
  * A look that sends heartbeats every second; one that is silent for 5 s is lost, and another takes over what it had not
  * recorded. A canceled one is awaited: what it has in flight is recorded before anybody else sends.
  */
-const { attendEndpoint, drainEndpoint } = proxyActivities<WebhookActivities>({
+const { attendEndpoint } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '5 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 const { actOnEndpoint } = proxyActivities<WebhookActivities>(ATTEMPT);
-
-/** For older runs: another drain holds the endpoint. */
-const TAKEN_OVER_PAUSE = '10 seconds';
-const PAUSED_LOOK = '1 day';
-
-/**
- * The patch from which on events are sent without the workflow, and the one from which on an older run continues as a
- * new one.
- */
-const SENT_FROM_THE_LOG = 'sent-from-the-log';
-const GONE_OVER = 'gone-over';
 
 /**
  * A webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The workers' senders send
@@ -79,13 +66,12 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
 
   const whole = CancellationScope.current();
   const wasWoken = (): boolean => inbox.isWoken;
-  const isOfToday = patched(SENT_FROM_THE_LOG);
   for (;;) {
     inbox.isWoken = false;
     const scope = new CancellationScope();
     draining = scope;
     const state = await scope
-      .run(() => (isOfToday ? attendEndpoint(endpointId) : drainEndpoint(endpointId)))
+      .run(() => attendEndpoint(endpointId))
       .catch((failure: unknown) => {
         // A look ended by a pause has no result. Canceling the whole workflow ends it; the next announcement starts it
         // again.
@@ -95,28 +81,14 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
     draining = null;
     if (state === null) continue;
     view.found(state);
-    // An older run continues as a new one as soon as it has looked.
-    if (workflowInfo().continueAsNewSuggested || (!isOfToday && patched(GONE_OVER))) {
+    if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof webhookEndpoint>(notice.handOn(input));
     }
-    if (isOfToday) {
-      await condition(() => wasWoken() || allHandlersFinished());
-      if (wasWoken()) continue;
-      if (state.isOver === true) return state;
-      if (state.nextDueAt === null) await condition(wasWoken);
-      else await condition(wasWoken, Math.max(Date.parse(state.nextDueAt) - Date.now(), 1));
-      continue;
-    }
-    if (wasWoken() || state.ended === 'time' || state.ended === 'stopped') continue;
-    if (state.ended === 'taken_over') {
-      await sleep(TAKEN_OVER_PAUSE);
-      continue;
-    }
-    await condition(allHandlersFinished);
+    await condition(() => wasWoken() || allHandlersFinished());
     if (wasWoken()) continue;
-    if (state.isPaused && state.status !== 'deleted') await condition(wasWoken, PAUSED_LOOK);
-    else if (state.nextDueAt === null) return state;
+    if (state.isOver) return state;
+    if (state.nextDueAt === null) await condition(wasWoken);
     else await condition(wasWoken, Math.max(Date.parse(state.nextDueAt) - Date.now(), 1));
   }
 }

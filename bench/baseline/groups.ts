@@ -84,7 +84,6 @@ async function recordGroup(
       guard,
       rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
       failpoints: new Failpoints(null),
-      hasShortEvents: true,
       onFault: fail,
       onAccountAhead: fail,
     },

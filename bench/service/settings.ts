@@ -25,7 +25,6 @@ export function sharedSettings({ url, temporal }: Grounds): Record<string, strin
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     ENCRYPTION_KEYS: keys(ENCRYPTION_KEY),
-    EVENT_BODIES: 'short',
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
     NEW_RECIPIENTS_OF_TOKEN: NO_LIMIT,
     NEW_RECIPIENTS_OF_TENANT: NO_LIMIT,

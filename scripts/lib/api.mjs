@@ -18,7 +18,6 @@ export function sharedSettings({ addresses, urls, secrets }) {
     // Nothing that is tried out here reaches a bank.
     PAYOUT_RAILS: process.env.PAYOUT_RAILS || '*=simulated',
     PAYOUT_RAIL_ALLOWED_HOSTS: process.env.PAYOUT_RAIL_ALLOWED_HOSTS ?? THIS_MACHINE,
-    EVENT_BODIES: 'short',
     WEBHOOK_ALLOWED_HOSTS: process.env.WEBHOOK_ALLOWED_HOSTS ?? THIS_MACHINE,
   };
 }

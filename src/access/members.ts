@@ -106,7 +106,7 @@ function memberAct({ id, tenantId }: Member, action: string, details: ActDetails
 
 interface MemberWithRoles {
   readonly member: Member;
-  /** In how many accounts it has each role, also one that only a newer process knows. */
+  /** In how many accounts it has each role. */
   readonly roles: ReadonlyMap<string, number>;
 }
 

@@ -34,7 +34,6 @@ export async function assertAllowedSomewhere(reader: Reader, operation: Operatio
     `SELECT DISTINCT r.role FROM member_roles r JOIN accounts a ON a.id=r.account_id
      WHERE ${member} AND a.tenant_id=${literal(accounts, 'tenantId', caller.tenantId)} AND a.type<>'system'`,
   );
-  // A role that only a newer process knows allows nothing here.
   if (!ROLES.some((own) => roleAllows(operation, own) && rows.some((row) => row.role === own)))
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }

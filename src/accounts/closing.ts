@@ -35,7 +35,6 @@ export async function closeAccount(database: Database, clock: Clock, id: Uuid, d
 
 /** What stands in the way. Everything pending holds funds, except a batch that its funds do not cover. */
 async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
-  // In any asset, including those that only a newer process knows.
   const left = await transaction.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
   );

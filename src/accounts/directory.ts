@@ -1,4 +1,3 @@
-import { ASSETS } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
@@ -18,13 +17,12 @@ export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number
 
 export interface AccountDetails {
   readonly balances: readonly Balance[];
-  /** With their roles, also those that only a newer process knows. */
   readonly members: readonly { readonly name: string; readonly role: string }[];
 }
 
 export async function readAccountDetails(reader: Reader, accountId: Uuid): Promise<AccountDetails> {
   const [own, roles] = await Promise.all([
-    reader.select(balances, { accountId, asset: ASSETS }, { orderBy: ['asset'] }),
+    reader.select(balances, { accountId }, { orderBy: ['asset'] }),
     reader.query(
       `SELECT m.name, r.role FROM member_roles r JOIN members m ON m.id=r.member_id
        WHERE r.account_id=${literal(memberRoles, 'accountId', accountId)} ORDER BY m.created_at, m.id`,

@@ -1,4 +1,4 @@
-import { amountJson, type Asset, ASSETS, isAsset } from '../core/amount.js';
+import { amountJson, type Asset, ASSETS } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -50,8 +50,7 @@ export async function readMovements(
   const oldest = shown.at(-1);
   const holders = await readHolders(reader, shown);
   return {
-    // A newer process may know an asset that this one does not.
-    items: shown.filter((row) => isAsset(String(row.asset))).map((row) => movementOf(row, holders)),
+    items: shown.map((row) => movementOf(row, holders)),
     nextBefore: rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
 }

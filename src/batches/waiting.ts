@@ -1,6 +1,6 @@
 import { type BatchStatus, bonusBatches } from '../db/entities/bonuses.js';
 import { literals } from '../db/statements.js';
-import { batchWorkflowId, type BatchWorkflowInput } from '../temporal/contracts.js';
+import { batchWorkflowId, type BatchWorkflowInput, type ResourceInput } from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 
@@ -18,6 +18,6 @@ export const batchWaiting = waitingSource({
     WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND ${HAS_TURN_SQL}`,
   about: ({ id, status, fileBytes }) => ({
     summary: `Batch of bonuses from a file of ${Math.ceil(fileBytes / 1024)} KiB`,
-    input: { batchId: id, status } satisfies BatchWorkflowInput,
+    input: { batchId: id, status } satisfies ResourceInput<BatchWorkflowInput>,
   }),
 });

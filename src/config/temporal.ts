@@ -42,10 +42,6 @@ export const DEPLOYMENT_VARIABLES = {
   TEMPORAL_BUILD_ID: build
     .optional()
     .describe('the version of that deployment: a new one for each build, such as the image tag'),
-  WORKFLOW_PATCHES: z
-    .enum(['on', 'off'])
-    .default('on')
-    .describe('off: workflows behave as in the previous version, so that you can roll back'),
 } as const;
 
 type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;

@@ -220,10 +220,6 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(ERRORS, text);
-}
-
 type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /** A refusal as plain data: returned by pure rules, and stored under an idempotency key. */

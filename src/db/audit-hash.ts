@@ -10,7 +10,7 @@ import { asUuid, type Uuid } from '../core/ids.js';
 /** The chain of lines that belong to no tenant. */
 export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 
-/** What the first line of a chain follows if no line is older than the chains. */
+/** The previous hash of a chain's first line. */
 export const GENESIS = Buffer.alloc(32);
 
 /** The act that follows numbers skipped by a restore, which somebody may have kept from the lost part of its chain. */
@@ -33,10 +33,10 @@ export function chainOf({ tenantId }: Pick<HashedAct, 'tenantId'>): Uuid {
   return tenantId ?? SYSTEM_CHAIN;
 }
 
-/** SHA-256 of the previous hash and the line. `sequence` is null for lines older than the chains. */
-export function actHash(previous: Buffer, sequence: bigint | null, act: HashedAct): Buffer {
+/** SHA-256 of the previous hash and the line. */
+export function actHash(previous: Buffer, sequence: bigint, act: HashedAct): Buffer {
   const { id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details } = act;
-  const numbered = [chainOf(act), sequence?.toString() ?? null];
+  const numbered = [chainOf(act), sequence.toString()];
   const content = [...numbered, id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details];
   return createHash('sha256').update(previous).update(JSON.stringify(content)).digest();
 }

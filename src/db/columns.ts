@@ -15,10 +15,12 @@ export interface Column<T> extends Stored {
   readonly parse: (stored: unknown) => T;
 }
 
-/** What the schema may store it in: a test checks every column of every table. */
+/** How the schema stores a column. */
 export interface Stored {
-  /** MySQL types, the usual one first. */
-  readonly types: readonly [ColumnType, ...ColumnType[]];
+  readonly type: ColumnType;
+  /** Of text in characters, of binary columns in bytes. */
+  readonly length: number | null;
+  readonly isAscii: boolean;
   readonly isNullable: boolean;
   /** The values of an ENUM, or of text with a fixed set of values. */
   readonly words: readonly string[] | null;
@@ -34,14 +36,13 @@ type ColumnType =
   | 'int'
   | 'mediumblob'
   | 'mediumtext'
-  | 'smallint'
   | 'text'
   | 'tinyint'
   | 'varbinary'
   | 'varchar';
 
-function storedAs(...types: Stored['types']): Stored {
-  return { types, isNullable: false, words: null };
+function storedAs(type: ColumnType, options: Partial<Stored> = {}): Stored {
+  return { type, length: null, isAscii: false, isNullable: false, words: null, ...options };
 }
 
 const text = (stored: unknown): string => {
@@ -51,7 +52,7 @@ const text = (stored: unknown): string => {
 
 /** BINARY(16). */
 export const uuid: Column<Uuid> = {
-  ...storedAs('binary'),
+  ...storedAs('binary', { length: 16 }),
   // Slices rather than a search for dashes: a posting writes some thirty of these. Checked despite its type: anything
   // else that passed for an id would become SQL here.
   literal: (id) => {
@@ -75,7 +76,7 @@ export const bigint: Column<bigint> = {
 
 /** A count or a setting that stays far below 2^53. */
 export const integer: Column<number> = {
-  ...storedAs('int', 'smallint', 'tinyint', 'bigint'),
+  ...storedAs('int'),
   literal: (value) => {
     if (!Number.isSafeInteger(value)) throw new RangeError('not a safe integer');
     return String(value);
@@ -107,22 +108,46 @@ export const day: Column<Instant> = {
   parse: (stored) => instant(Date.parse(`${text(stored)}T00:00:00Z`)),
 };
 
-/** Any character column. */
+/** TEXT, or any text of a SELECT. */
 export const string: Column<string> = {
-  ...storedAs('varchar', 'char', 'text', 'mediumtext'),
+  ...storedAs('text'),
   literal: (value) => escape(value),
   parse: text,
 };
 
-/** BINARY or VARBINARY. */
+export const mediumtext: Column<string> = { ...string, type: 'mediumtext' };
+
+export function varchar(length: number): Column<string> {
+  return { ...string, ...storedAs('varchar', { length }) };
+}
+
+/** VARCHAR of ASCII characters. */
+export function ascii(length: number): Column<string> {
+  return { ...string, ...storedAs('varchar', { length, isAscii: true }) };
+}
+
+/** CHAR of ASCII characters. */
+export function asciiChar(length: number): Column<string> {
+  return { ...string, ...storedAs('char', { length, isAscii: true }) };
+}
+
+/** MEDIUMBLOB, or any bytes of a SELECT. */
 export const bytes: Column<Buffer> = {
-  ...storedAs('varbinary', 'binary', 'mediumblob'),
+  ...storedAs('mediumblob'),
   literal: (value) => `X'${value.toString('hex')}'`,
   parse: (stored) => {
     if (!Buffer.isBuffer(stored)) throw new TypeError('expected bytes from the database');
     return stored;
   },
 };
+
+export function binary(length: number): Column<Buffer> {
+  return { ...bytes, ...storedAs('binary', { length }) };
+}
+
+export function varbinary(length: number): Column<Buffer> {
+  return { ...bytes, ...storedAs('varbinary', { length }) };
+}
 
 /** TINYINT(1). */
 export const boolean: Column<boolean> = {
@@ -131,48 +156,49 @@ export const boolean: Column<boolean> = {
   parse: (stored) => stored === 1,
 };
 
-/** A value that this process does not know: a newer one wrote it. */
-export class UnknownEnumValue extends TypeError {
-  override name = 'UnknownEnumValue';
-}
-
 export function oneOf<const W extends readonly string[]>(words: W): Column<W[number]> {
   const literals = new Map<string, string>(words.map((word) => [word, escape(word)]));
   return {
-    ...storedAs('enum', 'varchar', 'char'),
-    words,
+    ...storedAs('enum', { words }),
     literal: (value) => literals.get(value) ?? escape(value),
     parse: (stored) => {
       const word = text(stored);
-      if (!words.includes(word)) throw new UnknownEnumValue(`unexpected value ${word}`);
+      if (!words.includes(word)) throw new TypeError(`unexpected value ${word}`);
       return word;
     },
   };
+}
+
+/** One of `words`, in a VARCHAR: a new word needs no change of the schema. */
+export function wordOf<const W extends readonly string[]>(words: W, length: number): Column<W[number]> {
+  return { ...oneOf(words), ...storedAs('varchar', { length, isAscii: true, words }) };
 }
 
 /** ENUM of the assets. */
 export const asset: Column<Asset> = oneOf(ASSETS);
 
 /** A set of words, stored as comma-separated text. */
-export function listOf<const W extends readonly string[]>(words: W): Column<readonly W[number][]> {
+export function listOf<const W extends readonly string[]>(words: W, length: number): Column<readonly W[number][]> {
   const one = oneOf(words);
   return {
-    ...storedAs('varchar'),
+    ...storedAs('varchar', { length, isAscii: true }),
     literal: (value) => escape(value.join(',')),
     parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(one.parse)),
   };
 }
 
-export const integers: Column<readonly number[]> = {
-  ...storedAs('varchar'),
-  literal: (values) => escape(values.map(integer.literal).join(',')),
-  parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(integer.parse)),
-};
+/** Integers, stored as comma-separated text. */
+export function integers(length: number): Column<readonly number[]> {
+  return {
+    ...storedAs('varchar', { length, isAscii: true }),
+    literal: (values) => escape(values.map(integer.literal).join(',')),
+    parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(integer.parse)),
+  };
+}
 
 export function nullable<T>(column: Column<T>): Column<T | null> {
   return {
-    types: column.types,
-    words: column.words,
+    ...column,
     isNullable: true,
     literal: (value) => (value === null ? 'NULL' : column.literal(value)),
     parse: (stored) => (stored === null ? null : column.parse(stored)),

@@ -1,20 +1,34 @@
-import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
+import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaIndexOptions } from 'typeorm';
 import { TABLES } from './entities/index.js';
-import type { Table } from './table.js';
+import { snakeCase, type Table } from './table.js';
 
-/** The tables for TypeORM's tools. The service itself reads and writes through src/db/statements.ts. */
+/** The tables as TypeORM describes them, for migrations. The service reads and writes through src/db/statements.ts. */
 export const ENTITY_SCHEMAS: readonly EntitySchema[] = TABLES.map(entitySchemaOf);
 
-function entitySchemaOf({ name, columns, key }: Table<unknown>): EntitySchema {
-  const options = columns.map(({ property, name: columnName, column }): [string, EntitySchemaColumnOptions] => [
-    property,
-    {
-      type: column.types[0],
-      name: columnName,
-      primary: key.includes(property),
-      nullable: column.isNullable,
-      ...(column.types[0] === 'enum' && column.words !== null ? { enum: [...column.words] } : {}),
-    },
-  ]);
-  return new EntitySchema({ name, tableName: name, columns: Object.fromEntries(options) });
+type Columns = Table<unknown>['columns'];
+
+function entitySchemaOf({ name, columns, key, unique, indexes }: Table<unknown>): EntitySchema {
+  return new EntitySchema({
+    name,
+    tableName: name,
+    columns: Object.fromEntries(
+      columns.map((bound) => [bound.property, columnOf(bound, key.includes(bound.property))]),
+    ),
+    indices: [...indexesOf(unique, true), ...indexesOf(indexes, false)],
+  });
+}
+
+function columnOf({ name, column }: Columns[number], isPrimary: boolean): EntitySchemaColumnOptions {
+  const { type, length, words, isNullable, isAscii } = column;
+  return {
+    ...{ type, name, primary: isPrimary, nullable: isNullable },
+    ...(length !== null && { length }),
+    ...(type === 'datetime' && { precision: 3 }),
+    ...(type === 'enum' && words !== null && { enum: [...words] }),
+    ...(isAscii && { charset: 'ascii', collation: 'ascii_bin' }),
+  };
+}
+
+function indexesOf(indexes: Table<unknown>['indexes'], unique: boolean): EntitySchemaIndexOptions[] {
+  return Object.entries(indexes).map(([name, columns]) => ({ name: snakeCase(name), columns: [...columns], unique }));
 }

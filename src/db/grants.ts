@@ -48,7 +48,6 @@ export const GRANTS: Readonly<Record<string, string>> = {
   account_limits: `${READ_WRITE}, DELETE`,
   audit_log: APPEND_ONLY,
   audit_chains: READ_WRITE,
-  audit_anchors: 'SELECT',
   // Retention removes the oldest ended passes, and the positions of ended ones.
   audit_passes: `${READ_WRITE}, DELETE`,
   audit_pieces: `${APPEND_ONLY}, DELETE`,

@@ -11,7 +11,6 @@ import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 import { checkRights } from './least-rights.js';
 import { limitLockWaits, takeTurn } from './migration-locks.js';
 import { PrimarySearch } from './primary-search.js';
-import { NOTES, resumable } from './resumable-migrations.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 interface MigrateOptions {
@@ -20,8 +19,6 @@ interface MigrateOptions {
   /** The application's user. */
   readonly url: string;
   readonly tls?: TlsMaterial | null;
-  /** The number of the last migration to run; absent: all. */
-  readonly until?: number | undefined;
   /** How many seconds a statement may wait for a table before it lets others go first; absent: 5. */
   readonly lockWaitS?: number;
   /** Called for each statement that waited that long and is retried. */
@@ -33,13 +30,13 @@ interface MigrateOptions {
 /**
  * Brings the schema up to date, then gives the application's user its rights. Safe to repeat, also after it was cut
  * short, to run while the service runs, and to run concurrently: one process does it, the others wait. Throws
- * ExcessiveRights if that user has more rights than it was granted here, and MigrationUnderWay.
+ * ExcessiveRights if that user has more rights than it was granted here, ForeignSchema if another release made the schema,
+ * and MigrationUnderWay.
  */
 export async function migrate({
   adminUrl,
   url,
   tls = null,
-  until = Infinity,
   lockWaitS = LOCK_WAIT_S,
   onWait = () => undefined,
   onClosed = () => undefined,
@@ -56,10 +53,8 @@ export async function migrate({
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     entities: [...ENTITY_SCHEMAS],
-    migrations: migrations
-      .filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until)
-      .map(resumable),
-    migrationsTableName: 'schema_migrations',
+    migrations: [...migrations],
+    migrationsTableName: MIGRATIONS_TABLE,
     // MySQL commits at every change of the schema anyway.
     migrationsTransactionMode: 'none',
     // The lock and the lock wait timeout belong to the connection.
@@ -69,15 +64,14 @@ export async function migrate({
   try {
     await takeTurn(source, database);
     await limitLockWaits(source, lockWaitS, onWait);
+    await refuseForeignSchema(source, database);
     const done = await source.runMigrations();
-    await source.query(`DROP TABLE IF EXISTS ${NOTES}`);
     const app = mysqlAddress(url);
     const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, server, ssl);
     // The application's user may not even see the database before its first grant.
     const grantee = await onConnection(asApplication(''), currentUser);
-    const isThere = await tablesOf(source, database);
-    if (isThere('restores') && (await isNewcomer(asApplication(database))) && (await closeCopy(source))) onClosed();
-    for (const [table, rights] of Object.entries(GRANTS).filter(([table]) => isThere(table)))
+    if ((await isNewcomer(asApplication(database))) && (await closeCopy(source))) onClosed();
+    for (const [table, rights] of Object.entries(GRANTS))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${grantee}`);
     if (await isGroupMember(source)) await source.query(`GRANT ${MEMBERS_RIGHT} ON ${MEMBERS_TABLE} TO ${grantee}`);
     await onConnection(asApplication(database), assertRights);
@@ -119,19 +113,26 @@ async function isGroupMember(source: DataSource): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The existing tables: if some migrations are left for later, theirs are missing. */
-async function tablesOf(source: DataSource, database: string): Promise<(table: string) => boolean> {
-  const rows = await source.query<{ name: string }[]>(
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${database}'`,
-  );
-  const names = new Set(rows.map(({ name }) => name));
-  return (table) => names.has(table);
+/** The database has migrations that this release does not have. */
+export class ForeignSchema extends Error {
+  override name = 'ForeignSchema';
+}
+
+async function refuseForeignSchema(source: DataSource, database: string): Promise<void> {
+  const tables = await source.query<unknown[]>(`SHOW TABLES LIKE '${MIGRATIONS_TABLE}'`);
+  if (tables.length === 0) return;
+  const known = new Set(migrations.map(({ name }) => name));
+  const rows = await source.query<{ name: string }[]>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
+  const foreign = rows.find(({ name }) => !known.has(name));
+  if (foreign !== undefined)
+    throw new ForeignSchema(
+      `${database} has the schema of another release (${foreign.name}). Name an empty database; in a checkout: npm start -- --fresh`,
+    );
 }
 
 /** Access denied to the database. */
 const NO_ACCESS = 1044;
-/** A migration's name ends in its number. */
-const NUMBER_DIGITS = 13;
+const MIGRATIONS_TABLE = 'schema_migrations';
 const LOCK_WAIT_S = 5;
 /** An election may be under way. */
 const FIND_PRIMARY_MS = 10_000;

@@ -117,16 +117,3 @@ export function behindSql(alias: string, { createdAt, id }: TimePosition): strin
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;
 }
-
-/**
- * SQL that is true for the rows of `alias` that this process can read: every column with a fixed set of values has one
- * known here. A newer process may write others.
- */
-export function knownValuesSql<Row>(table: Table<Row>, alias: string): string {
-  const conditions = table.columns.flatMap(({ name, column }) => {
-    if (column.words === null) return [];
-    const isKnown = `${alias}.${name} IN (${column.words.map((word) => column.literal(word)).join(',')})`;
-    return [column.isNullable ? `(${alias}.${name} IS NULL OR ${isKnown})` : isKnown];
-  });
-  return ['TRUE', ...conditions].join(' AND ');
-}

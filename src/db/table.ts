@@ -19,30 +19,42 @@ interface BoundColumn {
   readonly column: Column<unknown>;
 }
 
-/** What the code knows about a table: its name and columns. The migrations make the schema itself. */
+/** A table: migrations are generated from it (`npm run migration:generate`), statements are written with it. */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];
-  readonly key: readonly string[];
   readonly column: (property: keyof Row & string) => BoundColumn;
+  /** The properties of the primary key. */
+  readonly key: readonly string[];
+  readonly unique: Indexes<string>;
+  readonly indexes: Indexes<string>;
 }
 
-/** Properties are camelCase, columns the same in snake_case. The primary key is `id` unless named. */
+/** The properties of each index, in order, by its name. */
+type Indexes<Property> = Readonly<Record<string, readonly Property[]>>;
+
+interface Keys<Property> {
+  /** `id` unless given. */
+  readonly key?: readonly Property[];
+  readonly unique?: Indexes<Property>;
+  readonly indexes?: Indexes<Property>;
+}
+
+/** Properties and names of indexes are camelCase, in MySQL the same in snake_case. CHECKs are only in the migrations. */
 export function defineTable<const C extends Columns>(
   name: string,
   columns: C,
-  key: readonly (keyof C & string)[] = ['id'],
+  { key = ['id'], unique = {}, indexes = {} }: Keys<keyof C & string> = {},
 ): Table<RowOfColumns<C>> {
   const bound = Object.entries(columns).map(([property, column]) => ({
     property,
-    name: property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name: snakeCase(property),
     column: column as Column<unknown>,
   }));
   const byProperty = new Map(bound.map((column) => [column.property, column]));
   return {
-    name,
+    ...{ name, key, unique, indexes },
     columns: bound,
-    key,
     column: (property) => {
       const column = byProperty.get(property);
       if (column === undefined) throw new TypeError(`${name} has no ${property}`);
@@ -51,11 +63,15 @@ export function defineTable<const C extends Columns>(
   };
 }
 
-/** Parses the rows of a SELECT that are no table's: its columns have these names in snake_case. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Parses the rows of a SELECT: its columns have these names in snake_case. */
 export function rowParser<const C extends Columns>(
   columns: C,
 ): (stored: Readonly<Record<string, unknown>>) => RowOfColumns<C> {
-  const selected = defineTable('SELECT', columns, []);
+  const selected = defineTable('SELECT', columns, { key: [] });
   return (stored) => parseRow(selected, stored);
 }
 

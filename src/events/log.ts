@@ -6,7 +6,7 @@ import type { Reader } from '../db/database.js';
 import { events, type EventType } from '../db/entities/events.js';
 import type { EventGap } from '../db/entities/restores.js';
 import { equalsSql, literal } from '../db/statements.js';
-import { parseStoredEvent, STORED_EVENT, type StoredEvent, withWholeBodies } from './bodies.js';
+import { parseStoredEvent, STORED_EVENT, type StoredEvent } from './stored-event.js';
 import { eventsOf, gapsOf, sequencesWithin } from './places.js';
 import { isExpired, removedThrough } from './retention.js';
 
@@ -73,7 +73,7 @@ export async function readEvents(
     throw new ApiError(invalidField('cursor', 'expired'));
   // The statement's parts are in order, their union need not be.
   const ordered = found.sort((a, b) => Number(order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence));
-  const shown = await withWholeBodies(reader, ordered.slice(0, limit));
+  const shown = ordered.slice(0, limit);
   const hasMore = found.length > limit;
   const last = shown.at(-1)?.sequence ?? after ?? 0n;
   const examined = range !== null && to !== undefined && range.last < head ? range.last : head;
@@ -102,9 +102,8 @@ async function readFirst(reader: Reader, owner: string): Promise<bigint | null> 
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 
-/** The Event as JSON, the same bytes every time, of a type that this process need not know. Throws not_found. */
+/** The Event as JSON, as it was sent. Throws not_found. */
 export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string> {
   const rows = await reader.query(`SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`);
-  const [event] = await withWholeBodies(reader, rows.map(parseStoredEvent));
-  return existing(event).body;
+  return existing(rows.map(parseStoredEvent)[0]).body;
 }

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { ApiError, ERRORS, LEDGER_UNAVAILABLE, type Refusal } from '../core/errors.js';
 import { UnknownKey } from '../core/fingerprint.js';
-import { UnknownEnumValue } from '../db/columns.js';
 import { isUnavailable } from '../db/failures.js';
 
 /** The page of the error codes, below the docs' own address. (docs/contract.md, Error object) */
@@ -29,7 +28,7 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
   if (thrown instanceof ApiError) return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
   // Another process can answer, and so can this one once it has the key or is replaced.
-  if (isUnavailable(thrown) || thrown instanceof UnknownKey || thrown instanceof UnknownEnumValue)
+  if (isUnavailable(thrown) || thrown instanceof UnknownKey)
     return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
   return { refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR, headers: NO_HEADERS, isFault: true };
 }

@@ -7,7 +7,6 @@ import { ClientAddresses } from './address.js';
 import { answeredRequest, type AnsweredRequest } from './answered.js';
 import type { Api } from './api.js';
 import type { Authenticate } from './authentication.js';
-import { nextBeat } from './beat.js';
 import { type ErrorWriter, toldError } from './errors.js';
 import { assertWellFormed, dispatcher, refuseUnmatched, type RequestState, type Routing } from './dispatch.js';
 import { Exchange } from './exchange.js';
@@ -126,9 +125,6 @@ async function answer(deps: ServiceDeps, exchange: Exchange, page: Koa.Context, 
   }
 }
 
-/** Codes after a look-up, whose duration would tell what it found. (docs/decisions/0043-missing-on-a-beat.md) */
-const ON_A_BEAT: readonly string[] = ['not_found', 'rate_limited'];
-
 async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknown): Promise<number> {
   if (thrown instanceof RequestAborted) {
     exchange.response.destroy();
@@ -146,7 +142,6 @@ async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknow
       'a request failed by our fault',
     );
   } else if (refusal === LEDGER_UNAVAILABLE) exchange.fault = thrown instanceof Error ? thrown.name : null;
-  if (exchange.caller !== null && ON_A_BEAT.includes(refusal.code)) await nextBeat();
   const { status } = ERRORS[refusal.code];
   // Part of a file is sent: all that is left is to show that it is incomplete.
   if (exchange.response.headersSent) exchange.response.destroy();

@@ -3,10 +3,10 @@ import { ApiError, LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { currentTraceparent, type Traceparent } from '../core/trace.js';
-import { type ApiVersion, CURRENT_VERSION } from '../core/versions.js';
+import { CURRENT_VERSION } from '../core/versions.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
-import { eventCounters, eventHeads, events, type EventShape, type EventType } from '../db/entities/events.js';
+import { eventCounters, eventHeads, events, type EventType } from '../db/entities/events.js';
 import { literal, upsertValuesSql } from '../db/statements.js';
 
 /** Appends events to the log, in the transaction of the change, under the lock on the tenant's counter. */
@@ -17,8 +17,6 @@ export interface EventDraft {
   readonly resourceId: Uuid;
   /** The resource as GET shows it at this moment. */
   readonly object: () => Readonly<Record<string, unknown>>;
-  /** Of a resource that never changes again: stored instead of its JSON, for its row says the same. */
-  readonly shape?: EventShape;
   /** The trace that it belongs to; left out: none. */
   readonly traceparent?: Traceparent | null;
 }
@@ -125,26 +123,13 @@ class Counter {
   }
 
   /** The Event as JSON, with what only the server knows put in as text: the time, and the number. */
-  private bodySql(id: Uuid, { type, object, shape }: EventDraft, sequence: string): string {
-    if (shape !== undefined) return `CONCAT('${shape}',${this.restored})`;
-    const { head, data } = eventText(id, type, CURRENT_VERSION, object());
+  private bodySql(id: Uuid, { type, object }: EventDraft, sequence: string): string {
+    const head = `${JSON.stringify({ id, type, api_version: CURRENT_VERSION }).slice(0, -1)},"created_at":"`;
+    const data = `,${JSON.stringify({ data: { object: object() } }).slice(1)}`;
     const [before, behind] = [head, data].map(column.string.literal);
     // The collation is named, for a variable has one that may not be mixed with that of the text around it.
     const restored = `CONVERT(${this.restored} USING utf8mb4) COLLATE utf8mb4_bin`;
     const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
     return `CONCAT(${before},${at},'Z","sequence":',${sequence},${restored},${behind})`;
   }
-}
-
-/** The Event as JSON but for what lies between the two: its time, `Z","sequence":`, its number, and what restores add. */
-export function eventText(
-  id: Uuid,
-  type: string,
-  version: ApiVersion,
-  object: Readonly<Record<string, unknown>>,
-): { readonly head: string; readonly data: string } {
-  return {
-    head: `${JSON.stringify({ id, type, api_version: version }).slice(0, -1)},"created_at":"`,
-    data: `,${JSON.stringify({ data: { object } }).slice(1)}`,
-  };
 }

@@ -1,6 +1,5 @@
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
-import type { ListedEntry } from '../temporal/outbox.js';
 import type { SweepState } from '../temporal/reading-leases.js';
 import type { Fields } from './output.js';
 import type { OutboxState } from './support/outbox.js';
@@ -15,7 +14,7 @@ export function attemptsOf({ attempts, dueAt, lastError, deadAt }: OutboxRow): s
   return attempts === 0 ? next : `${next}, ${why}`;
 }
 
-export function outboxFields(entry: ListedEntry): Fields {
+export function outboxFields(entry: OutboxRow): Fields {
   return {
     resource_type: entry.resourceType,
     resource_id: entry.resourceId,

@@ -13,7 +13,7 @@ export function rowFields<Row>(table: Table<Row>, row: Row, ...properties: reado
     properties.map((property): [string, Value] => {
       const { name, column } = table.column(property);
       const value = row[property] as string | number | boolean | bigint | null;
-      if (column.types.includes('datetime')) return [name, toRfc3339(value as Instant | null)];
+      if (column.type === 'datetime') return [name, toRfc3339(value as Instant | null)];
       return [name, typeof value === 'bigint' ? value.toString() : value];
     }),
   );

@@ -1,7 +1,7 @@
 import { formatAmount } from '../core/amount.js';
 import { payouts } from '../db/entities/payouts.js';
 import { literals } from '../db/statements.js';
-import { type PayoutWorkflowInput, payoutWorkflowId } from '../temporal/contracts.js';
+import { payoutWorkflowId, type PayoutWorkflowInput, type ResourceInput } from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 import { UNFINISHED } from './rules.js';
 
@@ -18,6 +18,10 @@ export const payoutWaiting = waitingSource({
   from: `payouts t FORCE INDEX (expiring) WHERE t.status IN (${literals(payouts, 'status', UNFINISHED)})`,
   about: (payout) => ({
     summary: `Payout of ${formatAmount(payout)} over the rail ${payout.rail}`,
-    input: { resourceId: payout.id, tenantId: payout.tenantId, polling: POLLING } satisfies PayoutWorkflowInput,
+    input: {
+      resourceId: payout.id,
+      tenantId: payout.tenantId,
+      polling: POLLING,
+    } satisfies ResourceInput<PayoutWorkflowInput>,
   }),
 });

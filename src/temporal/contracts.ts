@@ -91,15 +91,16 @@ export const QUERIES = {
 
 /** What a run passes on when it continues as new, since Temporal does not. */
 export interface HandedOn {
-  /** What the UI shows beside the id of a first run; undefined if an older process started it. */
-  readonly summary?: string;
+  /** The summary that the UI shows beside the id of a first run. */
+  readonly summary: string;
   /** The last signal that changed nothing, and why; undefined in a first run. */
   readonly lastRefusal?: string | null;
-  /** After this long it looks again even if nobody has told it anything; undefined if an older process started it. */
-  readonly lookAgainMs?: number;
+  /** The longest wait before the workflow reads its resource again, although no signal has arrived. */
+  readonly lookAgainMs: number;
 }
 
-export const LOOK_AGAIN_MS = 3_600_000;
+/** The part of a workflow's input that its resource determines. The relay adds the rest. */
+export type ResourceInput<Input extends HandedOn> = Omit<Input, keyof HandedOn>;
 
 /** The input of a workflow that waits for approval. Fixed when it starts, whatever the configuration becomes. */
 export interface ApprovalWorkflowInput extends HandedOn {
@@ -119,16 +120,16 @@ export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
 export interface SignedText {
   readonly actor: string | null;
   readonly reason: string | null;
-  /** From the actor's authenticator, when the signal was sent; undefined from a worker of a release without codes. */
-  readonly code?: string | null;
-  /** The ordinal of the signal among those of its name in this run, from 1: it is found in the history by it. Undefined like the code. */
-  readonly number?: number;
+  /** From the actor's authenticator, when the signal was sent. */
+  readonly code: string | null;
+  /** The ordinal of the signal among those of its name in this run, from 1: it is found in the history by it. */
+  readonly number: number;
 }
 
 /** No valid name or reason is longer; anything that is has no place in an activity's history. */
 const MAX_TEXT = 300;
 
-export function signedText(given: unknown): Pick<Required<SignedText>, 'actor' | 'reason' | 'code'> {
+export function signedText(given: unknown): Omit<SignedText, 'number'> {
   const { actor, reason, code } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
   return { actor: textOf(actor), reason: textOf(reason), code: textOf(code) };
 }
@@ -154,7 +155,7 @@ export interface ApprovalState {
   readonly received: number;
   /** ISO, UTC. */
   readonly expiresAt: string;
-  /** For a payout: its rail, if workers serve its queue. Undefined from a worker of a release in which rails had no queues. */
+  /** For a payout: its rail, if workers serve its queue. */
   readonly rail?: string;
   /** For a payout: true if its rail does not answer, or its account may not send, so that it was not handed over. */
   readonly isHeld?: boolean;
@@ -196,8 +197,8 @@ export interface DrainState {
   readonly status: string;
   readonly isPaused: boolean;
   readonly waitingFor: string;
-  /** Deleted, or healthy where only failing ones have a workflow. Undefined from an older worker. */
-  readonly isOver?: boolean;
+  /** True once the endpoint is deleted. */
+  readonly isOver: boolean;
 }
 
 /** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …, "code": …}` as above. */
@@ -205,7 +206,7 @@ export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
-  /** As of the workflow's request. Absent in runs of an earlier release, and in those that continue another. */
+  /** The batch's status when the workflow was requested. Absent in a run that continues another. */
   readonly status?: string;
 }
 

@@ -1,10 +1,10 @@
 import { compareText } from '../core/collections.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
-import { integer, nullable, string, time, uuid } from '../db/columns.js';
+import { integer, nullable, time, uuid } from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
-import { outbox, type OutboxRow, WAITING_TYPES, type WaitingType } from '../db/entities/outbox.js';
-import { columnList, equalsSql, insertSql, knownValuesSql, literal } from '../db/statements.js';
+import { outbox, type OutboxRow, type WaitingType } from '../db/entities/outbox.js';
+import { columnList, equalsSql, insertSql, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { OUTBOX_SHARDS, outboxEntry } from './outbox-entry.js';
@@ -18,11 +18,9 @@ const MAX_ERROR = 300;
 export const MAX_TRIES = 25;
 /** A failure that is not the entry's fault counts only up to the longest pause: once it is over, the entry has most of its tries left. */
 const PASSING_TRIES = 6;
-/** For dead letters, so that nobody claims them, not even processes of an earlier release. */
+/** The `due_at` of dead letters, so that no sweeper claims them. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
 const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
-/** Entries of a kind that only a newer process knows wait for one, without delaying others. */
-const KNOWN = knownValuesSql(outbox, 'outbox');
 
 interface OutboxDepth {
   /** Entries waiting to be relayed, not counting dead letters. */
@@ -37,15 +35,12 @@ export interface OutboxFilter {
   readonly isDead?: boolean | undefined;
 }
 
-/** An entry for operators; its type may be one that only another release knows. */
-export type ListedEntry = Omit<OutboxRow, 'resourceType'> & { readonly resourceType: string };
-
 interface FailedEntry {
   readonly id: Uuid;
   readonly attempts: number;
   /** One line for operators. */
   readonly error: string;
-  /** What would hit every entry is not its fault, nor is a resource that only a newer release can read. */
+  /** What would hit every entry is not its fault. */
   readonly isItsOwn: boolean;
 }
 
@@ -56,8 +51,7 @@ export class Outbox {
   ) {}
 
   /**
-   * Claims the due entries of these parts, oldest first, so that no other sweeper takes them. Entries that only a newer
-   * release can read are left to it, without delaying others. Throws DatabaseUnavailable.
+   * Claims the due entries of these parts, oldest first, so that no other sweeper takes them. Throws DatabaseUnavailable.
    */
   async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
@@ -115,15 +109,11 @@ export class Outbox {
     };
   }
 
-  async list(filter: OutboxFilter, limit: number): Promise<readonly ListedEntry[]> {
+  async list(filter: OutboxFilter, limit: number): Promise<readonly OutboxRow[]> {
     const rows = await this.database.reader.query(
       `SELECT ${columnList(outbox)} FROM outbox WHERE ${conditionsOf(filter)} ORDER BY created_at, id LIMIT ${Math.trunc(limit)}`,
     );
-    // Entries that this release cannot read are shown anyway.
-    return rows.map((row) => {
-      const [known] = WAITING_TYPES;
-      return { ...parseRow(outbox, { ...row, resource_type: known }), resourceType: string.parse(row.resource_type) };
-    });
+    return rows.map((row) => parseRow(outbox, row));
   }
 
   /** Makes entries due at once and forgets their failures, including dead letters. Returns how many. */
@@ -161,7 +151,7 @@ export function dueSql(limit: number, shards: readonly number[], now: Instant): 
   return shards.map(
     (shard) =>
       `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due_of_shard)
-       WHERE shard=${literal(outbox, 'shard', shard)} AND due_at<=${time.literal(now)} AND ${KNOWN}
+       WHERE shard=${literal(outbox, 'shard', shard)} AND due_at<=${time.literal(now)}
        ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
   );
 }

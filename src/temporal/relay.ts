@@ -2,7 +2,6 @@ import type { Failpoints } from '../core/failpoints.js';
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { continued } from '../core/trace.js';
-import { UnknownEnumValue } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import type { OutboxRow, WaitingType } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
@@ -62,7 +61,7 @@ export class Relay {
     const failed = rows.flatMap(({ id, attempts, resourceType }) => {
       if (!failures.has(id)) return [];
       const failure = failures.get(id);
-      return [{ id, attempts, resourceType, error: messageOf(failure), isItsOwn: isItsOwn(failure) }];
+      return [{ id, attempts, resourceType, error: messageOf(failure), isItsOwn: !isOfEveryCall(failure) }];
     });
     await outbox.fail(failed);
     for (const one of failed)
@@ -160,11 +159,6 @@ export class Relay {
     const input = { ...wanted.input, lookAgainMs };
     await client.startOrTell(source.workflowType, source.taskQueue, { ...wanted, input });
   }
-}
-
-/** An entry is not at fault if only a newer release can read it, or if no call would get through. */
-function isItsOwn(failure: unknown): boolean {
-  return !(failure instanceof UnknownEnumValue) && !isOfEveryCall(failure);
 }
 
 async function eachOf<T>(width: number, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

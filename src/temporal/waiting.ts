@@ -26,10 +26,7 @@ export interface WaitingSource {
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /**
-   * Those of these resources that still wait, by id, without settled ones. Throws UnknownEnumValue (only a newer
-   * release can tell).
-   */
+  /** The resources among `ids` that still wait, by id. */
   waiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WantedWorkflow>>;
   /** Resources that still wait and were created before the moment, in order of id, after `after`, at most `limit`. */
   longWaiting(

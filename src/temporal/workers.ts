@@ -20,8 +20,6 @@ interface WorkersOptions {
   readonly temporal: TemporalOptions;
   /** Which release this is, for Temporal's worker versioning; null: none. */
   readonly version: WorkerDeploymentVersion | null;
-  /** False: workflows continue as the previous release knows them. */
-  readonly patches: boolean;
   readonly queues: readonly ServedQueue[];
   readonly maxWorkflowTasks: number;
   /** Workflows kept in memory, for each queue. */
@@ -214,7 +212,7 @@ export class TemporalWorkers {
     connection: NativeConnection,
     { queue, activities, maxActivities, hasWorkflows }: ServedQueue,
   ): Promise<Worker> {
-    const { temporal, version, patches, maxWorkflowTasks, cachedWorkflows, shutdownGraceMs, tracing } = this.options;
+    const { temporal, version, maxWorkflowTasks, cachedWorkflows, shutdownGraceMs, tracing } = this.options;
     const workflows = {
       workflowBundle: { codePath: tracing === null ? BUNDLE_FILE : TRACED_BUNDLE_FILE },
       maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks,
@@ -234,7 +232,6 @@ export class TemporalWorkers {
       shutdownGraceTime: shutdownGraceMs,
       shutdownForceTime: shutdownGraceMs + 5_000,
       // Called once per run and patch, and only if the history does not contain the patch yet.
-      patchActivationCallback: () => patches,
       ...(version === null ? {} : { workerDeploymentOptions: versioned(version) }),
     });
   }

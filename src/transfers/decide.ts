@@ -74,10 +74,9 @@ export function completion(transfer: Transfer): Writes {
   };
 }
 
-/** A transfer that has ended never changes again: its row says what the event does. */
 export function endEvent(type: Extract<EventType, `transfer.${string}`>, transfer: Transfer): EventDraft {
   const { tenantId, id: resourceId } = transfer;
-  return { tenantId, type, resourceId, object: () => presentTransfer(transfer), shape: 't1' };
+  return { tenantId, type, resourceId, object: () => presentTransfer(transfer) };
 }
 
 /** The money is set aside, and a workflow will wait. */

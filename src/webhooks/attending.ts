@@ -13,15 +13,11 @@ import { describe } from './operating.js';
 import type { WebhookDeps } from './deps.js';
 import { nextDue } from './rules.js';
 
-/** Which endpoints always have a workflow: all of them, or those that are failing, paused or disabled. */
-export type WorkflowsKept = 'all' | 'failing';
-
 /** Sends what is due unless a sender is at it, and says what it waits for. Throws DatabaseUnavailable and the like. */
 export async function attend(
   deps: WebhookDeps,
   endpointId: Uuid,
   options: Omit<DrainOptions, 'isWorkflow' | 'lookOnMs' | 'leavesRest'>,
-  kept: WorkflowsKept,
 ): Promise<DrainState> {
   const { database, clock } = deps;
   const before = existing(await database.reader.find(webhookEndpoints, { id: endpointId }));
@@ -40,7 +36,7 @@ export async function attend(
     status,
     isPaused: pausedAt !== null,
     waitingFor: isWell ? WELL : text,
-    isOver: status === 'deleted' || (kept === 'failing' && isWell),
+    isOver: status === 'deleted',
   };
 }
 

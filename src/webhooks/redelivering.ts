@@ -15,7 +15,6 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { withWholeBodies } from '../events/bodies.js';
 import { MAX_SPAN } from './drain/near.js';
 import { newDelivery } from './drain/open-deliveries.js';
 import type { WebhookDeps } from './deps.js';
@@ -27,8 +26,7 @@ import type { WebhookDeps } from './deps.js';
  */
 export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid): Promise<string> {
   const { reader } = deps.database;
-  const stored = await reader.select(events, { id: eventId, tenantId: caller.tenantId });
-  const event = existing((await withWholeBodies(reader, stored))[0]);
+  const event = existing(await reader.find(events, { id: eventId, tenantId: caller.tenantId }));
   await assertManager(reader, caller);
   await transactFor(caller.tenantId, deps.database, (transaction) => queue(transaction, event, deps.clock()));
   return event.body;

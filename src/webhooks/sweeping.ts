@@ -4,11 +4,10 @@ import * as column from '../db/columns.js';
 import type { Database, Reader, StoredRow, Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { columnList, equalsSql, insertSql, knownValuesSql, literals } from '../db/statements.js';
+import { columnList, equalsSql, insertSql, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { announced } from '../temporal/outbox.js';
-import type { WorkflowsKept } from './attending.js';
 import { isFree, isHeld } from './drain/lease.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './senders/finding.js';
@@ -25,14 +24,9 @@ const TOLD_AGAIN_MS = 3_600_000;
 /**
  * Goes through the endpoints after `after`, in order of id: moves cursors past unwanted events, so that a log that
  * grows without them never looks like a loss to retention; makes due what the senders should have found; and starts
- * missing workflows. Returns the last endpoint, or null if there is none. What a later release wrote is left to it.
+ * missing workflows. Returns the last endpoint, or null if there is none.
  */
-export async function lookOver(
-  database: Database,
-  now: Instant,
-  after: Uuid | null,
-  kept: WorkflowsKept,
-): Promise<Uuid | null> {
+export async function lookOver(database: Database, now: Instant, after: Uuid | null): Promise<Uuid | null> {
   const { seen, last } = await readSlice(database.reader, now, after);
   const open = seen.filter(({ endpoint, head }) => {
     const isOpen = !isHeld(endpoint) && isFree(endpoint, now);
@@ -40,7 +34,7 @@ export async function lookOver(
   });
   const idle = open.filter(({ isBehind }) => !isBehind);
   const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
-  const alone = seen.filter(({ endpoint }) => isAlone(endpoint, now, kept));
+  const alone = seen.filter(({ endpoint }) => isAlone(endpoint, now));
   if (idle.length > 0) await transact(database, (transaction) => moveCursors(transaction, idle, now));
   const missedIds = missed.map(({ endpoint }) => endpoint.id);
   if (missed.length > 0) await transact(database, (transaction) => makeDue(transaction, missedIds, now));
@@ -65,7 +59,7 @@ export async function readSlice(
     `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
        ${inTimeSql(now)} AS is_in_time
      FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
-     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted' AND ${knownValuesSql(webhookEndpoints, 'e')}`,
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted'`,
   );
   return { seen: rows.map(parseSeen), last: ids.at(-1) ?? null };
 }
@@ -84,8 +78,8 @@ function parseSeen(row: StoredRow): Seen {
   return { endpoint: parseRow(webhookEndpoints, row), head: column.bigint.parse(row.head), isBehind, isInTime };
 }
 
-function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Instant, kept: WorkflowsKept): boolean {
-  if (attendedAt === null) return createdAt < now - YOUNG_MS && (kept === 'all' || pausedAt !== null);
+function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Instant): boolean {
+  if (attendedAt === null) return createdAt < now - YOUNG_MS;
   return pausedAt !== null && attendedAt < now - TOLD_AGAIN_MS;
 }
 
@@ -161,7 +155,7 @@ async function lookForOld(
     `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
         OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
      FROM (SELECT e.id FROM webhook_endpoints e FORCE INDEX (PRIMARY)
-       WHERE ${knownValuesSql(webhookEndpoints, 'e')}${behind} ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
+       WHERE TRUE${behind} ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
   );
   const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
   const last = rows.at(-1);

@@ -1,15 +1,14 @@
 import type { DatabaseDeps } from '../db/database.js';
 import { removeOldEvents } from '../events/retention.js';
 import { type Sweep, tidying } from '../temporal/sweeper.js';
-import type { WorkflowsKept } from './attending.js';
 import { lookOver, removeOldAttempts } from './sweeping.js';
 
 /** What the worker's sweeper does for webhooks and the event log. */
 
 /** A slice of endpoints at a time: for what senders and notices have missed, and to move idle cursors. */
-export function endpointsSweep({ database, clock }: DatabaseDeps, kept: WorkflowsKept): Sweep {
+export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return tidying('webhooks', async (after) => {
-    const at = await lookOver(database, clock(), after, kept);
+    const at = await lookOver(database, clock(), after);
     return at === null ? null : { at, isDone: true };
   });
 }

@@ -1,5 +1,5 @@
 import { webhookEndpoints } from '../db/entities/webhooks.js';
-import { webhookWorkflowId, type WebhookWorkflowInput } from '../temporal/contracts.js';
+import { type ResourceInput, webhookWorkflowId, type WebhookWorkflowInput } from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 
 /** An endpoint has a workflow until it is deleted. */
@@ -14,6 +14,6 @@ export const webhookWaiting = waitingSource({
   about: ({ id, status, pausedAt }) => ({
     status: pausedAt === null ? status : 'paused',
     summary: 'Deliveries to a webhook endpoint',
-    input: { endpointId: id } satisfies WebhookWorkflowInput,
+    input: { endpointId: id } satisfies ResourceInput<WebhookWorkflowInput>,
   }),
 });

@@ -38,7 +38,7 @@ const TABLES = ['transfers', 'approvals', 'holds', 'balances', 'month_totals', '
 const transfer = (set: string, which: string): string => `UPDATE transfers SET ${set} WHERE id=${id(which)}`;
 const approval = (which: string, memberId: string): string =>
   `INSERT INTO approvals VALUES (${id(newId())}, 'transfer', ${id(which)}, 'member:${memberId}', ${id(memberId)},
-   'member:${memberId}', 'api', NOW(3), NULL)`;
+   NULL, 'member:${memberId}', 'api', NOW(3))`;
 /** Once more the last event about it, as the next of the log. */
 const doubled = ({ tenantId }: Victims, which: string): string =>
   `INSERT INTO events SELECT e.tenant_id, c.last_sequence+1, ${id(newId())}, e.type, e.resource_id, e.body, c.last_at, NULL
@@ -102,9 +102,9 @@ const DAMAGES: readonly Damage[] = [
     found: ['operation_approval'],
   },
   {
-    name: 'another amount of what was rejected, as its event would tell it',
+    name: 'a rejected transfer whose amount was changed',
     sql: ({ rejected }) => [transfer('raw=raw+1', rejected)],
-    found: ['operation_hold'],
+    found: ['event_body', 'operation_hold'],
   },
   {
     name: 'a transfer that was completed with too few approvals',
@@ -202,22 +202,22 @@ const DAMAGES: readonly Damage[] = [
   {
     name: 'a rejection that is told twice',
     sql: (victims) => [doubled(victims, victims.rejected)],
-    found: ['event_counter', 'operation_event'],
+    found: ['event_body', 'event_counter', 'operation_event'],
   },
   {
     name: 'an expiry that is told twice',
     sql: (victims) => [doubled(victims, victims.expired)],
-    found: ['event_counter', 'operation_event'],
+    found: ['event_body', 'event_counter', 'operation_event'],
   },
   {
     name: 'an expiry that is told as a rejection',
     sql: ({ expired }) => [`UPDATE events SET type='transfer.rejected' WHERE resource_id=${id(expired)}`],
-    found: ['operation_event', 'operation_event'],
+    found: ['event_body', 'operation_event', 'operation_event'],
   },
   {
     name: 'an event about what still waits',
     sql: ({ pending, expired }) => [`UPDATE events SET resource_id=${id(pending)} WHERE resource_id=${id(expired)}`],
-    found: ['operation_event', 'operation_event'],
+    found: ['event_body', 'operation_event', 'operation_event'],
   },
 ];
 

@@ -296,8 +296,8 @@ const DAMAGES: readonly Damage[] = [
   {
     name: "an account that has become another tenant's",
     sql: ({ payer }) => [
-      `INSERT INTO tenants (id, name, time_zone, created_at) VALUES (${id(STRANGER)}, 'stranger', 'UTC', NOW(3))`,
-      `INSERT INTO event_counters (tenant_id, last_sequence, last_at) VALUES (${id(STRANGER)}, 0, NOW(3))`,
+      `INSERT INTO tenants (id, name, time_zone, policy_delay_s, created_at) VALUES (${id(STRANGER)}, 'stranger', 'UTC', 0, NOW(3))`,
+      `INSERT INTO event_counters VALUES (${id(STRANGER)}, 0, NOW(3), 0)`,
       `UPDATE accounts SET tenant_id=${id(STRANGER)} WHERE id=${id(payer.id)}`,
     ],
     // Its owner's role, and each of its transfers, its pay-in and its adjustment.
@@ -306,8 +306,8 @@ const DAMAGES: readonly Damage[] = [
   {
     name: "an account that only receives and has become another tenant's",
     sql: ({ receiver }) => [
-      `INSERT INTO tenants (id, name, time_zone, created_at) VALUES (${id(STRANGER)}, 'stranger', 'UTC', NOW(3))`,
-      `INSERT INTO event_counters (tenant_id, last_sequence, last_at) VALUES (${id(STRANGER)}, 0, NOW(3))`,
+      `INSERT INTO tenants (id, name, time_zone, policy_delay_s, created_at) VALUES (${id(STRANGER)}, 'stranger', 'UTC', 0, NOW(3))`,
+      `INSERT INTO event_counters VALUES (${id(STRANGER)}, 0, NOW(3), 0)`,
       `UPDATE accounts SET tenant_id=${id(STRANGER)} WHERE id=${id(receiver.id)}`,
     ],
     found: ['account_member'],

@@ -33,7 +33,7 @@ function assertShown(actual: string | undefined, expected: string, what: string)
   else assert(actual?.startsWith('!') === true && actual.includes(expected.slice(1)), `${what}: ${actual}`);
 }
 
-/** The rows that each program was given (samples/producers/README.md). */
+/** The rows that each program was given (test/batches/samples/producers/README.md). */
 const GIVEN: readonly (readonly string[])[] = [
   ['$dora', '150000', '2026-11-01', '1001'],
   ['573001112233', '150000', '2026-11-01T13:30:00', '12345671'],

@@ -21,7 +21,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
-import { startingLedger } from './starting-ledger.js';
+import { freshDatabase } from '../support/database.js';
 
 interface BatchKills {
   readonly rows: number;
@@ -54,7 +54,7 @@ export async function batchKills({ rows, kills, betweenMs }: BatchKills): Promis
   const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
   const { temporal } = server;
   try {
-    const db = await startingLedger(mysql.adminUrl, 'money_batches');
+    const db = await freshDatabase(mysql.adminUrl, 'money_batches');
     const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
     const worker = await WorkerProcess.start(db.url, temporal, serving('batches'));
     try {

@@ -12,7 +12,7 @@ import { serving, temporalEnvironment, type TestTemporal, until } from '../suppo
 import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { WaitingClients } from './waiting-clients.js';
-import { startingLedger } from './starting-ledger.js';
+import { freshDatabase } from '../support/database.js';
 
 /** How long the clients work between two kills. */
 const BETWEEN_MS = 500;
@@ -67,7 +67,7 @@ export async function bridgeKills({ kills, clients }: { kills: number; clients: 
   const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
   const { temporal } = server;
   try {
-    const db = await startingLedger(mysql.adminUrl, 'money_bridge');
+    const db = await freshDatabase(mysql.adminUrl, 'money_bridge');
     const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
     const worker = await WorkerProcess.start(db.url, temporal, APPROVALS);
     try {

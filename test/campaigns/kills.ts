@@ -4,7 +4,7 @@ import { ApiProcess } from '../support/api-process.js';
 import type { TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { Clients } from './clients.js';
-import { startingLedger } from './starting-ledger.js';
+import { freshDatabase } from '../support/database.js';
 
 interface KillCampaign {
   readonly kills: number;
@@ -66,7 +66,7 @@ export async function failpointCampaign(
 export async function killMysqlCampaign({ kills, clients: count, pauseMs }: KillCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
-    const db = await startingLedger(mysql.adminUrl, 'money_kill');
+    const db = await freshDatabase(mysql.adminUrl, 'money_kill');
     const api = await ApiProcess.start(db.url);
     try {
       const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
@@ -97,7 +97,7 @@ interface AwayCampaign {
 export async function frozenMysqlCampaign({ awayMs, clients: count, pauseMs }: AwayCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
-    const db = await startingLedger(mysql.adminUrl, 'money_frozen');
+    const db = await freshDatabase(mysql.adminUrl, 'money_frozen');
     const api = await ApiProcess.start(db.url);
     try {
       const clients = await Clients.start(db, api.baseUrl, count, pauseMs);

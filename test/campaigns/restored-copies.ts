@@ -9,7 +9,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { migrate } from '../../src/db/migrate.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
-import { startingLedger } from './starting-ledger.js';
+import { freshDatabase } from '../support/database.js';
 
 const run = promisify(execFile);
 
@@ -145,7 +145,7 @@ export class PhysicalCopier implements Copier {
         '--binlog-format=ROW',
       ]),
     );
-    const source = await startingLedger(mysql.adminUrl, 'money_drill');
+    const source = await freshDatabase(mysql.adminUrl, 'money_drill');
     return new PhysicalCopier(source, mysql, await mkdtemp(join(tmpdir(), 'money-backup-')));
   }
 

@@ -9,7 +9,7 @@ import { serving } from '../support/temporal.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
 import { WaitingClients } from './waiting-clients.js';
-import { startingLedger } from './starting-ledger.js';
+import { freshDatabase } from '../support/database.js';
 
 interface TwoOfEach {
   /** How often every fault comes; each time at another process. */
@@ -50,7 +50,7 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
   const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
   const { temporal } = server;
   try {
-    const db = await startingLedger(mysql.adminUrl, 'money_fleet');
+    const db = await freshDatabase(mysql.adminUrl, 'money_fleet');
     const cutter = await Proxy.open(db.url);
     const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, environment: ALL_BUT_PAYOUTS });
     try {

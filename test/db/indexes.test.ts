@@ -131,7 +131,9 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       `INSERT INTO accounts (id, tenant_id, type, status, name, seq, last_posted_at, created_at)
        VALUES (${account}, ${tenant}, 'business', 'active', 'A', ${ROWS}, NOW(3), NOW(3))`,
     );
-    await db.sql(`INSERT INTO tenants (id, name, time_zone, created_at) VALUES (${tenant}, 'T', 'UTC', NOW(3))`);
+    await db.sql(
+      `INSERT INTO tenants (id, name, time_zone, policy_delay_s, created_at) VALUES (${tenant}, 'T', 'UTC', 0, NOW(3))`,
+    );
     await db.sql(
       `INSERT INTO ledger_transactions (id, tenant_id, related_type, related_id, created_at)
        SELECT ${id('t')}, ${tenant}, 'transfer', ${id('o')}, ${time} FROM ${numbers}`,
@@ -158,9 +160,9 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     );
     await db.sql(
       `INSERT INTO payouts (id, tenant_id, source_account_id, system_account_id, asset, raw, fee_raw, country, bank_code, account_type,
-         account_end, holder_name, status, created_by, limit_month, created_at, approved_at, rail)
+         account_end, holder_name, status, created_by, limit_month, created_at, approved_at, rail, attempts)
        SELECT ${id('p')}, ${tenant}, IF(n<=${RARE}, ${account}, ${other}), ${other}, 'COPM', 1, 0, 'CO', '1', 'savings', '1', 'H', 'approved',
-         ${tenant}, '2031-01', ${time}, ${time}, 'simulated' FROM ${numbers}`,
+         ${tenant}, '2031-01', ${time}, ${time}, 'simulated', 0 FROM ${numbers}`,
     );
     await db.sql(
       `INSERT INTO holds SELECT ${id('p')}, 'payout', IF(n<=${RARE}, ${account}, ${other}), 'COPM', 1, 1, ${time}, NULL FROM ${numbers}`,
@@ -178,7 +180,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     await db.sql(
       `INSERT INTO webhook_subscriptions SELECT ${id('w')}, 'payout.completed', ${tenant}, 0 FROM ${numbers} WHERE n=${RARE}`,
     );
-    await db.sql(`INSERT INTO event_counters (tenant_id, last_sequence, last_at) VALUES (${tenant}, ${ROWS}, NOW(3))`);
+    await db.sql(`INSERT INTO event_counters VALUES (${tenant}, ${ROWS}, NOW(3), 0)`);
     await db.sql(
       `INSERT INTO event_heads (tenant_id, type, last_sequence) VALUES (${tenant}, 'payout.completed', ${RARE})`,
     );

@@ -31,7 +31,13 @@ describe('the pauses between the questions of a workflow to a rail', () => {
     const own = await openPayoutBank(api);
     const id = await own.pay('03');
     const tenantId = own.bank.tenant.tenant.id;
-    const input: PayoutWorkflowInput = { resourceId: id, tenantId, polling: { firstMs: 50, longestMs: 300 } };
+    const input: PayoutWorkflowInput = {
+      resourceId: id,
+      tenantId,
+      polling: { firstMs: 50, longestMs: 300 },
+      summary: 'A payout',
+      lookAgainMs: 3_600_000,
+    };
     const handle = await temporal.client.workflow.start('payout', {
       workflowId: payoutWorkflowId(id),
       taskQueue: TASK_QUEUES.approvals,

@@ -9,7 +9,6 @@ import {
   twoBodiesStorm,
   unboundStorm,
 } from '../campaigns/http-storms.js';
-import { CERTAIN, timingCampaign } from '../campaigns/timing.js';
 import { modelCampaign } from '../campaigns/model.js';
 import { PATIENT, startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
@@ -40,18 +39,6 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_racing' }),
   ],
   schemathesis: async (db) => [await generatedCalls({ db, calls: 1_000, seed: Date.now() % 2 ** 31 })],
-  timing: (db) =>
-    twoProcesses(db, async ({ api, others: [baseUrl = ''] }) => [
-      await timingCampaign({
-        api,
-        baseUrl,
-        requests: 20_000,
-        errors: CERTAIN,
-        // TIMING_ROUTES='GET /v1/transfers/{id};PUT …' asks these alone, as the summary then says.
-        ...(process.env.TIMING_ROUTES ? { routes: process.env.TIMING_ROUTES.split(';') } : {}),
-        onCompared: (line) => process.stdout.write(`  ${line}\n`),
-      }),
-    ]),
   // A million takes hours: MODEL_OPERATIONS=100000 plays so many, as the summary then says.
   model: async (db) => [
     await modelCampaign({

@@ -10,7 +10,6 @@ import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampa
 import { PAYOUT_PROOFS } from '../campaigns/payouts.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
-import { MIGRATED, migratedLedger } from '../campaigns/starting-ledger.js';
 import { statementsCampaign } from '../campaigns/statements.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { ALERT_PROOFS } from './alert-proofs.js';
@@ -31,8 +30,7 @@ import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
  * The long proofs, with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
- * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server. With PROVE_MIGRATED those
- * that ask what a fault leaves behind begin with a ledger of so many operations from before.
+ * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server.
  */
 const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   'same-key': (db) =>
@@ -109,7 +107,6 @@ async function circumstances(db: TestDatabase): Promise<string> {
     `Node ${process.versions.node}`,
     `database ${String(row?.version)}${process.env.DATA_IN === 'memory' ? ' with its data in memory' : ''}`,
     `commit ${commit}${isChanged ? ' with changes' : ''}`,
-    ...(MIGRATED === 0 ? [] : [`upon ${MIGRATED} operations of an older release, migrated`]),
   ].join(', ');
 }
 
@@ -135,7 +132,7 @@ async function main(names: readonly string[]): Promise<number> {
     process.stderr.write(`There is no proof ${unknown.join(', ')}. There are: ${Object.keys(NAMED).join(', ')}\n`);
     return 2;
   }
-  const db = await (MIGRATED === 0 ? testDatabase() : migratedLedger(process.env.TEST_MYSQL_ADMIN_URL ?? '', MIGRATED));
+  const db = await testDatabase();
   const where = await circumstances(db);
   let failures = 0;
   for (const name of names.length === 0 ? Object.keys(PROOFS) : names)

@@ -1,6 +1,6 @@
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
 import { manyEndpoints } from '../campaigns/many-endpoints.js';
-import { startingLedger } from '../campaigns/starting-ledger.js';
+import { freshDatabase } from '../support/database.js';
 import { webhookKills } from '../campaigns/webhook-kills.js';
 import type { TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
@@ -15,7 +15,7 @@ export const WEBHOOK_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promi
     withTemporal(async (temporal) => {
       const mysql = await PrivateMysql.start();
       try {
-        const db = await startingLedger(mysql.adminUrl, 'money_webhooks');
+        const db = await freshDatabase(mysql.adminUrl, 'money_webhooks');
         const summary = await webhookKills({ db, temporal, events: 100_000, kills: 50 });
         await db.close();
         return summary;

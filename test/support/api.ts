@@ -122,7 +122,6 @@ export function testEnvironment(
     ENCRYPTION_KEYS: KEYS,
     PAYOUT_RAILS: '*=simulated',
     LOG_LEVEL: 'silent',
-    EVENT_BODIES: 'short',
     // Nobody listens there: a test that has to do with Temporal names its own.
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     // Where a test's own receivers of webhooks are.

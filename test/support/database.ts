@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Database } from '../../src/db/database.js';
-import { addWord } from '../../src/db/enum-words.js';
 import { migrate } from '../../src/db/migrate.js';
 
 /** A database of a test's own: the application's connections, and an administrator's to look and to break things with. */
@@ -182,11 +181,6 @@ export function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
       await close();
     },
   };
-}
-
-/** What a migration to come does to ENUMs: as addWord. */
-export function widen(db: TestDatabase, word: string, column: string, tables?: readonly string[]): Promise<void> {
-  return addWord({ query: (sql) => db.sql(sql) }, word, column, tables);
 }
 
 /** The application's connections, over another URL where a proxy stands between. */

@@ -82,7 +82,6 @@ export function openDesk(
       guard,
       rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
       failpoints: new Failpoints(null),
-      hasShortEvents: true,
       onFault: (kind, fault) => faults.push({ kind, fault }),
       onAccountAhead: (accountId, aheadMs) => ahead.push({ accountId, aheadMs }),
     },

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { Failpoints } from '../../src/core/failpoints.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
-import { UnknownEnumValue } from '../../src/db/columns.js';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
@@ -120,24 +119,6 @@ describe('an entry of the outbox that cannot be relayed', () => {
     await nowhere.close();
     assert.deepEqual([seen.refused.length, seen.died.length], [MAX_TRIES + 1, 0]);
     assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
-  });
-
-  it('does not become one if only a newer release can read its resource, and keeps most of its tries for that one', async () => {
-    const id = await bank.pend();
-    const beside = relayOver({
-      ...transferWaiting,
-      waiting: () => Promise.reject(new UnknownEnumValue('unexpected value x_held')),
-    });
-    for (let tries = 0; tries <= MAX_TRIES; tries += 1) await beside.relay.relay(await claimAll());
-    assert.deepEqual([beside.seen.refused.length, beside.seen.died.length], [MAX_TRIES + 1, 0]);
-    assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
-    const stumbling = relayOver(refusedFor(id));
-    for (let tries = 0; tries < MAX_TRIES / 2; tries += 1) await stumbling.relay.relay(await claimAll());
-    assert.deepEqual(stumbling.seen.died, []);
-    const newer = relayOver(transferWaiting);
-    await newer.relay.relay(await claimAll());
-    assert.equal(newer.seen.relayed, 1);
-    assert.equal(await workflowStatus(temporal, id), 'RUNNING');
   });
 
   it('is announced once for all entries about one resource', async () => {

@@ -29,7 +29,14 @@ interface Script {
   readonly calls: [name: string, asked: unknown][];
 }
 
-const well: DrainState = { ended: 'idle', nextDueAt: null, status: 'enabled', isPaused: false, waitingFor: 'well' };
+const well: DrainState = {
+  ended: 'idle',
+  nextDueAt: null,
+  status: 'enabled',
+  isPaused: false,
+  waitingFor: 'well',
+  isOver: false,
+};
 const over: DrainState = { ...well, status: 'deleted', isOver: true };
 const counts = { rows: 1, rejected: 0, paid: 0, failed: 0, isPaused: false, pauseReason: null, rejection: null };
 const batchIn = (status: string, more: Partial<BatchState> = {}): BatchState => ({ ...counts, status, ...more });
@@ -69,7 +76,7 @@ describe('what reaches a workflow while it is looking', () => {
     const options = { address: temporal.address, namespace: temporal.namespace, tls: null };
     client = new TemporalClient(options);
     const served: [TaskQueue, object][] = [
-      ['webhooks', activities(['attendEndpoint', 'drainEndpoint'], ['actOnEndpoint'])],
+      ['webhooks', activities(['attendEndpoint'], ['actOnEndpoint'])],
       ['batches', activities(['readBatch', 'validateBatch', 'payBatch'], ['actOnBatch'])],
       ['approvals', activities(['readTransfer'], ['actOnTransfer'])],
     ];
@@ -77,7 +84,6 @@ describe('what reaches a workflow while it is looking', () => {
       {
         temporal: options,
         version: null,
-        patches: true,
         queues: served.map(([queue, own]) => ({ queue, activities: own, maxActivities: 10, hasWorkflows: true })),
         maxWorkflowTasks: 10,
         cachedWorkflows: 100,

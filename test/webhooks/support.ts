@@ -18,7 +18,6 @@ import type { DrainOptions, DrainResult } from '../../src/webhooks/drain/types.j
 import { UNOBSERVED } from '../../src/webhooks/observer.js';
 import { RunsDatabase } from '../../src/webhooks/drain/runs-database.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
-import type { WorkflowsKept } from '../../src/webhooks/attending.js';
 import { lookOver } from '../../src/webhooks/sweeping.js';
 import { endpointsDue, endpointsWithNews } from '../../src/webhooks/senders/finding.js';
 import type { TestApi } from '../support/api.js';
@@ -159,8 +158,8 @@ export async function expireLease(db: TestDatabase, id: Uuid): Promise<void> {
 }
 
 /** What the sweeper does to all endpoints. */
-export async function lookOverAll({ core }: TestApi, now: Instant, kept: WorkflowsKept = 'all'): Promise<void> {
-  for (let after: Uuid | null = null; ;) if ((after = await lookOver(core.database, now, after, kept)) === null) return;
+export async function lookOverAll({ core }: TestApi, now: Instant): Promise<void> {
+  for (let after: Uuid | null = null; ;) if ((after = await lookOver(core.database, now, after)) === null) return;
 }
 
 /** The outbox entries that wait for its workflow. */

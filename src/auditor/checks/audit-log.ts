@@ -3,69 +3,26 @@ import { toRfc3339 } from '../../core/instant.js';
 import { actHash, chainOf, GENESIS, RESTORE_GAP, SYSTEM_CHAIN } from '../../db/audit-hash.js';
 import { bigint, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type AuditAnchor, auditAnchors, type ChainedAct, chainedActs } from '../../db/entities/identity.js';
+import { type ChainedAct, chainedActs } from '../../db/entities/identity.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
 import { afterKey, ROWS_A_SLICE, walk } from '../walk.js';
 
-type Anchors = ReadonlyMap<Uuid, AuditAnchor>;
-
 /**
  * The audit log: each chain is gapless, each act follows from the one before it and is as it was written, the last is
- * the chain's head; acts older than the chains are as they were when the chains began. (db/audit-hash.ts)
+ * the chain's head. (src/db/audit-hash.ts)
  */
 export const auditLogChecks: Check = {
   tables: ['audit_log'],
   run: async (audit) => {
-    const anchors = await readAnchors(audit);
-    await checkOldActs(audit, anchors);
-    await checkChains(audit, anchors);
+    await checkChains(audit);
     await checkHeads(audit);
   },
 };
 
-async function readAnchors(audit: AuditRun): Promise<Anchors> {
-  const where = audit.tenantId === undefined ? {} : { chainId: audit.tenantId };
-  const anchors = await audit.slice((reader) => reader.select(auditAnchors, where));
-  return new Map(anchors.map((anchor) => [anchor.chainId, anchor]));
-}
-
-/** The acts without a chain are those from which the anchors were made. */
-async function checkOldActs(audit: AuditRun, anchors: Anchors): Promise<void> {
-  const found = audit.memory(new Map<Uuid, { readonly acts: bigint; readonly hash: Buffer }>());
-  await walk(
-    audit,
-    ROWS_A_SLICE,
-    (reader, after: ChainedAct | undefined) =>
-      readActs(reader, [
-        'chain_id IS NULL AND sequence IS NULL',
-        ...audit.own('tenant_id'),
-        ...(after === undefined ? [] : [`id>${uuid.literal(after.id)}`]),
-      ]),
-    (_, slice) => {
-      audit.counted('audit_acts', slice.length);
-      for (const act of slice) {
-        const { acts, hash } = found.get(chainOf(act)) ?? { acts: 0n, hash: GENESIS };
-        found.set(chainOf(act), { acts: acts + 1n, hash: actHash(hash, null, act) });
-      }
-    },
-  );
-  for (const chainId of new Set([...anchors.keys(), ...found.keys()])) {
-    const [wanted, seen] = [anchors.get(chainId), found.get(chainId)];
-    if (wanted?.acts !== seen?.acts)
-      audit.report(
-        'audit_anchor',
-        chainName(chainId),
-        `${seen?.acts ?? 0n} act(s) are in no chain, but it began after ${wanted?.acts ?? 0n}`,
-      );
-    else if (seen !== undefined && wanted?.hash.equals(seen.hash) !== true)
-      audit.report('audit_anchor', chainName(chainId), 'the acts from before it are not what they were when it began');
-  }
-}
-
-async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
-  const ofChains = audit.tenantId === undefined ? 'chain_id IS NOT NULL' : `chain_id=${uuid.literal(audit.tenantId)}`;
+async function checkChains(audit: AuditRun): Promise<void> {
+  const ofChains = audit.tenantId === undefined ? 'TRUE' : `chain_id=${uuid.literal(audit.tenantId)}`;
   const memory = audit.memory<{ before?: ChainedAct }>({});
   await walk(
     audit,
@@ -76,7 +33,7 @@ async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
       for (const act of slice) {
         const { before } = memory;
         const own = before?.chainId === act.chainId ? before : undefined;
-        checkLink(audit, act, own, anchors.get(act.chainId ?? SYSTEM_CHAIN)?.hash ?? GENESIS);
+        checkLink(audit, act, own);
         memory.before = act;
       }
     },
@@ -84,28 +41,25 @@ async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
 }
 
 function behind(act: ChainedAct | undefined): string[] {
-  if (act === undefined || act.chainId === null || act.sequence === null) return [];
+  if (act === undefined) return [];
   const at = { first: uuid.literal(act.chainId), second: bigint.literal(act.sequence) };
   return [afterKey('chain_id', 'sequence', at)];
 }
 
 /** A restore skips numbers that somebody may have kept from what was lost, and says so in the next act. */
 function isAcrossGap({ action, details, sequence }: ChainedAct, last: bigint): boolean {
-  if (action !== RESTORE_GAP || sequence === null || sequence <= last) return false;
+  if (action !== RESTORE_GAP || sequence <= last) return false;
   return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
 }
 
-/** `first`: what the first act of the chain follows. */
-function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefined, first: Buffer): void {
+function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefined): void {
   const { chainId, sequence, previousHash, hash } = act;
   const report = (message: string): void => audit.report('audit_chain', actName(act), message);
-  if (chainId === null || sequence === null || previousHash === null || hash === null)
-    return report('its place in the chain is not whole');
   const last = before?.sequence ?? 0n;
   const follows = isAcrossGap(act, last) ? sequence : last + 1n;
   if (chainId !== chainOf(act)) report('it is in the chain of another tenant');
   if (sequence !== follows) report(`it is number ${sequence}, and ${sequence - follows} before it are missing`);
-  else if (!previousHash.equals(before?.hash ?? first)) report('it does not follow the act before it');
+  else if (!previousHash.equals(before?.hash ?? GENESIS)) report('it does not follow the act before it');
   if (!hash.equals(actHash(previousHash, sequence, act))) report('it is not what was written');
 }
 
@@ -126,7 +80,7 @@ async function checkHeads(audit: AuditRun): Promise<void> {
       );
     const put = await reader.query(
       `SELECT ${columnList(chainedActs, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
-       WHERE ${['a.chain_id IS NOT NULL', '(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')].join(' AND ')}
+       WHERE ${['(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')].join(' AND ')}
        LIMIT 1000`,
     );
     for (const act of put.map((row) => parseRow(chainedActs, row)))
@@ -147,5 +101,5 @@ function chainName(chainId: Uuid): string {
 }
 
 function actName({ id, sequence, action, at }: ChainedAct): string {
-  return `act ${id}, number ${sequence ?? '?'}: ${action} at ${toRfc3339(at)}`;
+  return `act ${id}, number ${sequence}: ${action} at ${toRfc3339(at)}`;
 }

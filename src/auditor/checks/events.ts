@@ -4,15 +4,7 @@ import { timeOfId, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { bigint, nullable, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import {
-  EVENT_SHAPES,
-  type EventRemoval,
-  eventRemovals,
-  eventRetention,
-  type EventRow,
-  events,
-  shortBody,
-} from '../../db/entities/events.js';
+import { type EventRemoval, eventRemovals, eventRetention, type EventRow, events } from '../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
 import { accounts } from '../../db/entities/parties.js';
@@ -46,7 +38,7 @@ export const eventChecks: Check = {
         const { before } = memory;
         const follows = { before: before?.tenantId === event.tenantId ? before : undefined, removedThrough };
         checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
-        if (shortBody(event.body) === null) bodies.set(event, parseObject(event.body));
+        bodies.set(event, parseObject(event.body));
         checkBody(audit, event, bodies.get(event) ?? null);
         if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isUntallied(event))
           audit.tally.add(event.resourceId, eventFact(event.type), -1);
@@ -121,13 +113,6 @@ function checkPlace(audit: AuditRun, event: EventRow, { before, removedThrough, 
 type Body = Readonly<Record<string, unknown>> | null;
 
 function checkBody(audit: AuditRun, event: EventRow, body: Body): void {
-  const short = shortBody(event.body);
-  if (short !== null) {
-    // What it tells is the row of what it is about, which must be there, in the state that the event says.
-    if (!EVENT_SHAPES.some((shape) => shape === short.shape) || !event.type.startsWith('transfer.'))
-      audit.report('event_body', nameOf(event), `its body is of a shape that its type has not: ${short.shape}`);
-    return;
-  }
   const wanted: Readonly<Record<string, string>> = {
     id: event.id,
     type: event.type,
@@ -171,7 +156,6 @@ function asObject(value: unknown): Body {
 
 interface ReadEvents {
   readonly slice: readonly EventRow[];
-  /** Of those that have a whole one. */
   readonly bodies: ReadonlyMap<EventRow, Body>;
   readonly isUntallied: (event: EventRow) => boolean;
 }
@@ -185,10 +169,9 @@ async function checkResources(
   for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
     const ids = own.map((event) => event.resourceId);
     const owners = await ownersOf(reader, word, ids);
-    const compared = own.filter((event) => isUntallied(event) || bodies.has(event));
     const expected = await sourceCalled(word)?.expectations(
       reader,
-      compared.map((event) => event.resourceId),
+      own.map((event) => event.resourceId),
     );
     for (const event of own) {
       const resource = expected?.get(event.resourceId);

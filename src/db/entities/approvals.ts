@@ -31,24 +31,28 @@ export const approvalPolicies = defineTable(
     effectiveAt: column.nullable(column.time),
     /** Who requested the pending change, as the audit log names them. */
     requestedChannel: column.nullable(column.oneOf(AUDIT_CHANNELS)),
-    requestedBy: column.nullable(column.string),
+    requestedBy: column.nullable(column.varchar(120)),
   },
-  ['accountId', 'asset'],
+  { key: ['accountId', 'asset'], indexes: { effectiveAt: ['effectiveAt'] } },
 );
 export type ApprovalPolicyRow = RowOf<typeof approvalPolicies>;
 
 /** One approval that counted. Never changed. */
-export const approvals = defineTable('approvals', {
-  id: column.uuid,
-  resourceType: column.oneOf(APPROVED_TYPES),
-  resourceId: column.uuid,
-  /** `member:<id>`, or `support` for anybody on the staff: each counts once per resource. */
-  approver: column.string,
-  memberId: column.nullable(column.uuid),
-  /** Null for a member's approval, and for approvals from before staff were verified. */
-  staffId: column.nullable(column.uuid),
-  actorClaimed: column.string,
-  channel: column.oneOf(AUDIT_CHANNELS),
-  createdAt: column.time,
-});
+export const approvals = defineTable(
+  'approvals',
+  {
+    id: column.uuid,
+    resourceType: column.oneOf(APPROVED_TYPES),
+    resourceId: column.uuid,
+    /** `member:<id>`, or `support` for anybody on the staff: each counts once per resource. */
+    approver: column.ascii(60),
+    memberId: column.nullable(column.uuid),
+    /** Null for a member's approval, and for approvals from before staff were verified. */
+    staffId: column.nullable(column.uuid),
+    actorClaimed: column.varchar(120),
+    channel: column.oneOf(AUDIT_CHANNELS),
+    createdAt: column.time,
+  },
+  { unique: { approver: ['resourceId', 'approver'] } },
+);
 export type Approval = RowOf<typeof approvals>;

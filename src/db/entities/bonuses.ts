@@ -4,42 +4,49 @@ import { defineTable, type RowOf } from '../table.js';
 /** Bonuses, and the batches that pay many of them from one file. */
 
 /** A paid bonus: bonuses have no other state. Never changed. */
-export const bonuses = defineTable('bonuses', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  sourceAccountId: column.uuid,
-  recipientAccountId: column.uuid,
-  asset: column.asset,
-  raw: column.bigint,
-  feeRaw: column.bigint,
-  /** Null if there is no fee. */
-  feeAccountId: column.nullable(column.uuid),
-  description: column.nullable(column.string),
-  /** The tenant's own name for it. */
-  reference: column.nullable(column.string),
-  /** The member who requested it; for a batch's row, the one who executed the batch. */
-  createdBy: column.uuid,
-  /** The batch and row that it pays; null for a single bonus. No row has two. */
-  batchId: column.nullable(column.uuid),
-  batchRow: column.nullable(column.integer),
-  /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
-  limitMonth: column.string,
-  createdAt: column.time,
-});
+export const bonuses = defineTable(
+  'bonuses',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    sourceAccountId: column.uuid,
+    recipientAccountId: column.uuid,
+    asset: column.asset,
+    raw: column.bigint,
+    feeRaw: column.bigint,
+    /** Null if there is no fee. */
+    feeAccountId: column.nullable(column.uuid),
+    description: column.nullable(column.varchar(140)),
+    /** The tenant's own name for it. */
+    reference: column.nullable(column.varchar(64)),
+    /** The member who requested it; for a batch's row, the one who executed the batch. */
+    createdBy: column.uuid,
+    /** The batch and row that it pays; null for a single bonus. No row has two. */
+    batchId: column.nullable(column.uuid),
+    batchRow: column.nullable(column.integer),
+    /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
+    limitMonth: column.asciiChar(7),
+    createdAt: column.time,
+  },
+  {
+    unique: { batch: ['batchId', 'batchRow'] },
+    indexes: { source: ['sourceAccountId', 'createdAt', 'id'], tenant: ['tenantId', 'createdAt', 'id'] },
+  },
+);
 export type Bonus = RowOf<typeof bonuses>;
 
 /** The single bonuses that have a reference, found by it: those of batches are found by the batch's row. */
 export const bonusReferences = defineTable(
   'bonus_references',
   {
-    /** The bonus's. */
+    /** The id of the bonus. */
     id: column.uuid,
     tenantId: column.uuid,
     recipientAccountId: column.uuid,
-    reference: column.string,
+    reference: column.varchar(64),
     createdAt: column.time,
   },
-  ['reference', 'recipientAccountId', 'id'],
+  { key: ['reference', 'recipientAccountId', 'id'] },
 );
 
 export const BATCH_STATUSES = [
@@ -57,59 +64,70 @@ export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
 /** Guarded by its source account's row. All sums are over its rows, so that nobody has to add them up. */
-export const bonusBatches = defineTable('bonus_batches', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  sourceAccountId: column.uuid,
-  description: column.nullable(column.string),
-  status: column.oneOf(BATCH_STATUSES),
-  fileSha256: column.bytes,
-  fileBytes: column.integer,
-  /** The member who uploaded it. */
-  createdBy: column.uuid,
-  /** The token used; null for batches from before this was stored. */
-  tokenKeyId: column.nullable(column.string),
-  createdAt: column.time,
-  /** Known from the first valid row on. */
-  asset: column.nullable(column.asset),
-  /** Data rows of the file; while validating, those read so far. */
-  rowCount: column.integer,
-  rowsRejected: column.integer,
-  /** The sum over the valid rows. */
-  totalRaw: column.bigint,
-  feesRaw: column.bigint,
-  /** The account for its rows' fees; null if no row has one. */
-  feeAccountId: column.nullable(column.uuid),
-  /** Rows that repeat an earlier row's recipient, and the numbers of the first of these. */
-  duplicateCount: column.integer,
-  duplicateRows: column.integers,
-  /** Data rows that are hidden in the spreadsheet, and hidden sheets before the sheet that was read. */
-  hiddenRows: column.integer,
-  skippedSheets: column.integer,
-  /** The newest other batch of the last 90 days with the same bytes. */
-  sameFileBatchId: column.nullable(column.uuid),
-  /** The run of the validation that may write: each run shuts out earlier ones. */
-  validationRun: column.integer,
-  validatedAt: column.nullable(column.time),
-  executedBy: column.nullable(column.uuid),
-  executedAt: column.nullable(column.time),
-  /** Whether the whole debit was held at execution. */
-  isHeld: column.boolean,
-  rowsPaid: column.integer,
-  rowsFailed: column.integer,
-  /** Amounts and fees of the rows that are paid or failed: the part of the hold no longer needed. */
-  settledRaw: column.bigint,
-  pausedAt: column.nullable(column.time),
-  pausedBy: column.nullable(column.string),
-  pauseReason: column.nullable(column.string),
-  /** No row is paid from then on. */
-  canceledAt: column.nullable(column.time),
-  finishedAt: column.nullable(column.time),
-  /** Null if the file was refused: then the problems say why. */
-  rejectionCode: column.nullable(column.oneOf(BATCH_REJECTIONS)),
-  /** Since when its errors or result file is available; null before that, and after retention has removed it. */
-  filesMadeAt: column.nullable(column.time),
-});
+export const bonusBatches = defineTable(
+  'bonus_batches',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    sourceAccountId: column.uuid,
+    description: column.nullable(column.varchar(140)),
+    status: column.oneOf(BATCH_STATUSES),
+    fileSha256: column.binary(32),
+    fileBytes: column.integer,
+    /** The member who uploaded it. */
+    createdBy: column.uuid,
+    /** The token used; null for batches from before this was stored. */
+    tokenKeyId: column.nullable(column.ascii(32)),
+    createdAt: column.time,
+    /** Known from the first valid row on. */
+    asset: column.nullable(column.asset),
+    /** Data rows of the file; while validating, those read so far. */
+    rowCount: column.integer,
+    rowsRejected: column.integer,
+    /** The sum over the valid rows. */
+    totalRaw: column.bigint,
+    feesRaw: column.bigint,
+    /** The account for its rows' fees; null if no row has one. */
+    feeAccountId: column.nullable(column.uuid),
+    /** Rows that repeat an earlier row's recipient, and the numbers of the first of these. */
+    duplicateCount: column.integer,
+    duplicateRows: column.integers(1000),
+    /** Data rows that are hidden in the spreadsheet, and hidden sheets before the sheet that was read. */
+    hiddenRows: column.integer,
+    skippedSheets: column.integer,
+    /** The newest other batch of the last 90 days with the same bytes. */
+    sameFileBatchId: column.nullable(column.uuid),
+    /** The run of the validation that may write: each run shuts out earlier ones. */
+    validationRun: column.integer,
+    validatedAt: column.nullable(column.time),
+    executedBy: column.nullable(column.uuid),
+    executedAt: column.nullable(column.time),
+    /** Whether the whole debit was held at execution. */
+    isHeld: column.boolean,
+    rowsPaid: column.integer,
+    rowsFailed: column.integer,
+    /** Amounts and fees of the rows that are paid or failed: the part of the hold no longer needed. */
+    settledRaw: column.bigint,
+    pausedAt: column.nullable(column.time),
+    pausedBy: column.nullable(column.varchar(120)),
+    pauseReason: column.nullable(column.varchar(140)),
+    /** No row is paid from then on. */
+    canceledAt: column.nullable(column.time),
+    finishedAt: column.nullable(column.time),
+    /** Null if the file was refused: then the problems say why. */
+    rejectionCode: column.nullable(column.wordOf(BATCH_REJECTIONS, 40)),
+    /** Since when its errors or result file is available; null before that, and after retention has removed it. */
+    filesMadeAt: column.nullable(column.time),
+  },
+  {
+    indexes: {
+      byStatus: ['status', 'createdAt'],
+      sameFile: ['tenantId', 'fileSha256', 'createdAt'],
+      source: ['sourceAccountId', 'createdAt', 'id'],
+      status: ['tenantId', 'status', 'createdAt', 'id'],
+    },
+  },
+);
 export type BonusBatch = RowOf<typeof bonusBatches>;
 
 export const BATCH_ROW_STATUSES = ['pending', 'paid', 'failed'] as const;
@@ -124,20 +142,23 @@ export const bonusBatchRows = defineTable(
     /** As a spreadsheet numbers it: the first data row is 2. */
     number: column.integer,
     /** As in the file. */
-    recipient: column.string,
+    recipient: column.varchar(100),
     /** Resolved at validation, and paid whatever happens to its alias or phone later. */
     recipientAccountId: column.uuid,
     raw: column.bigint,
     feeRaw: column.bigint,
-    description: column.nullable(column.string),
-    reference: column.nullable(column.string),
+    description: column.nullable(column.varchar(140)),
+    reference: column.nullable(column.varchar(64)),
     status: column.oneOf(BATCH_ROW_STATUSES),
     bonusId: column.nullable(column.uuid),
-    code: column.nullable(column.string),
-    message: column.nullable(column.string),
+    code: column.nullable(column.ascii(40)),
+    message: column.nullable(column.varchar(300)),
     settledAt: column.nullable(column.time),
   },
-  ['batchId', 'number'],
+  {
+    key: ['batchId', 'number'],
+    indexes: { reference: ['reference', 'recipientAccountId'], status: ['batchId', 'status', 'number'] },
+  },
 );
 export type BonusBatchRow = RowOf<typeof bonusBatchRows>;
 
@@ -151,13 +172,13 @@ export const bonusBatchProblems = defineTable(
     /** Its position among the row's problems. */
     ordinal: column.integer,
     /** The column's name; empty if it concerns none. */
-    field: column.string,
-    code: column.string,
-    message: column.string,
+    field: column.ascii(40),
+    code: column.ascii(40),
+    message: column.varchar(300),
     /** The cell's content, shortened. */
-    value: column.string,
+    value: column.varchar(100),
   },
-  ['batchId', 'number', 'ordinal'],
+  { key: ['batchId', 'number', 'ordinal'] },
 );
 export type BonusBatchProblem = RowOf<typeof bonusBatchProblems>;
 
@@ -183,7 +204,14 @@ export const bonusBatchStorage = defineTable(
     csvBytes: column.nullable(column.integer),
     xlsxBytes: column.nullable(column.integer),
   },
-  ['batchId'],
+  {
+    key: ['batchId'],
+    indexes: {
+      kept: ['rowsRemovedAt', 'batchId'],
+      tenantStored: ['tenantId', 'fileBytes', 'problemRows', 'unpaidRows'],
+      unmade: ['rowsRemovedAt', 'csvBytes', 'batchId'],
+    },
+  },
 );
 type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
 
@@ -206,7 +234,7 @@ export const uploadChunks = defineTable(
     number: column.integer,
     content: column.bytes,
   },
-  ['batchId', 'number'],
+  { key: ['batchId', 'number'] },
 );
 
 /** The bytes of a batch's errors and result files. They are valid once the batch's row says that they are made. */
@@ -219,5 +247,5 @@ export const bonusBatchFiles = defineTable(
     number: column.integer,
     content: column.bytes,
   },
-  ['batchId', 'format', 'number'],
+  { key: ['batchId', 'format', 'number'] },
 );

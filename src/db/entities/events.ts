@@ -28,26 +28,6 @@ export function isSubscribable(type: EventType): type is SubscribableType {
   return LIST[type];
 }
 
-/**
- * What `body` holds instead of an Event whose resource never changes again: which code tells it from the resource's row. A shape that has
- * landed says the same bytes for ever; another field in them is another shape. `t1`: a transfer that has ended.
- */
-export const EVENT_SHAPES = ['t1'] as const;
-export type EventShape = (typeof EVENT_SHAPES)[number];
-
-const SHORT_BODY = /^(\w+)((?:,"restores":\d+)?)$/;
-
-export interface ShortBody {
-  readonly shape: string;
-  readonly restored: string;
-}
-
-/** Of a body that is a shape (as `t1,"restores":2`) its parts; of JSON null. */
-export function shortBody(body: string): ShortBody | null {
-  const [, shape, restored] = body.startsWith('{') ? [] : (SHORT_BODY.exec(body) ?? []);
-  return shape === undefined || restored === undefined ? null : { shape, restored };
-}
-
 export const events = defineTable(
   'events',
   {
@@ -55,18 +35,15 @@ export const events = defineTable(
     /** Gapless for each tenant, from 1, in commit order, except for what `event_gaps` lists. */
     sequence: column.bigint,
     id: column.uuid,
-    type: column.oneOf(EVENT_TYPES),
+    type: column.wordOf(EVENT_TYPES, 40),
     resourceId: column.uuid,
-    /**
-     * The Event as JSON, serialised once: the same bytes in the log and in every delivery. Or its shape, and behind it what the log's
-     * restores add to the JSON. Read by src/events/bodies.ts alone.
-     */
-    body: column.string,
+    /** The Event as JSON: the bytes of the log and of every delivery. */
+    body: column.mediumtext,
     createdAt: column.time,
     /** The trace that wrote it; null outside one. */
-    traceparent: column.nullable(column.string),
+    traceparent: column.nullable(column.asciiChar(55)),
   },
-  ['tenantId', 'sequence'],
+  { key: ['tenantId', 'sequence'], unique: { id: ['id'] }, indexes: { type: ['tenantId', 'type', 'sequence'] } },
 );
 export type EventRow = RowOf<typeof events>;
 
@@ -80,7 +57,7 @@ export const eventCounters = defineTable(
     /** How often the log was restored to an earlier moment: every later event carries it. */
     restores: column.integer,
   },
-  ['tenantId'],
+  { key: ['tenantId'], indexes: { recent: ['lastAt', 'lastSequence'] } },
 );
 export type EventCounter = RowOf<typeof eventCounters>;
 
@@ -89,10 +66,10 @@ export const eventHeads = defineTable(
   'event_heads',
   {
     tenantId: column.uuid,
-    type: column.oneOf(EVENT_TYPES),
+    type: column.wordOf(EVENT_TYPES, 40),
     lastSequence: column.bigint,
   },
-  ['tenantId', 'type'],
+  { key: ['tenantId', 'type'] },
 );
 export type EventHead = RowOf<typeof eventHeads>;
 
@@ -100,11 +77,11 @@ export type EventHead = RowOf<typeof eventHeads>;
 export const eventRetention = defineTable(
   'event_retention',
   {
-    name: column.oneOf(['events']),
+    name: column.wordOf(['events'], 20),
     /** Null: forever. */
     days: column.nullable(column.integer),
   },
-  ['name'],
+  { key: ['name'] },
 );
 
 /** What retention has removed from each tenant's log. No row: nothing. */
@@ -117,6 +94,6 @@ export const eventRemovals = defineTable(
     /** The `created_at` of that event. */
     removedUntil: column.time,
   },
-  ['tenantId'],
+  { key: ['tenantId'] },
 );
 export type EventRemoval = RowOf<typeof eventRemovals>;

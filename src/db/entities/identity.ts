@@ -7,11 +7,11 @@ import { defineTable, type RowOf } from '../table.js';
 export const reservedAliases = defineTable(
   'reserved_aliases',
   {
-    alias: column.string,
-    reservedBy: column.string,
+    alias: column.ascii(32),
+    reservedBy: column.varchar(80),
     createdAt: column.time,
   },
-  ['alias'],
+  { key: ['alias'] },
 );
 export type ReservedAlias = RowOf<typeof reservedAliases>;
 
@@ -20,11 +20,11 @@ export const releasedAliases = defineTable(
   'released_aliases',
   {
     tenantId: column.uuid,
-    alias: column.string,
+    alias: column.ascii(32),
     accountId: column.uuid,
     releasedAt: column.time,
   },
-  ['tenantId', 'alias'],
+  { key: ['tenantId', 'alias'] },
 );
 
 export const DOCUMENT_TYPES = ['CC', 'CE', 'NIT', 'PASS', 'PEP'] as const;
@@ -34,18 +34,18 @@ export const verifications = defineTable(
   'verifications',
   {
     accountId: column.uuid,
-    legalName: column.string,
+    legalName: column.varchar(120),
     documentType: column.oneOf(DOCUMENT_TYPES),
     /** Sealed: never in clear text at rest. */
-    documentNumber: column.bytes,
-    documentKeyId: column.string,
-    documentLast4: column.string,
+    documentNumber: column.varbinary(200),
+    documentKeyId: column.ascii(32),
+    documentLast4: column.ascii(4),
     /** ISO 3166 alpha-2 */
-    country: column.string,
+    country: column.asciiChar(2),
     declaredAt: column.time,
     updatedAt: column.time,
   },
-  ['accountId'],
+  { key: ['accountId'], indexes: { documentKey: ['documentKeyId', 'accountId'] } },
 );
 export type Verification = RowOf<typeof verifications>;
 
@@ -62,7 +62,7 @@ export const tenantQuotas = defineTable(
     /** How many new people it, or one of its tokens, may look up at once. */
     newRecipients: column.nullable(column.bigint),
   },
-  ['tenantId'],
+  { key: ['tenantId'] },
 );
 export type TenantQuotas = RowOf<typeof tenantQuotas>;
 
@@ -76,7 +76,7 @@ export const accountLimits = defineTable(
     maximum: column.nullable(column.bigint),
     month: column.nullable(column.bigint),
   },
-  ['accountId', 'asset'],
+  { key: ['accountId', 'asset'] },
 );
 export type AccountLimits = RowOf<typeof accountLimits>;
 
@@ -88,11 +88,11 @@ const actColumns = {
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
   /** `member:<id>`, or a name of the staff; the claimed one in refused acts, and before staff were verified. */
-  actorClaimed: column.string,
+  actorClaimed: column.varchar(120),
   /** `token.revoke` */
-  action: column.string,
-  subjectType: column.string,
-  subjectId: column.string,
+  action: column.ascii(60),
+  subjectType: column.ascii(40),
+  subjectId: column.varchar(120),
   /** A flat JSON object: ids, amounts, states and reasons, never secrets or personal data. */
   details: column.string,
 };
@@ -101,15 +101,19 @@ const actColumns = {
 export const auditLog = defineTable('audit_log', actColumns);
 export type AuditRow = RowOf<typeof auditLog>;
 
-/** The same with its place in its chain (db/audit-hash.ts); all null for lines older than the chains. */
-export const chainedActs = defineTable('audit_log', {
-  ...actColumns,
-  chainId: column.nullable(column.uuid),
-  /** Gapless in its chain, from 1. */
-  sequence: column.nullable(column.bigint),
-  previousHash: column.nullable(column.bytes),
-  hash: column.nullable(column.bytes),
-});
+/** The same rows with their place in their chain (src/db/audit-hash.ts). */
+export const chainedActs = defineTable(
+  'audit_log',
+  {
+    ...actColumns,
+    chainId: column.uuid,
+    /** Gapless in its chain, from 1. */
+    sequence: column.bigint,
+    previousHash: column.binary(32),
+    hash: column.binary(32),
+  },
+  { unique: { chain: ['chainId', 'sequence'] }, indexes: { subject: ['subjectId', 'id'], tenant: ['tenantId', 'id'] } },
+);
 export type ChainedAct = RowOf<typeof chainedActs>;
 
 /** The last act of each chain. Locked after everything else of a transaction. */
@@ -118,20 +122,8 @@ export const auditChains = defineTable(
   {
     chainId: column.uuid,
     lastSequence: column.bigint,
-    lastHash: column.bytes,
+    lastHash: column.binary(32),
   },
-  ['chainId'],
+  { key: ['chainId'] },
 );
 export type AuditChain = RowOf<typeof auditChains>;
-
-/** What a chain's first act follows if some are older than the chain: their number and hash. Never written again. */
-export const auditAnchors = defineTable(
-  'audit_anchors',
-  {
-    chainId: column.uuid,
-    acts: column.bigint,
-    hash: column.bytes,
-  },
-  ['chainId'],
-);
-export type AuditAnchor = RowOf<typeof auditAnchors>;

@@ -34,7 +34,7 @@ export const ledgerTransactions = defineTable('ledger_transactions', {
   tenantId: column.uuid,
   relatedType: column.oneOf(RESOURCE_TYPES),
   relatedId: column.uuid,
-  description: column.nullable(column.string),
+  description: column.nullable(column.varchar(140)),
   createdAt: column.time,
 });
 export type LedgerTransaction = RowOf<typeof ledgerTransactions>;
@@ -56,7 +56,7 @@ export const entries = defineTable(
     counterpartyAccountId: column.nullable(column.uuid),
     createdAt: column.time,
   },
-  ['accountId', 'seq'],
+  { key: ['accountId', 'seq'], indexes: { assetKind: ['accountId', 'asset', 'kind', 'seq'] } },
 );
 export type Entry = RowOf<typeof entries>;
 
@@ -70,7 +70,7 @@ export const balances = defineTable(
     /** True only for system accounts, which may go below zero. */
     overdraft: column.boolean,
   },
-  ['accountId', 'asset'],
+  { key: ['accountId', 'asset'] },
 );
 export type Balance = RowOf<typeof balances>;
 
@@ -93,7 +93,10 @@ export const holds = defineTable(
     /** When a transfer that waits for approval expires; null once it has ended, and for everything else. */
     expiresAt: column.nullable(column.time),
   },
-  ['resourceId'],
+  {
+    key: ['resourceId'],
+    indexes: { account: ['accountId', 'asset', 'remaining'], expiring: ['resourceType', 'expiresAt'] },
+  },
 );
 export type Hold = RowOf<typeof holds>;
 
@@ -103,10 +106,10 @@ export const monthTotals = defineTable(
   {
     accountId: column.uuid,
     asset: column.asset,
-    month: column.string,
+    month: column.asciiChar(7),
     used: column.bigint,
   },
-  ['accountId', 'asset', 'month'],
+  { key: ['accountId', 'asset', 'month'] },
 );
 export type MonthTotal = RowOf<typeof monthTotals>;
 
@@ -114,10 +117,10 @@ export const idempotencyKeys = defineTable(
   'idempotency_keys',
   {
     tenantId: column.uuid,
-    idempotencyKey: column.string,
+    idempotencyKey: column.ascii(100),
     /** HMAC of the request, and the id of the HMAC's key; a plain SHA-256 for our own commands. */
-    fingerprint: column.bytes,
-    fingerprintKeyId: column.string,
+    fingerprint: column.varbinary(32),
+    fingerprintKeyId: column.ascii(32),
     resourceType: column.oneOf(KEY_RESOURCE_TYPES),
     /** What the key created; null if it bound a refusal. */
     resourceId: column.nullable(column.uuid),
@@ -125,8 +128,8 @@ export const idempotencyKeys = defineTable(
     refusal: column.nullable(column.string),
     createdAt: column.time,
     /** The transaction that bound it, by which an unknown COMMIT is recognised. Null if something else shows that. */
-    commitId: column.nullable(column.bytes),
+    commitId: column.nullable(column.binary(8)),
   },
-  ['tenantId', 'idempotencyKey'],
+  { key: ['tenantId', 'idempotencyKey'] },
 );
 export type IdempotencyKey = RowOf<typeof idempotencyKeys>;

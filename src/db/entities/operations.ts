@@ -6,68 +6,80 @@ import { defineTable, type RowOf } from '../table.js';
 export const TRANSFER_STATUSES = ['pending_approval', 'completed', 'rejected', 'expired'] as const;
 export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
 
-export const transfers = defineTable('transfers', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  sourceAccountId: column.uuid,
-  destinationAccountId: column.uuid,
-  asset: column.asset,
-  raw: column.bigint,
-  feeRaw: column.bigint,
-  /** Fixed at creation; null if there is no fee. */
-  feeAccountId: column.nullable(column.uuid),
-  description: column.nullable(column.string),
-  status: column.oneOf(TRANSFER_STATUSES),
-  /** The member who requested it. */
-  createdBy: column.uuid,
-  /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
-  limitMonth: column.string,
-  createdAt: column.time,
-  /** How many approvals it needs; null, like the columns below, if it needs none. */
-  approvalsRequired: column.nullable(column.integer),
-  approvalsReceived: column.nullable(column.integer),
-  approvalExpiresAt: column.nullable(column.time),
-  /** `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
-  rejectionCode: column.nullable(column.string),
-  rejectionReason: column.nullable(column.string),
-});
+export const transfers = defineTable(
+  'transfers',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    sourceAccountId: column.uuid,
+    destinationAccountId: column.uuid,
+    asset: column.asset,
+    raw: column.bigint,
+    feeRaw: column.bigint,
+    /** Fixed at creation; null if there is no fee. */
+    feeAccountId: column.nullable(column.uuid),
+    description: column.nullable(column.varchar(140)),
+    status: column.oneOf(TRANSFER_STATUSES),
+    /** The member who requested it. */
+    createdBy: column.uuid,
+    /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
+    limitMonth: column.asciiChar(7),
+    createdAt: column.time,
+    /** How many approvals it needs; null, like the columns below, if it needs none. */
+    approvalsRequired: column.nullable(column.integer),
+    approvalsReceived: column.nullable(column.integer),
+    approvalExpiresAt: column.nullable(column.time),
+    /** `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
+    rejectionCode: column.nullable(column.ascii(40)),
+    rejectionReason: column.nullable(column.varchar(300)),
+  },
+  { indexes: { source: ['sourceAccountId', 'createdAt', 'id'], status: ['tenantId', 'status', 'createdAt', 'id'] } },
+);
 export type Transfer = RowOf<typeof transfers>;
 
 /** Money that enters from outside, recorded by operators. */
-export const payIns = defineTable('pay_ins', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  accountId: column.uuid,
-  asset: column.asset,
-  raw: column.bigint,
-  /** The operator's reference, unique in the tenant: the idempotency key is `ops/{reference}`. */
-  reference: column.string,
-  description: column.nullable(column.string),
-  recordedBy: column.string,
-  createdAt: column.time,
-});
+export const payIns = defineTable(
+  'pay_ins',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    accountId: column.uuid,
+    asset: column.asset,
+    raw: column.bigint,
+    /** The operator's reference, unique in the tenant: the idempotency key is `ops/{reference}`. */
+    reference: column.ascii(64),
+    description: column.nullable(column.varchar(140)),
+    recordedBy: column.varchar(80),
+    createdAt: column.time,
+  },
+  { unique: { reference: ['tenantId', 'reference'] }, indexes: { account: ['accountId', 'createdAt'] } },
+);
 export type PayIn = RowOf<typeof payIns>;
 
 export const ADJUSTMENT_DIRECTIONS = ['in', 'out'] as const;
 export const ADJUSTMENT_STATUSES = ['proposed', 'posted', 'rejected'] as const;
 
 /** A correction by operators: proposed by one person, posted by another. */
-export const adjustments = defineTable('adjustments', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  accountId: column.uuid,
-  direction: column.oneOf(ADJUSTMENT_DIRECTIONS),
-  asset: column.asset,
-  raw: column.bigint,
-  reference: column.string,
-  reason: column.string,
-  status: column.oneOf(ADJUSTMENT_STATUSES),
-  proposedBy: column.string,
-  /** A member of staff; null for proposals from before staff were verified. */
-  proposedById: column.nullable(column.uuid),
-  decidedBy: column.nullable(column.string),
-  decidedById: column.nullable(column.uuid),
-  createdAt: column.time,
-  decidedAt: column.nullable(column.time),
-});
+export const adjustments = defineTable(
+  'adjustments',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    accountId: column.uuid,
+    direction: column.oneOf(ADJUSTMENT_DIRECTIONS),
+    asset: column.asset,
+    raw: column.bigint,
+    reference: column.ascii(64),
+    reason: column.varchar(140),
+    status: column.oneOf(ADJUSTMENT_STATUSES),
+    proposedBy: column.varchar(80),
+    /** A member of staff; null for proposals from before staff were verified. */
+    proposedById: column.nullable(column.uuid),
+    decidedBy: column.nullable(column.varchar(80)),
+    decidedById: column.nullable(column.uuid),
+    createdAt: column.time,
+    decidedAt: column.nullable(column.time),
+  },
+  { unique: { reference: ['tenantId', 'reference'] }, indexes: { account: ['accountId', 'createdAt'] } },
+);
 export type Adjustment = RowOf<typeof adjustments>;

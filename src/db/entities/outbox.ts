@@ -5,22 +5,33 @@ export const WAITING_TYPES = ['transfer', 'payout', 'bonus_batch', 'webhook_endp
 export type WaitingType = (typeof WAITING_TYPES)[number];
 
 /** A resource of which its workflow has yet to learn: written with the change, deleted once Temporal knows. */
-export const outbox = defineTable('outbox', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  resourceType: column.oneOf(WAITING_TYPES),
-  resourceId: column.uuid,
-  createdAt: column.time,
-  /** The part of the outbox that it is in: sweepers share the parts. */
-  shard: column.integer,
-  /** When the sweeper looks at it (again); never for a dead letter. */
-  dueAt: column.time,
-  attempts: column.integer,
-  /** Why the last attempt failed, in one line for operators. */
-  lastError: column.nullable(column.string),
-  /** Since when it is a dead letter, which failed too often and waits for an operator. Null: it is not one. */
-  deadAt: column.nullable(column.time),
-  /** The trace that wrote it; null outside one. */
-  traceparent: column.nullable(column.string),
-});
+export const outbox = defineTable(
+  'outbox',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    resourceType: column.oneOf(WAITING_TYPES),
+    resourceId: column.uuid,
+    createdAt: column.time,
+    /** The part of the outbox that it is in: sweepers share the parts. */
+    shard: column.integer,
+    /** When the sweeper looks at it (again); never for a dead letter. */
+    dueAt: column.time,
+    attempts: column.integer,
+    /** Why the last attempt failed, in one line for operators. */
+    lastError: column.nullable(column.varchar(300)),
+    /** Since when it is a dead letter, which failed too often and waits for an operator. Null: it is not one. */
+    deadAt: column.nullable(column.time),
+    /** The trace that wrote it; null outside one. */
+    traceparent: column.nullable(column.asciiChar(55)),
+  },
+  {
+    indexes: {
+      created: ['createdAt'],
+      due: ['dueAt', 'id'],
+      dueOfShard: ['shard', 'dueAt', 'id'],
+      resource: ['resourceId'],
+    },
+  },
+);
 export type OutboxRow = RowOf<typeof outbox>;

@@ -23,70 +23,89 @@ export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
  */
 const STUCK_REASONS = ['no_outcome', 'contradiction', 'account_closed', 'overflow'] as const;
 
-export const payouts = defineTable('payouts', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  sourceAccountId: column.uuid,
-  /** The tenant's pay-out account: the other side. */
-  systemAccountId: column.uuid,
-  asset: column.asset,
-  raw: column.bigint,
-  feeRaw: column.bigint,
-  /** Fixed at creation; null if there is no fee. */
-  feeAccountId: column.nullable(column.uuid),
-  description: column.nullable(column.string),
-  /** ISO 3166 alpha-2 */
-  country: column.string,
-  bankCode: column.string,
-  accountType: column.oneOf(BANK_ACCOUNT_TYPES),
-  /** The end of the account number: at most its last four characters, and never more than half of it. */
-  accountEnd: column.string,
-  holderName: column.string,
-  status: column.oneOf(PAYOUT_STATUSES),
-  /** The member who requested it. */
-  createdBy: column.uuid,
-  /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
-  limitMonth: column.string,
-  createdAt: column.time,
-  /** How many approvals it needs; null, like the two below, if it needs none. */
-  approvalsRequired: column.nullable(column.integer),
-  approvalsReceived: column.nullable(column.integer),
-  approvalExpiresAt: column.nullable(column.time),
-  rejectionCode: column.nullable(column.string),
-  rejectionReason: column.nullable(column.string),
-  /** Why it failed, was returned, or ran out of time. The message is ours, whatever the rail wrote. */
-  failureCode: column.nullable(column.string),
-  failureMessage: column.nullable(column.string),
-  /** Fixed at creation: `simulated`, or `http:<name>`. */
-  rail: column.string,
-  /** The rail's own name for it, once the rail has accepted it. */
-  railReference: column.nullable(column.string),
-  approvedAt: column.nullable(column.time),
-  /** When it became `in_progress`: from then on the rail may have it. */
-  submittedAt: column.nullable(column.time),
-  /** How often an order to the rail was permitted, and when last. */
-  attempts: column.integer,
-  attemptedAt: column.nullable(column.time),
-  /** When it failed, if it later turned out to have been paid; null otherwise. */
-  failedAt: column.nullable(column.time),
-  /** When it was completed, rejected, canceled or failed. */
-  endedAt: column.nullable(column.time),
-  returnedAt: column.nullable(column.time),
-  stuckSince: column.nullable(column.time),
-  stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
-  /** When its rail is next asked about it after its end; null if it is not asked. */
-  askAt: column.nullable(column.time),
-});
+export const payouts = defineTable(
+  'payouts',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    sourceAccountId: column.uuid,
+    /** The tenant's pay-out account: the other side. */
+    systemAccountId: column.uuid,
+    asset: column.asset,
+    raw: column.bigint,
+    feeRaw: column.bigint,
+    /** Fixed at creation; null if there is no fee. */
+    feeAccountId: column.nullable(column.uuid),
+    description: column.nullable(column.varchar(140)),
+    /** ISO 3166 alpha-2 */
+    country: column.asciiChar(2),
+    bankCode: column.ascii(11),
+    accountType: column.oneOf(BANK_ACCOUNT_TYPES),
+    /** The end of the account number: at most its last four characters, and never more than half of it. */
+    accountEnd: column.ascii(4),
+    holderName: column.varchar(80),
+    status: column.oneOf(PAYOUT_STATUSES),
+    /** The member who requested it. */
+    createdBy: column.uuid,
+    /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
+    limitMonth: column.asciiChar(7),
+    createdAt: column.time,
+    /** How many approvals it needs; null, like the two below, if it needs none. */
+    approvalsRequired: column.nullable(column.integer),
+    approvalsReceived: column.nullable(column.integer),
+    approvalExpiresAt: column.nullable(column.time),
+    rejectionCode: column.nullable(column.ascii(40)),
+    rejectionReason: column.nullable(column.varchar(300)),
+    /** Why it failed, was returned, or ran out of time. The message is ours, whatever the rail wrote. */
+    failureCode: column.nullable(column.ascii(40)),
+    failureMessage: column.nullable(column.varchar(140)),
+    /** Fixed at creation: `simulated`, or `http:<name>`. */
+    rail: column.ascii(40),
+    /** The rail's own name for it, once the rail has accepted it. */
+    railReference: column.nullable(column.ascii(64)),
+    approvedAt: column.nullable(column.time),
+    /** When it became `in_progress`: from then on the rail may have it. */
+    submittedAt: column.nullable(column.time),
+    /** How often an order to the rail was permitted, and when last. */
+    attempts: column.integer,
+    attemptedAt: column.nullable(column.time),
+    /** When it failed, if it later turned out to have been paid; null otherwise. */
+    failedAt: column.nullable(column.time),
+    /** When it was completed, rejected, canceled or failed. */
+    endedAt: column.nullable(column.time),
+    returnedAt: column.nullable(column.time),
+    stuckSince: column.nullable(column.time),
+    stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
+    /** When its rail is next asked about it after its end; null if it is not asked. */
+    askAt: column.nullable(column.time),
+  },
+  {
+    indexes: {
+      asking: ['rail', 'askAt'],
+      ended: ['rail', 'endedAt'],
+      expiring: ['status', 'approvalExpiresAt'],
+      returned: ['rail', 'returnedAt'],
+      source: ['sourceAccountId', 'createdAt', 'id'],
+      status: ['tenantId', 'status', 'createdAt', 'id'],
+      stuck: ['stuckSince'],
+      submitted: ['status', 'submittedAt'],
+    },
+  },
+);
 export type Payout = RowOf<typeof payouts>;
 
 /** The sealed part of a payout, stored separately so that a key rotation never collides with a change of state. */
-export const payoutSecrets = defineTable('payout_secrets', {
-  /** The payout's. */
-  id: column.uuid,
-  accountNumber: column.bytes,
-  holderDocument: column.bytes,
-  keyId: column.string,
-});
+export const payoutSecrets = defineTable(
+  'payout_secrets',
+  {
+    /** The payout's. */
+    id: column.uuid,
+    accountNumber: column.varbinary(100),
+    holderDocument: column.varbinary(100),
+    keyId: column.ascii(32),
+  },
+  { indexes: { keyId: ['keyId', 'id'] } },
+);
 export type PayoutSecrets = RowOf<typeof payoutSecrets>;
 
 const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
@@ -108,21 +127,25 @@ export const RAIL_EFFECTS = [
 ] as const;
 
 /** One message between us and a rail, without personal data. Never changed. */
-export const payoutRailEvents = defineTable('payout_rail_events', {
-  id: column.uuid,
-  /** Null if it names none that we know, or is not trusted. */
-  payoutId: column.nullable(column.uuid),
-  rail: column.string,
-  kind: column.oneOf(RAIL_EVENT_KINDS),
-  said: column.nullable(column.oneOf(RAIL_WORDS)),
-  effect: column.oneOf(RAIL_EFFECTS),
-  callbackId: column.nullable(column.string),
-  railReference: column.nullable(column.string),
-  failureCode: column.nullable(column.string),
-  /** The number of the attempt that was sent. */
-  attempt: column.nullable(column.integer),
-  at: column.time,
-});
+export const payoutRailEvents = defineTable(
+  'payout_rail_events',
+  {
+    id: column.uuid,
+    /** Null if it names none that we know, or is not trusted. */
+    payoutId: column.nullable(column.uuid),
+    rail: column.ascii(40),
+    kind: column.oneOf(RAIL_EVENT_KINDS),
+    said: column.nullable(column.oneOf(RAIL_WORDS)),
+    effect: column.wordOf(RAIL_EFFECTS, 20),
+    callbackId: column.nullable(column.ascii(60)),
+    railReference: column.nullable(column.ascii(64)),
+    failureCode: column.nullable(column.ascii(40)),
+    /** The number of the attempt that was sent. */
+    attempt: column.nullable(column.integer),
+    at: column.time,
+  },
+  { indexes: { at: ['at'], payout: ['payoutId', 'id'], rail: ['rail', 'at'] } },
+);
 export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;
 
 /** `unchanged`: it keeps its state and is no longer raised. */
@@ -130,37 +153,41 @@ export const RESOLUTION_OUTCOMES = ['completed', 'failed', 'returned', 'unchange
 const RESOLUTION_STATUSES = ['proposed', 'applied', 'rejected'] as const;
 
 /** The outcome of a payout as established by operators: proposed by one person, applied by another. */
-export const payoutResolutions = defineTable('payout_resolutions', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  payoutId: column.uuid,
-  outcome: column.oneOf(RESOLUTION_OUTCOMES),
-  reason: column.string,
-  status: column.oneOf(RESOLUTION_STATUSES),
-  /** The payout's status at the proposal; null for resolutions from before this was stored. */
-  payoutStatus: column.nullable(column.oneOf(PAYOUT_STATUSES)),
-  /** How many different contradictions and lines of statements its proposer could see; null likewise. */
-  contradictions: column.nullable(column.integer),
-  proposedBy: column.string,
-  /** A member of staff; null for proposals from before staff were verified. */
-  proposedById: column.nullable(column.uuid),
-  decidedBy: column.nullable(column.string),
-  decidedById: column.nullable(column.uuid),
-  createdAt: column.time,
-  decidedAt: column.nullable(column.time),
-});
+export const payoutResolutions = defineTable(
+  'payout_resolutions',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    payoutId: column.uuid,
+    outcome: column.oneOf(RESOLUTION_OUTCOMES),
+    reason: column.varchar(140),
+    status: column.oneOf(RESOLUTION_STATUSES),
+    /** The payout's status at the proposal; null for resolutions from before this was stored. */
+    payoutStatus: column.nullable(column.wordOf(PAYOUT_STATUSES, 20)),
+    /** How many different contradictions and lines of statements its proposer could see; null likewise. */
+    contradictions: column.nullable(column.integer),
+    proposedBy: column.varchar(80),
+    /** A member of staff; null for proposals from before staff were verified. */
+    proposedById: column.nullable(column.uuid),
+    decidedBy: column.nullable(column.varchar(80)),
+    decidedById: column.nullable(column.uuid),
+    createdAt: column.time,
+    decidedAt: column.nullable(column.time),
+  },
+  { indexes: { payout: ['payoutId', 'id'], status: ['status', 'createdAt'] } },
+);
 export type PayoutResolution = RowOf<typeof payoutResolutions>;
 
 export const simulatedRailPayments = defineTable(
   'simulated_rail_payments',
   {
-    rail: column.string,
+    rail: column.ascii(40),
     paymentKey: column.uuid,
     /** Null, like the two below, if it was voided before it was submitted. */
-    scenario: column.nullable(column.string),
+    scenario: column.nullable(column.ascii(20)),
     asset: column.nullable(column.asset),
     raw: column.nullable(column.bigint),
-    reference: column.string,
+    reference: column.ascii(64),
     submissions: column.integer,
     /** When it was acted on; null if the submission was lost. */
     actedAt: column.nullable(column.time),
@@ -171,14 +198,18 @@ export const simulatedRailPayments = defineTable(
     /** From then on it is never acted on, whatever is submitted. */
     voidedAt: column.nullable(column.time),
   },
-  ['rail', 'paymentKey'],
+  { key: ['rail', 'paymentKey'], indexes: { acted: ['rail', 'actedAt'], report: ['rail', 'reportAt'] } },
 );
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 
 /** One for each time that the simulated rail paid: two for one payment would mean money paid twice. */
-export const simulatedRailActions = defineTable('simulated_rail_actions', {
-  id: column.uuid,
-  rail: column.string,
-  paymentKey: column.uuid,
-  at: column.time,
-});
+export const simulatedRailActions = defineTable(
+  'simulated_rail_actions',
+  {
+    id: column.uuid,
+    rail: column.ascii(40),
+    paymentKey: column.uuid,
+    at: column.time,
+  },
+  { indexes: { payment: ['rail', 'paymentKey'] } },
+);

@@ -9,7 +9,7 @@ export const railBreakers = defineTable(
   'rail_breakers',
   {
     /** As payouts name it. */
-    rail: column.string,
+    rail: column.ascii(40),
     state: column.oneOf(BREAKER_STATES),
     /** When it was opened, or closed again. */
     since: column.time,
@@ -17,7 +17,7 @@ export const railBreakers = defineTable(
     failures: column.integer,
     lastPayoutId: column.nullable(column.uuid),
     /** The last failure: a line for operators, without personal data. */
-    lastFailure: column.nullable(column.string),
+    lastFailure: column.nullable(column.varchar(200)),
     lastFailureAt: column.nullable(column.time),
     probes: column.integer,
     /** When the next probe is due; during a probe, by when it must have a result. Null while closed. */
@@ -25,6 +25,6 @@ export const railBreakers = defineTable(
     /** When waiting payouts are told after closing, or another worker continues with it. Null if none remain. */
     wakeAt: column.nullable(column.time),
   },
-  ['rail'],
+  { key: ['rail'] },
 );
 export type RailBreaker = RowOf<typeof railBreakers>;

@@ -8,14 +8,14 @@ export const requests = defineTable('requests', {
   tenantId: column.uuid,
   memberId: column.uuid,
   /** From src/core/permissions.ts: its scopes show the request. */
-  operation: column.string,
-  method: column.string,
+  operation: column.ascii(40),
+  method: column.ascii(8),
   /** The template with its ids filled in. */
-  path: column.string,
+  path: column.ascii(200),
   status: column.integer,
-  code: column.nullable(column.string),
+  code: column.nullable(column.ascii(40)),
   /** What it created, or its key had created before. */
-  resourceType: column.nullable(column.oneOf(KEY_RESOURCE_TYPES)),
+  resourceType: column.nullable(column.wordOf(KEY_RESOURCE_TYPES, 20)),
   resourceId: column.nullable(column.uuid),
 });
 export type StoredRequest = RowOf<typeof requests>;

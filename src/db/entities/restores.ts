@@ -7,31 +7,35 @@ import { defineTable, type RowOf } from '../table.js';
 const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
 
 /** An unfinished restore closes the ledger: no process posts anything. (docs/operations.md, Backup and restore) */
-export const restores = defineTable('restores', {
-  id: column.uuid,
-  noticedBy: column.oneOf(RESTORE_NOTICERS),
-  reason: column.string,
-  beganAt: column.time,
-  /** Null until one of the staff has begun it. */
-  beganBy: column.nullable(column.string),
-  beganById: column.nullable(column.uuid),
-  /** Everything committed later is lost; null until the restore has begun, and if nothing is lost. */
-  restoredTo: column.nullable(column.time),
-  /** When the lost part ended; null as above. */
-  lostUntil: column.nullable(column.time),
-  /** More sequences than any tenant can have used in the lost part; null as above. */
-  skip: column.nullable(column.bigint),
-  /** When each step was done; null: not yet. */
-  movedAt: column.nullable(column.time),
-  rebuiltAt: column.nullable(column.time),
-  askedAt: column.nullable(column.time),
-  auditedAt: column.nullable(column.time),
-  finishedAt: column.nullable(column.time),
-  finishedBy: column.nullable(column.string),
-  finishedById: column.nullable(column.uuid),
-  /** When a worker finished telling every running workflow to look again. */
-  toldAt: column.nullable(column.time),
-});
+export const restores = defineTable(
+  'restores',
+  {
+    id: column.uuid,
+    noticedBy: column.oneOf(RESTORE_NOTICERS),
+    reason: column.varchar(140),
+    beganAt: column.time,
+    /** Null until one of the staff has begun it. */
+    beganBy: column.nullable(column.varchar(80)),
+    beganById: column.nullable(column.uuid),
+    /** Everything committed later is lost; null until the restore has begun, and if nothing is lost. */
+    restoredTo: column.nullable(column.time),
+    /** When the lost part ended; null as above. */
+    lostUntil: column.nullable(column.time),
+    /** More sequences than any tenant can have used in the lost part; null as above. */
+    skip: column.nullable(column.bigint),
+    /** When each step was done; null: not yet. */
+    movedAt: column.nullable(column.time),
+    rebuiltAt: column.nullable(column.time),
+    askedAt: column.nullable(column.time),
+    auditedAt: column.nullable(column.time),
+    finishedAt: column.nullable(column.time),
+    finishedBy: column.nullable(column.varchar(80)),
+    finishedById: column.nullable(column.uuid),
+    /** When a worker finished telling every running workflow to look again. */
+    toldAt: column.nullable(column.time),
+  },
+  { indexes: { finished: ['finishedAt'], told: ['toldAt'] } },
+);
 export type Restore = RowOf<typeof restores>;
 
 /** The sequences that a restore skips in a tenant's log, because receivers may have seen them in the lost part. */
@@ -48,7 +52,7 @@ export const eventGaps = defineTable(
     /** No event before the gap is dated later, and none after it earlier. */
     announcedAt: column.time,
   },
-  ['tenantId', 'afterSequence'],
+  { key: ['tenantId', 'afterSequence'], unique: { restoreTenant: ['restoreId', 'tenantId'] } },
 );
 export type EventGap = RowOf<typeof eventGaps>;
 
@@ -64,13 +68,13 @@ export const restoreFindings = defineTable(
   {
     restoreId: column.uuid,
     kind: column.oneOf(RESTORE_FINDINGS),
-    rail: column.string,
+    rail: column.varchar(64),
     /** The payout's key at the rail. */
     payoutId: column.uuid,
-    here: column.string,
-    there: column.string,
+    here: column.varchar(40),
+    there: column.varchar(200),
     foundAt: column.time,
   },
-  ['restoreId', 'kind', 'rail', 'payoutId'],
+  { key: ['restoreId', 'kind', 'rail', 'payoutId'] },
 );
 export type RestoreFinding = RowOf<typeof restoreFindings>;

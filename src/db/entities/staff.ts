@@ -13,52 +13,60 @@ export type StaffRight = (typeof STAFF_RIGHTS)[number];
 
 const STAFF_KINDS = ['person', 'service'] as const;
 
-export const staff = defineTable('staff', {
-  id: column.uuid,
-  /** As displayed. */
-  name: column.string,
-  /** Its unique form: without case, width, accents and look-alikes. Null: an older row has the name. */
-  foldedName: column.nullable(column.string),
-  /** A service signs with a key, never with a code, and never counts as a person. */
-  kind: column.oneOf(STAFF_KINDS),
-  rights: column.listOf(STAFF_RIGHTS),
-  active: column.boolean,
-  /** The authenticator's secret, sealed; null until there is one. */
-  factorKeyId: column.nullable(column.string),
-  factorSecret: column.nullable(column.bytes),
-  /** Hash of a service's key; null for a person. */
-  keyHash: column.nullable(column.bytes),
-  /** Hash of issuer and subject at the company's identity provider; null: not linked to an account there. */
-  subjectHash: column.nullable(column.bytes),
-  /** Wrong codes since the last right one. */
-  failedCodes: column.integer,
-  lockedUntil: column.nullable(column.time),
-  /** The same for the command line, for which outsiders have no access and so can lock nobody out. */
-  opsFailedCodes: column.integer,
-  opsLockedUntil: column.nullable(column.time),
-  /** When a code or the key was last correct. */
-  lastUsedAt: column.nullable(column.time),
-  createdAt: column.time,
-});
+export const staff = defineTable(
+  'staff',
+  {
+    id: column.uuid,
+    /** As displayed. */
+    name: column.varchar(80),
+    /** Its unique form: without case, width, accents and look-alikes. Null: an older row has the name. */
+    foldedName: column.nullable(column.varchar(240)),
+    /** A service signs with a key, never with a code, and never counts as a person. */
+    kind: column.oneOf(STAFF_KINDS),
+    rights: column.listOf(STAFF_RIGHTS, 100),
+    active: column.boolean,
+    /** The authenticator's secret, sealed; null until there is one. */
+    factorKeyId: column.nullable(column.ascii(40)),
+    factorSecret: column.nullable(column.varbinary(255)),
+    /** Hash of a service's key; null for a person. */
+    keyHash: column.nullable(column.binary(32)),
+    /** Hash of issuer and subject at the company's identity provider; null: not linked to an account there. */
+    subjectHash: column.nullable(column.binary(32)),
+    /** Wrong codes since the last right one. */
+    failedCodes: column.integer,
+    lockedUntil: column.nullable(column.time),
+    /** The same for the command line, for which outsiders have no access and so can lock nobody out. */
+    opsFailedCodes: column.integer,
+    opsLockedUntil: column.nullable(column.time),
+    /** When a code or the key was last correct. */
+    lastUsedAt: column.nullable(column.time),
+    createdAt: column.time,
+  },
+  { unique: { foldedName: ['foldedName'], keyHash: ['keyHash'], name: ['name'], subjectHash: ['subjectHash'] } },
+);
 export type Staff = RowOf<typeof staff>;
 
 /** Where people sign in: the command line, the support desk. */
 const SESSION_DOORS = ['ops', 'support'] as const;
 
-export const staffSessions = defineTable('staff_sessions', {
-  id: column.uuid,
-  staffId: column.uuid,
-  door: column.oneOf(SESSION_DOORS),
-  tokenHash: column.bytes,
-  /** Where it was opened: a machine's name or an address. */
-  place: column.string,
-  createdAt: column.time,
-  lastUsedAt: column.time,
-  expiresAt: column.time,
-  /** The person's rights as limited by the provider's groups; null: all. */
-  rights: column.nullable(column.listOf(STAFF_RIGHTS)),
-  revokedAt: column.nullable(column.time),
-});
+export const staffSessions = defineTable(
+  'staff_sessions',
+  {
+    id: column.uuid,
+    staffId: column.uuid,
+    door: column.oneOf(SESSION_DOORS),
+    tokenHash: column.binary(32),
+    /** Where it was opened: a machine's name or an address. */
+    place: column.varchar(140),
+    createdAt: column.time,
+    lastUsedAt: column.time,
+    expiresAt: column.time,
+    /** The person's rights as limited by the provider's groups; null: all. */
+    rights: column.nullable(column.listOf(STAFF_RIGHTS, 100)),
+    revokedAt: column.nullable(column.time),
+  },
+  { unique: { token: ['tokenHash'] }, indexes: { staff: ['staffId', 'expiresAt'] } },
+);
 export type StaffSession = RowOf<typeof staffSessions>;
 
 /** The result of each code: a step of the authenticator counts once a person, the same act finds its own check. */
@@ -66,29 +74,33 @@ export const staffChecks = defineTable(
   'staff_checks',
   {
     /** SHA-256 of what the code was given for. */
-    purpose: column.bytes,
+    purpose: column.binary(32),
     staffId: column.nullable(column.uuid),
     /** The authenticator's clock, in units of 30 seconds; null if the code was refused. */
     step: column.nullable(column.bigint),
     /** Why it was refused; null if it counted. */
-    refused: column.nullable(column.string),
+    refused: column.nullable(column.varchar(300)),
     at: column.time,
   },
-  ['purpose'],
+  { key: ['purpose'], unique: { step: ['staffId', 'step'] }, indexes: { at: ['at'] } },
 );
 export type StaffCheck = RowOf<typeof staffChecks>;
 
 const FACTOR_RESET_STATUSES = ['proposed', 'done', 'withdrawn'] as const;
 
 /** A new authenticator for somebody who lost theirs: proposed by one member of staff, made by another. */
-export const staffFactorResets = defineTable('staff_factor_resets', {
-  id: column.uuid,
-  staffId: column.uuid,
-  status: column.oneOf(FACTOR_RESET_STATUSES),
-  reason: column.string,
-  proposedById: column.uuid,
-  decidedById: column.nullable(column.uuid),
-  createdAt: column.time,
-  decidedAt: column.nullable(column.time),
-});
+export const staffFactorResets = defineTable(
+  'staff_factor_resets',
+  {
+    id: column.uuid,
+    staffId: column.uuid,
+    status: column.oneOf(FACTOR_RESET_STATUSES),
+    reason: column.varchar(140),
+    proposedById: column.uuid,
+    decidedById: column.nullable(column.uuid),
+    createdAt: column.time,
+    decidedAt: column.nullable(column.time),
+  },
+  { indexes: { staff: ['staffId', 'status'] } },
+);
 export type StaffFactorReset = RowOf<typeof staffFactorResets>;

@@ -7,20 +7,20 @@ import { defineTable, type RowOf } from '../table.js';
 export const sweepLeases = defineTable(
   'sweep_leases',
   {
-    name: column.string,
+    name: column.varchar(100),
     /** Null: nobody yet. */
     holder: column.nullable(column.uuid),
     takenAt: column.time,
     leaseUntil: column.time,
   },
-  ['name'],
+  { key: ['name'] },
 );
 
 /** A worker process, for as long as it lives. */
 export const sweepWorkers = defineTable('sweep_workers', {
   id: column.uuid,
   /** Its host and process number. */
-  label: column.string,
+  label: column.varchar(200),
   startedAt: column.time,
   seenUntil: column.time,
 });
@@ -29,15 +29,15 @@ export const sweepWorkers = defineTable('sweep_workers', {
 export const sweepPasses = defineTable(
   'sweep_passes',
   {
-    name: column.string,
+    name: column.varchar(100),
     beganAt: column.time,
     /** The type it is at, as the current release names it, and the last id handled; both null: it is done. */
-    atType: column.nullable(column.string),
+    atType: column.nullable(column.varchar(40)),
     afterId: column.nullable(column.uuid),
     /** How many it has found so far, and how many the previous pass found; null: there was none. */
     found: column.integer,
     foundBefore: column.nullable(column.integer),
   },
-  ['name'],
+  { key: ['name'] },
 );
 export type SweepPass = RowOf<typeof sweepPasses>;

@@ -11,55 +11,66 @@ export const DISABLED_REASONS = ['by_tenant', 'by_operator', 'answered_410', 'fa
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** The lock on everything that belongs to the endpoint. Each run that sends to it has its own number, the `fence`. */
-export const webhookEndpoints = defineTable('webhook_endpoints', {
-  id: column.uuid,
-  tenantId: column.uuid,
-  url: column.string,
-  status: column.oneOf(ENDPOINT_STATUSES),
-  disabledReason: column.nullable(column.oneOf(DISABLED_REASONS)),
-  disabledAt: column.nullable(column.time),
-  apiVersion: column.oneOf(API_VERSIONS),
-  /** Sealed: never in clear text at rest. */
-  secret: column.bytes,
-  secretKeyId: column.string,
-  /** The secret before the last rotation; it also signs until `previousUntil`. */
-  previousSecret: column.nullable(column.bytes),
-  previousSecretKeyId: column.nullable(column.string),
-  previousUntil: column.nullable(column.time),
-  /** Every event up to here has been handled. */
-  cursorSequence: column.bigint,
-  /** The events to go through again: after the first, up to and including the second. Null: none. */
-  recoverAfter: column.nullable(column.bigint),
-  recoverUntil: column.nullable(column.bigint),
-  /** Whether that includes events from before their type was subscribed to. */
-  recoverAll: column.boolean,
-  /** The first and last event that retention removed before they were handled. */
-  lostFrom: column.nullable(column.bigint),
-  lostTo: column.nullable(column.bigint),
-  /** Set by operators: nothing is sent until it is null again. */
-  pausedAt: column.nullable(column.time),
-  pausedBy: column.nullable(column.string),
-  /** The number of the last run, the only one that may write. */
-  fence: column.bigint,
-  /** Until when that run is considered alive; null: it has ended. */
-  leaseUntil: column.nullable(column.time),
-  /** When a sender looks at it without news, a little later than its workflow would; null: nothing waits. */
-  nextDueAt: column.nullable(column.time),
-  /** Until when its workflow waits, as far as it has been told; null: it waits for nothing. */
-  waitsUntil: column.nullable(column.time),
-  /** When its workflow last looked at it; null: never. */
-  attendedAt: column.nullable(column.time),
-  failuresInRow: column.integer,
-  failingSince: column.nullable(column.time),
-  /** How many probes have failed. */
-  probes: column.integer,
-  /** When the next probe is due; null: it is not being probed. */
-  probeAt: column.nullable(column.time),
-  lastSuccessAt: column.nullable(column.time),
-  /** The member. */
-  createdBy: column.uuid,
-  createdAt: column.time,
-});
+export const webhookEndpoints = defineTable(
+  'webhook_endpoints',
+  {
+    id: column.uuid,
+    tenantId: column.uuid,
+    url: column.varchar(2048),
+    status: column.oneOf(ENDPOINT_STATUSES),
+    disabledReason: column.nullable(column.wordOf(DISABLED_REASONS, 40)),
+    disabledAt: column.nullable(column.time),
+    apiVersion: column.wordOf(API_VERSIONS, 10),
+    /** Sealed: never in clear text at rest. */
+    secret: column.varbinary(200),
+    secretKeyId: column.ascii(32),
+    /** The secret before the last rotation; it also signs until `previousUntil`. */
+    previousSecret: column.nullable(column.varbinary(200)),
+    previousSecretKeyId: column.nullable(column.ascii(32)),
+    previousUntil: column.nullable(column.time),
+    /** Every event up to here has been handled. */
+    cursorSequence: column.bigint,
+    /** The events to go through again: after the first, up to and including the second. Null: none. */
+    recoverAfter: column.nullable(column.bigint),
+    recoverUntil: column.nullable(column.bigint),
+    /** Whether that includes events from before their type was subscribed to. */
+    recoverAll: column.boolean,
+    /** The first and last event that retention removed before they were handled. */
+    lostFrom: column.nullable(column.bigint),
+    lostTo: column.nullable(column.bigint),
+    /** Set by operators: nothing is sent until it is null again. */
+    pausedAt: column.nullable(column.time),
+    pausedBy: column.nullable(column.varchar(120)),
+    /** The number of the last run, the only one that may write. */
+    fence: column.bigint,
+    /** Until when that run is considered alive; null: it has ended. */
+    leaseUntil: column.nullable(column.time),
+    /** When a sender looks at it without news, a little later than its workflow would; null: nothing waits. */
+    nextDueAt: column.nullable(column.time),
+    /** Until when its workflow waits, as far as it has been told; null: it waits for nothing. */
+    waitsUntil: column.nullable(column.time),
+    /** When its workflow last looked at it; null: never. */
+    attendedAt: column.nullable(column.time),
+    failuresInRow: column.integer,
+    failingSince: column.nullable(column.time),
+    /** How many probes have failed. */
+    probes: column.integer,
+    /** When the next probe is due; null: it is not being probed. */
+    probeAt: column.nullable(column.time),
+    lastSuccessAt: column.nullable(column.time),
+    /** The member. */
+    createdBy: column.uuid,
+    createdAt: column.time,
+  },
+  {
+    indexes: {
+      due: ['status', 'nextDueAt'],
+      previousSecretKey: ['previousSecretKeyId'],
+      secretKey: ['secretKeyId'],
+      tenant: ['tenantId', 'createdAt', 'id'],
+    },
+  },
+);
 export type WebhookEndpoint = RowOf<typeof webhookEndpoints>;
 
 /** A type that an endpoint subscribes to, and the event from which on. */
@@ -67,11 +78,11 @@ export const webhookSubscriptions = defineTable(
   'webhook_subscriptions',
   {
     endpointId: column.uuid,
-    type: column.oneOf(SUBSCRIBABLE_TYPES),
+    type: column.wordOf(SUBSCRIBABLE_TYPES, 40),
     tenantId: column.uuid,
     fromSequence: column.bigint,
   },
-  ['endpointId', 'type'],
+  { key: ['endpointId', 'type'], indexes: { byType: ['tenantId', 'type'] } },
 );
 export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
@@ -89,7 +100,7 @@ export const webhookDeliveries = defineTable(
     /** In the order of creation. */
     id: column.uuid,
     eventId: column.uuid,
-    eventType: column.string,
+    eventType: column.ascii(40),
     /** Null for a test, which is not an event. */
     sequence: column.nullable(column.bigint),
     cause: column.oneOf(DELIVERY_CAUSES),
@@ -103,7 +114,11 @@ export const webhookDeliveries = defineTable(
     createdAt: column.time,
     finishedAt: column.nullable(column.time),
   },
-  ['endpointId', 'id'],
+  {
+    key: ['endpointId', 'id'],
+    unique: { event: ['endpointId', 'eventId', 'cause', 'round'] },
+    indexes: { due: ['endpointId', 'state', 'nextAttemptAt', 'id'] },
+  },
 );
 export type WebhookDelivery = RowOf<typeof webhookDeliveries>;
 
@@ -118,12 +133,12 @@ export const webhookAttempts = defineTable(
     /** Null if no answer came. */
     status: column.nullable(column.integer),
     /** Why none came, in one word. */
-    failure: column.nullable(column.string),
-    message: column.nullable(column.string),
+    failure: column.nullable(column.ascii(32)),
+    message: column.nullable(column.varchar(255)),
     durationMs: column.integer,
     /** The beginning of the answer's body. */
-    response: column.nullable(column.string),
+    response: column.nullable(column.varchar(1024)),
   },
-  ['endpointId', 'deliveryId', 'id'],
+  { key: ['endpointId', 'deliveryId', 'id'] },
 );
 export type WebhookAttempt = RowOf<typeof webhookAttempts>;

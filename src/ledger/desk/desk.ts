@@ -1,5 +1,4 @@
 import type { Uuid } from '../../core/ids.js';
-import { UnknownEnumValue } from '../../db/columns.js';
 import { Deadline } from '../../db/deadline.js';
 import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
 import { AccountTurns } from './account-turns.js';
@@ -141,19 +140,12 @@ export class PostingDesk {
       const post = (): Promise<void> => this.post(group.filter(isOpen), named);
       await (this.options.isInTurn ? this.turns.take([...named.ids.values()].flat(), post) : post());
     } catch (fault) {
-      // A command that names a row that only a newer process can read fails alone.
-      if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
       // Whatever failed, nobody was answered: the result is unknown to the client, who repeats the request with its
       // key.
       if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('group', fault);
       await this.giveUp(group);
     }
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
-  }
-
-  private async runOneByOne(group: readonly Waiting[]): Promise<void> {
-    this.observer.groupRetried('data_fault');
-    for (const pending of group) if (isOpen(pending)) await this.run([pending]);
   }
 
   /** Posts the group, and retries while time remains and the failure means that nothing happened. */
@@ -218,7 +210,6 @@ export class PostingDesk {
 
   private runParked(group: readonly Waiting[]): Promise<void> {
     return this.post(group).catch((fault: unknown) => {
-      if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
       if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('parked group', fault);
       return this.giveUp(group);
     });

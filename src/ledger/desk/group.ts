@@ -14,7 +14,7 @@ import type { Pace } from './pace.js';
 import { AccountNotLocked, type GroupState } from './state.js';
 import type { Answers, AnyRow, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
-import { withWholeEvents, writeGroup } from './writer.js';
+import { writeGroup } from './writer.js';
 
 /** Answers the commands whose key is already bound. Throws DatabaseUnavailable. */
 export async function answerFromKeys(reader: Reader, group: readonly PendingCommand[]): Promise<Answers> {
@@ -137,7 +137,7 @@ async function decideGroup(
   const replayed = await replay(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
   const { decided, bound } = decideAll(deps, state, open, named, now, commitId);
-  await writeGroup(transaction, bound, deps.hasShortEvents ? state.writes : withWholeEvents(state.writes), now);
+  await writeGroup(transaction, bound, state.writes, now);
   return new Map([...replayed, ...decided]);
 }
 

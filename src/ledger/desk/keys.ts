@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isErrorCode, LEDGER_UNAVAILABLE, type Refusal } from '../../core/errors.js';
+import { LEDGER_UNAVAILABLE, type Refusal } from '../../core/errors.js';
 import type { Fingerprint } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Reader, StoredRow } from '../../db/database.js';
@@ -67,9 +67,7 @@ export function answerOfKey(fingerprint: Fingerprint, row: BoundKey): Answer<nev
     case 'same': {
       // Exactly as first answered.
       const refusal = row.refusal === null ? null : (JSON.parse(row.refusal) as Refusal);
-      if (refusal === null) return null;
-      // A newer process bound it, with a code that this one cannot tell.
-      return isErrorCode(refusal.code) ? { outcome: { done: false, refusal }, replayed: true } : UNKNOWN_KEY;
+      return refusal === null ? null : { outcome: { done: false, refusal }, replayed: true };
     }
   }
 }

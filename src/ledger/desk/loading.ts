@@ -1,4 +1,3 @@
-import { isAsset } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
@@ -66,8 +65,7 @@ function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupSt
     [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
       .flatMap((own) => own.slice(0, 1))
       .map((row) => parseRow(accounts, row)),
-    // A newer process may know an asset that this one does not: nothing in it is decided here.
-    stored.filter((row) => isAsset(String(row.asset))).map((row) => parseRow(balances, row)),
+    stored.map((row) => parseRow(balances, row)),
     tables,
   );
 }

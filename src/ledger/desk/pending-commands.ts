@@ -30,8 +30,6 @@ export interface GroupDeps extends DatabaseDeps {
   readonly guard: ClockGuard;
   readonly rollbacks: RollbackChecks;
   readonly failpoints: Failpoints;
-  /** No process runs that knows whole bodies alone. (docs/decisions/0047-a-body-is-stored-once.md) */
-  readonly hasShortEvents: boolean;
   /** A fault of ours while one command was decided. */
   readonly onFault: (kind: string, fault: unknown) => void;
   /** Commands were refused, because one of their accounts has a last instant further ahead than any clock may be. */

@@ -39,11 +39,6 @@ export async function writeGroup(
   transaction.withCommit(chained(answers.at(-1) ?? [], acts));
 }
 
-/** As every release reads them. */
-export function withWholeEvents(writes: GroupWrites): GroupWrites {
-  return { ...writes, events: writes.events.map(({ shape: _, ...draft }) => draft) };
-}
-
 /** In the order in which they were decided. */
 function actsOf(tables: GroupWrites['rows']): AuditRow[] {
   // A table's writes have its rows' type.

@@ -4,7 +4,7 @@ import * as column from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import type { SubscribableType } from '../../db/entities/events.js';
 import type { WebhookDelivery } from '../../db/entities/webhooks.js';
-import { parseStoredEvent, STORED_EVENT, withWholeBodies } from '../../events/bodies.js';
+import { parseStoredEvent, STORED_EVENT } from '../../events/stored-event.js';
 import type { OpenDelivery } from './open-deliveries.js';
 
 /** An event of the log that endpoints may subscribe to. */
@@ -27,14 +27,16 @@ export async function readLogged(
   types: readonly SubscribableType[],
 ): Promise<readonly LoggedEvent[]> {
   const rows = await reader.query(sql);
-  const logged = rows.map((row) => ({
-    ...parseStoredEvent(row),
-    tenantId: column.uuid.parse(row.tenant_id),
-    type: column.oneOf(types).parse(row.type),
-    traceparent: column.nullable(column.string).parse(row.traceparent),
-  }));
-  const whole = await withWholeBodies(reader, logged);
-  return whole.map((event) => ({ ...event, body: Buffer.from(event.body, 'utf8') }));
+  return rows.map((row) => {
+    const event = parseStoredEvent(row);
+    return {
+      ...event,
+      body: Buffer.from(event.body, 'utf8'),
+      tenantId: column.uuid.parse(row.tenant_id),
+      type: column.oneOf(types).parse(row.type),
+      traceparent: column.nullable(column.string).parse(row.traceparent),
+    };
+  });
 }
 
 export function opened(delivery: WebhookDelivery, { body, traceparent }: LoggedEvent): OpenDelivery {

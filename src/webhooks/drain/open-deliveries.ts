@@ -6,7 +6,6 @@ import type { Reader, StoredRow } from '../../db/database.js';
 import { type WebhookDelivery, webhookDeliveries, type WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { columnList, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { parseStoredEvent, type StoredEvent, withWholeBodies } from '../../events/bodies.js';
 
 export interface OpenDelivery {
   readonly delivery: WebhookDelivery;
@@ -47,26 +46,17 @@ export async function readDue(
   limit: number,
 ): Promise<OpenDelivery[]> {
   const rows = await reader.query(
-    `SELECT ${columnList(webhookDeliveries, 'd')}, v.type AS logged_type,
-       v.resource_id, v.created_at AS logged_at, v.body, v.traceparent FROM webhook_deliveries d FORCE INDEX (due)
+    `SELECT ${columnList(webhookDeliveries, 'd')}, v.body, v.traceparent FROM webhook_deliveries d FORCE INDEX (due)
      LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(tenantId)} AND v.sequence=d.sequence
      WHERE d.endpoint_id=${column.uuid.literal(id)} AND d.state='${state}' AND d.next_attempt_at<=${column.time.literal(now)}
      ORDER BY d.next_attempt_at, d.id LIMIT ${limit}`,
   );
-  const deliveries = rows.map((row) => ({
+  return rows.map((row) => ({
     delivery: parseRow(webhookDeliveries, row),
     traceparent: column.nullable(column.string).parse(row.traceparent),
-    event: eventOf(row),
+    // Null if retention has removed the event.
+    body: row.body === null ? null : Buffer.from(column.string.parse(row.body), 'utf8'),
   }));
-  const kept = deliveries.flatMap(({ event }) => event ?? []);
-  const bodies = new Map((await withWholeBodies(reader, kept)).map(({ id, body }) => [id, Buffer.from(body, 'utf8')]));
-  return deliveries.map(({ event, ...open }) => ({ ...open, body: (event && bodies.get(event.id)) ?? null }));
-}
-
-/** Null when retention has removed it. */
-function eventOf(row: StoredRow): StoredEvent | null {
-  if (row.body === null) return null;
-  return parseStoredEvent({ ...row, id: row.event_id, type: row.logged_type, created_at: row.logged_at });
 }
 
 /** When the first waiting delivery of each of these endpoints is due: the statement, and how to parse its result. */

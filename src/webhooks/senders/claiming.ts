@@ -5,7 +5,7 @@ import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { literals } from '../../db/statements.js';
 import { type EndpointState, leased, parseStates, stateSql } from '../drain/lease.js';
 import { earliestSql, parseEarliest } from '../drain/open-deliveries.js';
-import { type Candidate, freeSql, KNOWN, OPEN } from './finding.js';
+import { type Candidate, freeSql, OPEN } from './finding.js';
 
 export interface Claimed {
   readonly state: EndpointState;
@@ -22,7 +22,7 @@ export async function claim(
   const cursors = new Map(candidates.map(({ id, cursor }) => [id, cursor]));
   const rows = await transaction.query(
     `SELECT e.id, e.cursor_sequence FROM webhook_endpoints e
-     WHERE e.id IN (${literals(webhookEndpoints, 'id', cursors.keys())}) AND ${OPEN} AND ${freeSql(now)} AND ${KNOWN}
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', cursors.keys())}) AND ${OPEN} AND ${freeSql(now)}
      ORDER BY e.id FOR UPDATE SKIP LOCKED`,
   );
   const ids = rows.flatMap((row) => {

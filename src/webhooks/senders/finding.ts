@@ -2,22 +2,14 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import * as column from '../../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../../db/database.js';
-import { SUBSCRIBABLE_TYPES } from '../../db/entities/events.js';
 import { webhookEndpoints, webhookSubscriptions } from '../../db/entities/webhooks.js';
-import { knownValuesSql, literals } from '../../db/statements.js';
+import { literals } from '../../db/statements.js';
 import { WORKFLOW_HEAD_START_MS } from '../rules.js';
 
 /** How senders find work: by indexes on what is due, so that an endpoint without new events costs nothing. */
 
 /** SQL: something may be sent to `e`. */
 export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
-
-/**
- * SQL: this process knows every value of `e`; an endpoint with one of a later release is left to processes that know
- * it. Checked last, for those that remain; counted, so that no plan scans all subscriptions for it.
- */
-export const KNOWN = `${knownValuesSql(webhookEndpoints, 'e')} AND (SELECT COUNT(*) FROM webhook_subscriptions s
-  WHERE s.endpoint_id=e.id AND s.type NOT IN (${literals(webhookSubscriptions, 'type', SUBSCRIBABLE_TYPES)}))=0`;
 
 /** SQL: nobody is sending to `e`. */
 export const freeSql = (now: Instant): string =>
@@ -73,7 +65,7 @@ export async function endpointsWithNews(
      FROM (SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (by_type)
        WHERE tenant_id IN (${literals(webhookSubscriptions, 'tenantId', tenantIds)})) own
      STRAIGHT_JOIN webhook_endpoints e FORCE INDEX (PRIMARY) ON e.id=own.endpoint_id WHERE ${OPEN}
-     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${WANTED_AHEAD} AND ${KNOWN}`,
+     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${WANTED_AHEAD}`,
   );
   return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
 }
@@ -88,7 +80,7 @@ export interface Room {
 export async function endpointsDue(reader: Reader, now: Instant, room: Room): Promise<readonly Candidate[]> {
   const due = (kind: string, limit: number): string =>
     `(SELECT ${COLUMNS}, e.next_due_at, 0 AS is_busy FROM webhook_endpoints e FORCE INDEX (due)
-      WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind} AND ${KNOWN}
+      WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind}
       ORDER BY e.next_due_at LIMIT ${limit})`;
   const parts = [due('e.failures_in_row=0', room.well), due('e.failures_in_row>0', room.failing)];
   const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_due_at`);
