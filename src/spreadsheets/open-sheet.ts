@@ -23,11 +23,13 @@ const OTHER_KINDS: readonly (readonly [name: string, start: readonly number[]])[
   ['an old Excel workbook (.xls)', [0x09, 0x00, 0x04, 0x00]],
   ['an old Excel workbook (.xls)', [0x09, 0x02, 0x06, 0x00]],
   ['an old Excel workbook (.xls)', [0x09, 0x04, 0x06, 0x00]],
+  ['an old Excel workbook (.xls)', [0x09, 0x08]],
 ];
 /** The container of .xls files since Excel 5, and of every workbook with a password. */
 const OLE = [0xd0, 0xcf, 0x11, 0xe0];
 
-const MARKUP = /^\s*<(?:[!?]|(?:html|head|body|meta|style|div|table)\b)/i;
+const MARKUP = /^\s*<[!?a-z]/i;
+const XML = /^\s*<(?:\?xml|Workbook)\b/i;
 
 /**
  * Returns the kind of a file by its content, not its name. Of a zip only the directory is read: a workbook's lists its parts.
@@ -69,7 +71,7 @@ function markupKind(head: Buffer): string | null {
     .replaceAll('\0', '');
   if (/^MIME-Version:/i.test(text)) return 'a web archive (MHTML)';
   if (!MARKUP.test(text)) return null;
-  return /^\s*<\?xml/i.test(text) && !/<html\b/i.test(text) ? 'an XML document' : 'an HTML page';
+  return XML.test(text) && !/<html\b/i.test(text) ? 'an XML document' : 'an HTML page';
 }
 
 /**

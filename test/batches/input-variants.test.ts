@@ -176,6 +176,13 @@ const REFUSED: readonly (readonly [title: string, file: string | Buffer, what: R
   ['SheetJS: HTML', sample('sheetjs-html.xls'), /an HTML page/],
   ['pandas: HTML', sample('pandas-html.xls'), /an HTML page/],
   ['HTML after white space and a byte order mark', '\ufeff\r\n\t<HTML>', /an HTML page/],
+  ['HTML that begins with another element', '<center><table><tr><td>recipient', /an HTML page/],
+  ['XML of a workbook without a declaration', '<Workbook xmlns="urn:x"><Worksheet><Table>', /an XML document/],
+  [
+    '.xls of Excel 97 without its container',
+    Buffer.from('0908100000060500bb0dcc07', 'hex'),
+    /an old Excel workbook \(\.xls\)/,
+  ],
   ['HTML in UTF-16', Buffer.from('\ufeff<html>', 'utf16le'), /an HTML page/],
   ['SheetJS: XML of Excel 2003', sample('sheetjs-2003.xls'), /an XML document/],
   ['SheetJS: flat OpenDocument', sample('sheetjs.fods'), /an XML document/],
