@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import ExcelJS from 'exceljs';
+import { isoOfDays } from '../../src/spreadsheets/xlsx/dates.js';
 import { viewOf } from '../../src/spreadsheets/xlsx/styles.js';
 import {
   cellsOf,
@@ -177,6 +178,11 @@ describe('XLSX cells', () => {
     const cells = ids.map((_, style) => `<c s="${style}"><v>45000</v></c>`).join('');
     const kinds = (await cellsOf(cells, { [STYLES]: styles })).map((cell) => cell?.kind);
     assert.deepEqual(kinds, ['number', 'date', 'date', 'date', 'number', 'number', 'date', 'number', 'date']);
+  });
+
+  it('a duration or date beyond the year 9999 is not shown', () => {
+    for (const view of ['duration', 'date'] as const) assert.equal(isoOfDays('1e400', view, false), null);
+    assert.equal(isoOfDays('1.5', 'duration', false), '36:00:00');
   });
 
   it('a format code shows a date, a time or a duration if it has such a letter outside quotes, escapes and brackets', () => {

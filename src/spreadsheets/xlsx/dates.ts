@@ -14,7 +14,7 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
  */
 export function isoOfDays(text: string, view: NumberView, is1904: boolean): string | null {
   const seconds = Math.round(Number(text) * DAY_S);
-  if (!(seconds >= 0)) return null;
+  if (!(seconds >= 0 && seconds * 1000 <= LAST_MS - EPOCH_MS)) return null;
   if (view === 'duration' || (view === 'time' && seconds < DAY_S)) return clockTime(seconds);
   const day = Math.floor(seconds / DAY_S);
   if (!is1904 && (day === 0 || day === LEAP_DAY)) return null;

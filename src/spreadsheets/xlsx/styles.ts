@@ -71,11 +71,15 @@ function builtIn(id: string): CellStyle {
   return { view: TIME_FORMATS.includes(number) ? 'time' : 'date', format };
 }
 
-/** The formats that show an integer with all its digits, and add only separators of thousands. */
-const PLAIN = /^(?:general|0|#,##0|@)$/i;
+/**
+ * The formats that show an integer with all its digits, and add only separators of thousands. Some programs write
+ * `Standard` for General.
+ */
+const PLAIN = /^(?:general|standard|0|#,##0|@)$/i;
 
 function styleOf(code: string): CellStyle {
-  return { view: viewOf(code), format: PLAIN.test(code) ? null : code.slice(0, MAX_FORMAT_SHOWN) };
+  if (PLAIN.test(code)) return GENERAL;
+  return { view: viewOf(code), format: code.slice(0, MAX_FORMAT_SHOWN) };
 }
 
 /**
