@@ -10,9 +10,9 @@ const JSON_HEADERS = [
   'nosniff',
 ] as const;
 
-/** How much of an unwanted body is read, so that the client gets to the answer, and how long that may take. */
+/** How much of an unwanted body is read, so that the client receives the response, and for how long. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
-const DISCARD_MS = 2_000;
+const DISCARD_MS = 1_000;
 
 /** Writes the answer of an API route: status, JSON text (null: no body) and the headers that every answer has. */
 export function sendJson(
@@ -24,8 +24,9 @@ export function sendJson(
   const { response } = exchange;
   const headers = commonHeaders(exchange, own);
   if (text !== null) headers.push(...JSON_HEADERS, 'Content-Length', String(Buffer.byteLength(text)));
-  const rest = unreadBody(exchange);
-  if (rest === 'large' || rest === 'not_begun') headers.push('Connection', 'close');
+  const isLast = own['Connection'] === 'close';
+  const rest = unreadBody(exchange, isLast);
+  if (!isLast && (rest === 'large' || rest === 'not_begun')) headers.push('Connection', 'close');
   response.writeHead(status, headers);
   if (rest !== 'large') response.end(text);
   else endAfterDiscarding(exchange, text);
@@ -47,11 +48,15 @@ export function commonHeaders({ requestId, rate }: Exchange, own: Readonly<Recor
   return headers;
 }
 
-/** How much of the request's body may still come. Node itself discards a small remainder and keeps the connection. */
-function unreadBody({ request }: Exchange): 'none' | 'small' | 'large' | 'not_begun' {
+/**
+ * Returns how much of the request's body may be unread. Node itself discards a small remainder and keeps the connection, so
+ * before the last response of a connection every remainder counts as large.
+ */
+function unreadBody({ request }: Exchange, isLast: boolean): 'none' | 'small' | 'large' | 'not_begun' {
   if (request.complete || !announcesBody(request)) return 'none';
   if (waitsForContinue(request) && !request.readableDidRead) return 'not_begun';
-  return Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= MAX_JSON_BYTES ? 'small' : 'large';
+  const length = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  return length <= MAX_JSON_BYTES && !isLast ? 'small' : 'large';
 }
 
 /** Closing at once would reset a client that still sends, and lose the answer: a bounded part is discarded first. */

@@ -1,8 +1,9 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
-import busboy from 'busboy';
-import { ApiError, type FieldProblem, invalidField, type Refusal } from '../core/errors.js';
+import { type Readable, Transform, type TransformCallback } from 'node:stream';
+import multer, { type StoreDone } from '@koa/multer';
+import { MulterError } from 'multer';
+import { ApiError, type FieldProblem, fieldRefusal, invalidField, type Refusal } from '../core/errors.js';
 import { headerText } from './headers.js';
 import { assertStructure } from './json-body.js';
 import { afterReading, assertPlain, notInTime, RequestAborted, waitsForContinue } from './request-body.js';
@@ -11,9 +12,9 @@ import { placeLost, type UploadPlace } from './upload-places.js';
 const MIB = 1024 * 1024;
 /** The most that an uploaded file may have. (docs/contract.md, Upload) */
 export const MAX_FILE_BYTES = 10 * MIB;
-/** The file's bytes come in pieces of this size, except the last, as they are stored. */
+/** The size of the pieces in which a file is stored. The last piece may be smaller. */
 export const FILE_PIECE_BYTES = MIB;
-/** How much may come besides the file: fields, boundaries, part headers. */
+/** The most bytes that a form may have in addition to its file: fields, boundaries, part headers. */
 const MAX_REST_BYTES = 64 * 1024;
 const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
@@ -26,6 +27,8 @@ const TOO_LARGE: Refusal = {
   code: 'body_too_large',
   message: `the file has more than ${MAX_FILE_BYTES} bytes, the most that this operation accepts`,
 };
+const MALFORMED = invalidField('', 'malformed_multipart');
+const MISSING_FILE: FieldProblem = { code: 'missing_field', field: FILE_FIELD, reason: 'required' };
 
 export interface UploadedFile {
   readonly size: number;
@@ -53,8 +56,8 @@ export function assertForm(request: IncomingMessage): void {
 }
 
 /**
- * Reads the form as it arrives, and keeps no more of it than is allowed. Throws 413 `body_too_large` while reading, 400
- * if it is not a form, ends too early or takes longer than `limitMs`, 429 if the place is lost, RequestAborted.
+ * Receives a form with multer, at most MAX_FILE_BYTES + MAX_REST_BYTES in all. Throws 413 `body_too_large`, 400 if the
+ * body is not a form, is incomplete or takes longer than `limitMs`, 429 if the place is lost, and RequestAborted.
  */
 export async function readUpload(
   request: IncomingMessage,
@@ -62,169 +65,142 @@ export async function readUpload(
   limitMs: number,
   place: UploadPlace,
 ): Promise<UploadContent> {
-  // The client may have gone while its token was looked up; then no event would come, and its place would stay taken.
+  // A client that disconnected during the token's lookup causes no further event, and would keep its place.
   if (request.destroyed) throw new RequestAborted();
-  // A newcomer may have taken it over in the very turn in which it was given.
+  // Another upload can take the place in the event-loop turn in which this one received it.
   if (place.lost.aborted) throw placeLost();
   const announced = Number(headerText(request, 'content-length') ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
   if (waitsForContinue(request)) response.writeContinue();
-  const form = new Form();
-  await parseForm(request, form, limitMs, place);
-  return form.content();
-}
-
-type Parser = ReturnType<typeof busboy>;
-
-function parserOf(request: IncomingMessage): Parser {
+  const form = new Form(request.headers, place);
+  const timer = setTimeout(() => afterReading(() => form.destroy(notInTime())), limitMs);
+  const lost = (): void => void form.destroy(placeLost());
+  // A complete request is also closed, possibly before multer has parsed it.
+  const gone = (): void => void (request.complete || form.destroy(new RequestAborted()));
+  place.lost.addEventListener('abort', lost, { once: true });
+  request.on('close', gone).on('error', gone);
   try {
-    return busboy({
-      headers: request.headers,
-      defParamCharset: 'utf8',
-      // busboy considers a field or file at its limit too long, hence one more.
-      limits: {
-        fieldSize: MAX_FIELD_BYTES + 1,
-        fields: MAX_PARTS,
-        fileSize: MAX_FILE_BYTES + 1,
-        files: MAX_PARTS,
-        parts: MAX_PARTS,
-      },
-    });
-  } catch {
-    throw malformed();
-  }
-}
-
-/** Not stream.pipeline, which on failure destroys the request and with it the connection that the answer needs. */
-async function parseForm(request: IncomingMessage, form: Form, limitMs: number, place: UploadPlace): Promise<void> {
-  const parser = parserOf(request);
-  let received = 0;
-  let stop = (): void => {};
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const tooLarge = (): void => reject(new ApiError(TOO_LARGE));
-      const timer = setTimeout(() => afterReading(() => reject(notInTime())), limitMs);
-      const lost = (): void => reject(placeLost());
-      place.lost.addEventListener('abort', lost, { once: true });
-      const count = (chunk: Buffer): void => {
-        received += chunk.length;
-        place.received(chunk.length);
-        if (received > MAX_FILE_BYTES + MAX_REST_BYTES) tooLarge();
-      };
-      // A complete request is closed too, while its parser may still be at work.
-      const gone = (): void => {
-        if (!request.complete) reject(new RequestAborted());
-      };
-      request.on('data', count).on('close', gone).on('error', gone);
-      stop = (): void => {
-        clearTimeout(timer);
-        place.lost.removeEventListener('abort', lost);
-        request.off('data', count).off('close', gone).off('error', gone);
-      };
-      parser.on('file', (name, content, { filename = '' }) => {
-        // The parser reports a premature end.
-        content.on('error', () => {});
-        if (filename === '') form.addNameless(name ?? '', content);
-        else form.addFile(name, content, tooLarge);
-      });
-      parser.on('field', (name, value, info) => form.addField(name ?? '', value, info.valueTruncated));
-      parser.on('partsLimit', () => reject(malformed()));
-      parser.on('error', () => reject(malformed()));
-      parser.on('close', resolve);
-      request.pipe(parser);
-    });
+    // Not stream.pipeline, which on failure destroys the request and with it the connection that the response needs.
+    request.pipe(form);
+    await receive({ req: form, res: response }, () => {});
     place.arrived();
+    return form.content();
+  } catch (fault) {
+    throw refusalOf(fault);
   } finally {
-    stop();
-    request.unpipe(parser);
-    parser.destroy();
+    clearTimeout(timer);
+    place.lost.removeEventListener('abort', lost);
+    request.off('close', gone).off('error', gone).unpipe(form);
   }
 }
 
-function malformed(): ApiError {
-  return new ApiError(invalidField('', 'malformed_multipart'));
-}
-
-class Form {
-  // Without a prototype: a field may have any name.
-  private readonly values: Record<string, unknown> = Object.create(null);
+/** The body of an upload on its way to multer, which stores the form's fields and files here. */
+class Form extends Transform {
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Undefined if the request has no body. */
+  readonly files?: readonly { readonly fieldname: string; readonly content?: UploadedFile }[];
   private readonly problems: FieldProblem[] = [];
-  private readonly names = new Set<string>();
-  private file: FileBytes | null = null;
+  private received = 0;
 
-  addField(name: string, value: unknown, isCut: boolean): void {
-    if (!this.isNew(name)) return;
-    // Invalid UTF-8 has become U+FFFD: the stored text would be corrupted.
-    if (isCut) this.problem(name, 'too_long');
-    else if (typeof value === 'string' && !value.includes('\ufffd')) this.values[name] = value;
-    else this.problem(name, 'not_utf8');
+  constructor(
+    readonly headers: IncomingMessage['headers'],
+    private readonly place: UploadPlace,
+  ) {
+    super();
   }
 
-  /** A part without a file name is not a file. Browsers send one for an empty file field. */
-  addNameless(name: string, content: Readable): void {
-    content.resume();
-    if (this.isNew(name)) this.problem(name, 'not_a_string');
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.received += chunk.length;
+    this.place.received(chunk.length);
+    if (this.received > MAX_FILE_BYTES + MAX_REST_BYTES) done(new ApiError(TOO_LARGE));
+    else done(null, chunk);
   }
 
-  addFile(name: string | undefined, content: Readable, tooLarge: () => void): void {
-    if (this.file !== null) {
-      this.problem(FILE_FIELD, 'repeated');
-      content.resume();
-      return;
-    }
-    if (name !== undefined) this.isNew(name);
-    const file = new FileBytes();
-    this.file = file;
-    content.on('limit', tooLarge).on('data', (bytes: Buffer) => file.add(bytes));
+  problem(field: string, reason: string): void {
+    this.problems.push({ code: 'invalid_field', field, reason });
   }
 
   content(): UploadContent {
-    const fields = this.values;
+    const { body: fields = {}, files, problems } = this;
+    if (files === undefined) throw rejected(MALFORMED);
     assertStructure(fields);
-    if (this.file !== null) return { fields, file: this.file.finished(), problems: this.problems };
-    // A text field of this name has the content of the file, so its own problems say nothing.
-    const others = this.problems.filter(({ field }) => field !== FILE_FIELD);
-    return {
-      fields,
-      file: null,
-      problems: [{ code: 'missing_field', field: FILE_FIELD, reason: 'required' }, ...others],
-    };
-  }
-
-  private isNew(name: string): boolean {
-    if (this.names.has(name)) this.problem(name, 'repeated');
-    const isNew = !this.names.has(name);
-    this.names.add(name);
-    return isNew;
-  }
-
-  private problem(field: string, reason: string): void {
-    this.problems.push({ code: 'invalid_field', field, reason });
+    for (const [name, value] of Object.entries(fields)) {
+      if (Array.isArray(value) && value.length > 1) this.problem(name, 'repeated');
+      // Invalid UTF-8 has become U+FFFD, and text in an unknown encoding undefined.
+      else if (value === undefined || (typeof value === 'string' && value.includes('\ufffd')))
+        this.problem(name, 'not_utf8');
+    }
+    const [file, second] = files;
+    if (second !== undefined) this.problem(FILE_FIELD, 'repeated');
+    if (file?.content === undefined)
+      return { fields, file: null, problems: [MISSING_FILE, ...problems.filter(({ field }) => field !== FILE_FIELD)] };
+    if (file.fieldname in fields) this.problem(file.fieldname, 'repeated');
+    return { fields, file: file.content, problems };
   }
 }
 
-class FileBytes {
-  private readonly hash: Hash = createHash('sha256');
-  private readonly pieces: Buffer[] = [];
-  private size = 0;
+const receive = multer<Form>({
+  storage: { _handleFile: storeFile, _removeFile: (_form, _file, done) => done(null) },
+  defParamCharset: 'utf8',
+  limits: {
+    fieldSize: MAX_FIELD_BYTES,
+    fileSize: MAX_FILE_BYTES,
+    parts: MAX_PARTS,
+    fieldArrayIndexLimit: MAX_PARTS,
+  },
+  streamHandler: (form, parser) => {
+    // multer skips a part with a file's type but without a file name. Browsers send one for an empty file field.
+    parser.on('file', (name: string | undefined, _stream: Readable, { filename }: { filename?: string }) => {
+      if (!filename) form.problem(name ?? '', 'not_a_string');
+    });
+    // multer disconnects its parser from a form that it rejects, but reports this only once the form has ended.
+    parser.once('unpipe', () => form.destroy());
+    form.pipe(parser);
+  },
+}).any();
 
-  add(bytes: Buffer): void {
-    this.hash.update(bytes);
+/** Collects a file's pieces and hash as it arrives. Only the first file of a form is kept. */
+function storeFile({ files = [] }: Form, { stream }: { readonly stream: Readable }, done: StoreDone): void {
+  if (files.length > 1) {
+    stream.resume();
+    done(null);
+    return;
+  }
+  const hash = createHash('sha256');
+  const pieces: Buffer[] = [];
+  let size = 0;
+  stream.on('data', (bytes: Buffer) => {
+    hash.update(bytes);
     for (let at = 0; at < bytes.length;) {
-      const used = this.size % FILE_PIECE_BYTES;
-      if (used === 0) this.pieces.push(Buffer.allocUnsafeSlow(FILE_PIECE_BYTES));
+      const used = size % FILE_PIECE_BYTES;
+      if (used === 0) pieces.push(Buffer.allocUnsafeSlow(FILE_PIECE_BYTES));
       const length = Math.min(bytes.length - at, FILE_PIECE_BYTES - used);
-      this.pieces.at(-1)?.set(bytes.subarray(at, at + length), used);
+      pieces.at(-1)?.set(bytes.subarray(at, at + length), used);
       at += length;
-      this.size += length;
+      size += length;
     }
-  }
+  });
+  stream.once('limit', () => done(new ApiError(TOO_LARGE)));
+  stream.once('end', () => {
+    const last = pieces.pop();
+    if (last !== undefined) pieces.push(last.subarray(0, size - pieces.length * FILE_PIECE_BYTES));
+    done(null, { content: { size, sha256: hash.digest(), pieces } });
+  });
+}
 
-  finished(): UploadedFile {
-    const { pieces, size } = this;
-    const used = size % FILE_PIECE_BYTES;
-    const last = pieces.at(-1);
-    if (last !== undefined && used > 0) pieces[pieces.length - 1] = last.subarray(0, used);
-    return { size, sha256: this.hash.digest(), pieces };
-  }
+/** The response to what multer throws. Everything that is not one of our own refusals is a fault of the form. */
+function refusalOf(fault: unknown): unknown {
+  if (fault instanceof ApiError || fault instanceof RequestAborted) return fault;
+  if (!(fault instanceof MulterError)) return rejected(MALFORMED);
+  const { code, field = '' } = fault;
+  if (code === 'LIMIT_FILE_SIZE') return rejected(TOO_LARGE);
+  if (code !== 'LIMIT_FIELD_VALUE') return rejected(MALFORMED);
+  // A text field of this name has the content of the file.
+  if (field === FILE_FIELD) return rejected({ ...fieldRefusal([MISSING_FILE]), message: NO_FILE });
+  return rejected(invalidField(field, 'too_long'));
+}
+
+/** The connection ends with this response, because the form may never end. */
+function rejected(refusal: Refusal): ApiError {
+  return new ApiError(refusal, { Connection: 'close' });
 }

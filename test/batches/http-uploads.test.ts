@@ -62,7 +62,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json, json);
   });
 
-  for (const part of ['file', 'archivo', 'template', ''])
+  for (const part of ['file', 'archivo', 'template'])
     it(`accepts the file part under any name: "${part}"`, async () => {
       answered(await upload(usual(FILE, { part })), 201);
     });

@@ -86,11 +86,16 @@ describe('uploads', () => {
     assert.deepEqual(fileSeen().sha256, createHash('sha256').update(FILE.value).digest());
   });
 
-  it('the file comes first or last, and its part has any name or none', async () => {
-    for (const name of ['file', 'payroll', 'template', 'ñómina', '__proto__', ''])
+  it('the file comes first or last, and its part has any name', async () => {
+    for (const name of ['file', 'payroll', 'template', 'ñómina', '__proto__'])
       assert.equal((await post({ ...FILE, name }, SOURCE)).status, 201, name);
-    const nameless = formBody([SOURCE, FILE]).toString().replace('name="file"; ', '');
-    assert.equal((await send(Buffer.from(nameless))).status, 201);
+  });
+
+  it('a part without a name is refused', async () => {
+    for (const name of ['', 'name=""; ']) {
+      const nameless = formBody([SOURCE, FILE]).toString().replace('name="file"; ', name);
+      assert.deepEqual(problemsOf(await send(Buffer.from(nameless))), ['invalid_field  malformed_multipart']);
+    }
   });
 
   it('what fetch sends is always accepted: the end of the request may come before that of the form', async () => {
@@ -231,11 +236,19 @@ describe('uploads', () => {
     ]);
   });
 
-  it('brackets in the name of a field mean nothing', async () => {
-    for (const name of ['source_account[]', 'description[0]', 'a[b]', 'a[5000000]'])
-      assert.deepEqual(problemsOf(await post(SOURCE, { name, value: ACCOUNT }, FILE)), [
-        `invalid_field ${name} unknown`,
-      ]);
+  it('a field with brackets in its name is a list or an object, which no field of the form is', async () => {
+    for (const [name, problem] of [
+      ['source_account[]', 'source_account repeated'],
+      ['description[]', 'description not_a_string'],
+      ['description[0]', 'description not_a_string'],
+      ['description[a]', 'description not_a_string'],
+      ['a[b][c]', 'a unknown'],
+      ['a[b][constructor]', 'a.b.constructor forbidden_name'],
+      [`a${'[b]'.repeat(3_000)}`, 'a.b.b.b.b.b.b.b nested_too_deep'],
+      ['a[4294967294]', ' malformed_multipart'],
+      ['a[]b', 'a[]b unknown'],
+    ] as const)
+      assert.deepEqual(problemsOf(await post(SOURCE, { name, value: ACCOUNT }, FILE)), [`invalid_field ${problem}`]);
   });
 
   it('a field that is not UTF-8 is refused', async () => {
@@ -363,18 +376,34 @@ describe('uploads', () => {
     await hasty.server.stop(0);
   });
 
-  it('input that can no longer be a form is refused at once, though more was announced', async () => {
+  it('a form that can no longer be valid is refused before it ends, and its connection is closed', async () => {
+    const next = `--${BOUNDARY}\r\n`;
+    const long = { name: 'description', value: 'a'.repeat(9_000) };
+    const broken = { name: 'a\x01', value: '' };
     const many = Array.from({ length: 40 }, (_, index) => ({ name: `f${index}`, value: 'a' }));
-    const broken = formBody([SOURCE, FILE], '').toString().replace('Content-Disposition', 'Content\x01Disposition');
-    for (const begun of [formBody(many, ''), Buffer.from(broken)]) {
+    const large = { ...FILE, value: Buffer.alloc(MAX_FILE_BYTES + 1, 'a') };
+    const forms: readonly (readonly [Buffer, number, string])[] = [
+      [formBody(many, ''), 400, 'malformed_multipart'],
+      [formBody([SOURCE, broken], ''), 400, 'malformed_multipart'],
+      [formBody([FILE, broken], ''), 400, 'malformed_multipart'],
+      [formBody([FILE, long], next), 400, 'too_long'],
+      [formBody([{ ...long, name: 'file' }], next), 400, 'send it as a file part with a name'],
+      [formBody([large], '').subarray(0, -2), 413, 'body_too_large'],
+    ];
+    const refused = async ([begun, status, reason]: (typeof forms)[number], rest: number): Promise<void> => {
       const socket = await opened(world.port);
-      const received = readUntil(socket, /\}\s*$/);
-      const head = [`Content-Type: ${FORM_TYPE}`, `Idempotency-Key: ${A_KEY}`, 'Content-Length: 1000000'];
+      const received = readAll(socket);
+      const length = `Content-Length: ${begun.length + rest}`;
+      const head = [`Content-Type: ${FORM_TYPE}`, `Idempotency-Key: ${A_KEY}`, length];
       socket.on('error', () => {}).write(rawHead('POST /v1/bonus_batches HTTP/1.1', ...head));
       socket.write(begun);
-      assert.match(await received, /"reason":"malformed_multipart"/);
-      socket.destroy();
-    }
+      const answer = await received;
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.deepEqual(answer.match(/^Connection: .*$/gm), ['Connection: close']);
+      assert.ok(answer.includes(reason), answer);
+    };
+    await Promise.all(forms.flatMap((form) => [refused(form, 100), refused(form, 60_000)]));
+    assert.equal(seen.length, 0);
   });
 
   it('a client that asks first is told to continue, or that the file is too large', async () => {

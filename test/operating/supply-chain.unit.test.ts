@@ -19,6 +19,7 @@ const LEAST: Readonly<Record<string, readonly string[]>> = {
   typeorm: ['0.3.26', '1.0.0'],
   mysql2: ['3.23.1'],
   busboy: ['1.0.0'],
+  multer: ['2.3.0'],
   '@grpc/grpc-js': ['1.10.9'],
   protobufjs: ['7.2.5', '8.0.0'],
   'csv-parse': ['4.4.6', '5.0.0', '7.0.0'],
@@ -30,7 +31,6 @@ const LEAST: Readonly<Record<string, readonly string[]>> = {
 
 /** The same of what only tests and tools have, where they have it. */
 const MIN_OF_TOOLS: Readonly<Record<string, readonly string[]>> = {
-  multer: ['2.3.0'],
   'brace-expansion': ['1.1.12', '2.0.2', '5.0.0'],
   'cross-spawn': ['7.0.5'],
   'js-yaml': ['3.14.2', '4.1.1', '5.0.0'],
