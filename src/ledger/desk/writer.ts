@@ -23,7 +23,7 @@ import type { RowWrite } from './types.js';
  * Writes a group as multi-row statements, in lock order: keys, what the accounts' rows guard, resources, event
  * counters, audit chains. All go with COMMIT in one text, so that nothing waits for the network or this process under
  * the locks; only acts, whose hashes are made here, need another round trip.
- * (docs/decisions/0045-written-in-the-text-that-commits.md)
+ * (docs/decisions/0002-group-commit.md)
  */
 export async function writeGroup(
   transaction: Transaction,
