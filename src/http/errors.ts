@@ -22,12 +22,11 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /**
  * The one place that turns errors into answers. On every endpoint, a database that cannot answer is
- * `ledger_unavailable`, and so is anything made with a key that this process lacks, or readable only by a newer
- * process. A fault of ours reveals nothing internal, and if money may have moved, the answer is "unknown".
+ * `ledger_unavailable`, and so is anything made with a key that this process lacks. A fault of ours reveals nothing internal, and if money may have moved, the answer is "unknown".
  */
 export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
   if (thrown instanceof ApiError) return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
-  // Another process can answer, and so can this one once it has the key or is replaced.
+  // Another process can answer, and so can this one once it has the key.
   if (isUnavailable(thrown) || thrown instanceof UnknownKey)
     return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
   return { refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR, headers: NO_HEADERS, isFault: true };
