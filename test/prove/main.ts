@@ -30,7 +30,7 @@ import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
  * The long proofs, with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
- * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server.
+ * prints its summary and adds a row to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server.
  */
 const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   'same-key': (db) =>
@@ -79,8 +79,13 @@ const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const RECORD = join(ROOT, 'docs/proof.md');
-const HEAD =
-  '# Proofs\n\nWhat `npm run prove` found, newest last. Each line is the summary of one campaign with its full counts.\n';
+const HEAD = `# Proofs
+
+What \`npm run prove\` found, newest last: one row for each run of a campaign. The count is the first number that the result states.
+
+| Campaign | Count | Date | Result | Command |
+| -------- | ----- | ---- | ------ | ------- |
+`;
 
 async function twoProcesses(
   db: TestDatabase,
@@ -94,7 +99,7 @@ async function twoProcesses(
   }
 }
 
-/** Where and with what the proof was made. */
+/** The machine, the programs and the commit that the proof was made with. */
 async function circumstances(db: TestDatabase): Promise<string> {
   const [row] = await db.sql('SELECT VERSION() AS version');
   const commit = git(['rev-parse', '--short', 'HEAD']);
@@ -102,7 +107,6 @@ async function circumstances(db: TestDatabase): Promise<string> {
   const isChanged = git(['status', '--porcelain', '--', ':/', ':(exclude,top)docs/proof.md']) !== '';
   const memory = Math.round(totalmem() / 2 ** 30);
   return [
-    new Date().toISOString().slice(0, 16).replace('T', ' '),
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GB`,
     `Node ${process.versions.node}`,
     `database ${String(row?.version)}${process.env.DATA_IN === 'memory' ? ' with its data in memory' : ''}`,
@@ -118,12 +122,20 @@ function git(args: readonly string[]): string {
   }
 }
 
-function record(text: string): void {
+/** The row of a run in docs/proof.md. */
+function rowOf(name: string, summaries: readonly string[], where: string): string {
+  const count = /\d+ [A-Za-z]{3,}(\(s\))?/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[0] ?? '–';
+  const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
+  const result = [...summaries, `(${where})`].join('<br>').replaceAll('|', '\\|');
+  return `| ${name} | ${count} | ${date} | ${result} | \`npm run prove -- ${name}\` |\n`;
+}
+
+function record(row: string): void {
   if (!existsSync(RECORD)) {
     mkdirSync(dirname(RECORD), { recursive: true });
     writeFileSync(RECORD, HEAD);
   }
-  appendFileSync(RECORD, text);
+  appendFileSync(RECORD, row);
 }
 
 async function main(names: readonly string[]): Promise<number> {
@@ -149,7 +161,7 @@ async function prove(name: string, db: TestDatabase, where: string): Promise<voi
   const summaries = await NAMED[name]!(db);
   const seconds = Math.round((performance.now() - began) / 1000);
   for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
-  record(`\n## ${name}\n\n${where}; ${seconds} s\n\n${summaries.map((summary) => `- ${summary}\n`).join('')}`);
+  record(rowOf(name, summaries, `${where}; ${seconds} s`));
 }
 
 // What it has started ends with it.
