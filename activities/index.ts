@@ -9,13 +9,7 @@ import type { RollbackGuard } from '../src/restores/rollback-guard.js';
 import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
 import { auditActivities, type AuditActivities } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
-import {
-  earlierPayoutActivities,
-  payoutActivities,
-  type PayoutActivities,
-  railActivities,
-  type RailActivities,
-} from './payouts.js';
+import { payoutActivities, type PayoutActivities, railActivities, type RailActivities } from './payouts.js';
 import { transferActivities, type TransferActivities } from './transfers.js';
 import { webhookActivities, type WebhookActivities } from './webhooks.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
@@ -40,8 +34,7 @@ export interface ActivityServices {
 
 /** The activities of each task queue. */
 export interface Activities {
-  /** Includes payouts, which began here before they had their own queue. */
-  readonly approvals: TransferActivities & PayoutActivities & AuditActivities;
+  readonly approvals: TransferActivities & AuditActivities;
   readonly payouts: PayoutActivities;
   /** For each rail's queue. */
   readonly rails: RailActivities;
@@ -59,7 +52,6 @@ export function createActivities(services: ActivityServices): Activities {
   return {
     approvals: {
       ...transferActivities(transferApprovals, signals),
-      ...earlierPayoutActivities(payoutApprovals, turns, signals),
       ...auditActivities({ audit, rollbacks, leastStepMs, onStep, stopping }),
     },
     payouts: payoutActivities(payoutApprovals, turns, signals),

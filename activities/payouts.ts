@@ -1,4 +1,3 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
 import type { RailTurns, Turn } from '../src/payouts/turns.js';
 import type { StaffSignals } from '../src/staff/signals.js';
@@ -46,34 +45,5 @@ export function railActivities(approvals: PayoutApprovals, turns: RailTurns): Ra
   return {
     submitPayout: (payoutId) => orGone(done(turns.submit(asUuid(payoutId))), goneApproval),
     askRail: (payoutId) => orGone(done(turns.ask(asUuid(payoutId))), goneApproval),
-  };
-}
-
-const HELD_MS = 120_000;
-
-/**
- * The same for payouts that began on the approvals' queue, which older workers still serve: their workflows do not know
- * of held payouts and would ask again at once. So the activity itself is retried later, without occupying a slot
- * meanwhile.
- */
-export function earlierPayoutActivities(
-  approvals: PayoutApprovals,
-  turns: RailTurns,
-  signals: StaffSignals,
-): PayoutActivities {
-  const putOff = async (turn: Promise<Turn>): Promise<ApprovalState> => {
-    const { payout, isHeld } = await turn;
-    if (!isHeld) return approvals.stateOf(payout);
-    throw ApplicationFailure.create({
-      message: 'the rail gives no answers, or the account may not send',
-      type: 'RailHeld',
-      nextRetryDelay: HELD_MS * (1 + Math.random()),
-      category: ApplicationFailureCategory.BENIGN,
-    });
-  };
-  return {
-    ...payoutActivities(approvals, turns, signals),
-    submitPayout: (payoutId) => orGone(putOff(turns.submit(asUuid(payoutId))), goneApproval),
-    askRail: (payoutId) => orGone(putOff(turns.ask(asUuid(payoutId))), goneApproval),
   };
 }

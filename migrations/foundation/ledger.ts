@@ -57,7 +57,7 @@ export const LEDGER = [
     id ${ID}, tenant_id ${ID}, account_id ${ID}, direction ENUM('in', 'out') NOT NULL,
     asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, reference ${ascii(64)} NOT NULL,
     reason VARCHAR(140) NOT NULL, status ENUM('proposed', 'posted', 'rejected') NOT NULL,
-    proposed_by VARCHAR(80) NOT NULL, proposed_by_id ${ID_OR_NULL}, decided_by VARCHAR(80) NULL,
+    proposed_by VARCHAR(80) NOT NULL, proposed_by_id ${ID}, decided_by VARCHAR(80) NULL,
     decided_by_id ${ID_OR_NULL}, created_at ${TIME}, decided_at ${TIME_OR_NULL},
     PRIMARY KEY (id), UNIQUE KEY reference (tenant_id, reference), KEY account (account_id, created_at),
     CONSTRAINT adjustments_amount CHECK (raw > 0),

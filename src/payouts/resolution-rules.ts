@@ -42,7 +42,7 @@ export function countDifferent(heard: readonly Heard[]): number {
 
 /** A payout's state, as far as it decides what became of it. */
 export interface Seen {
-  readonly status: Payout['status'] | null;
+  readonly status: Payout['status'];
   /** How many different contradictions and lines of statements there were: counted, as clocks differ. */
   readonly contradictions: number;
 }
@@ -64,7 +64,7 @@ export function overtakenRefusal(
   { payoutStatus, contradictions, outcome }: PayoutResolution,
   heard: readonly Heard[],
 ): Refusal | null {
-  const news = newsSince(payout, { status: payoutStatus, contradictions: contradictions ?? -1 }, heard);
+  const news = newsSince(payout, { status: payoutStatus, contradictions }, heard);
   if (news === null) return null;
   return invalidState(
     `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,

@@ -16,11 +16,9 @@ export async function isResolvedReport(
   { status, reference }: { readonly status: NonNullable<PayoutRailEvent['said']>; readonly reference: string | null },
 ): Promise<boolean> {
   const named = literal(payoutRailEvents, 'railReference', reference);
-  // What an earlier release applied may have been proposed before the report.
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) JOIN payout_resolutions r
-      ON r.payout_id=e.payout_id AND r.status='applied'
-        AND e.at<=IF(r.contradictions IS NULL, r.created_at, r.decided_at)
+      ON r.payout_id=e.payout_id AND r.status='applied' AND e.at<=r.decided_at
      WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
        AND e.rail_reference<=>${named} AND e.kind NOT IN ('resolution','statement')
        AND e.effect NOT IN ('replayed','noted') LIMIT 1`,

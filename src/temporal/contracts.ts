@@ -60,8 +60,8 @@ export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
 /** What a run of the audit passes to the next. */
 export interface AuditResult {
-  /** Rows that existed, by which a rolled-back database is noticed. Undefined from an older worker. */
-  readonly checkpoint?: unknown;
+  /** Rows that existed, by which a rolled-back database is noticed. */
+  readonly checkpoint: unknown;
 }
 
 /** For finding workflows in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */

@@ -215,13 +215,6 @@ describe('an adjustment', () => {
     }
   });
 
-  it('is not posted by anybody where nobody knows who proposed it', () => {
-    const [account, side] = [locked(), system()];
-    const adjustment = { ...proposed(account, 'in', 5n), proposedById: null };
-    const state = stateOf([account, side], adjustment);
-    assert.equal(codeOf(decideApproval(approve(adjustment, side), state)), 'authority_insufficient');
-  });
-
   it('takes only what is available: held funds are not', () => {
     const [account, side] = [locked({}, { available: 4n, held: 10n }), system()];
     const adjustment = proposed(account, 'out', 5n);

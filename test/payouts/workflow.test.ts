@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
-import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
+import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -83,25 +83,6 @@ describe('the workflow of a payout', () => {
     // All but the one that nobody knows of have ended: only that one is still held.
     assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
     await workflowOf(temporal, ids[open]!).terminate('of a test');
-  });
-
-  it('that an earlier release started on the approvals queue continues, and its payout is paid once', async () => {
-    const alone = await startTestApi(db);
-    try {
-      const id = await (await openPayoutBank(alone)).pay();
-      const { tenantId, sourceAccountId: accountId } = await rowOf(db, id);
-      const input = { resourceId: id, tenantId, polling: { firstMs: 1_000, longestMs: 600_000 } };
-      const wanted = { resourceId: id, tenantId, accountId, status: 'approved', summary: 'of before', input };
-      await worker.bridge.client.startOrTell('payout', 'approvals', { ...wanted, workflowId: payoutWorkflowId(id) });
-      await untilEnded(id);
-      const { taskQueue } = await workflowOf(temporal, id).describe();
-      assert.equal(taskQueue, 'approvals');
-      const { status, attempts } = await rowOf(db, id);
-      assert.deepEqual([status, attempts], ['completed', 1]);
-      assert.deepEqual(await paidTimes(db, [id]), [1]);
-    } finally {
-      await alone.stop();
-    }
   });
 
   it('waits for approvals as a transfer does: through the API, and by staff signals', async () => {

@@ -47,7 +47,7 @@ export const approvals = defineTable(
     /** `member:<id>`, or `support` for anybody on the staff: each counts once per resource. */
     approver: column.ascii(60),
     memberId: column.nullable(column.uuid),
-    /** Null for a member's approval, and for approvals from before staff were verified. */
+    /** Null for a member's approval. */
     staffId: column.nullable(column.uuid),
     actorClaimed: column.varchar(120),
     channel: column.oneOf(AUDIT_CHANNELS),

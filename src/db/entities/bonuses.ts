@@ -76,8 +76,8 @@ export const bonusBatches = defineTable(
     fileBytes: column.integer,
     /** The member who uploaded it. */
     createdBy: column.uuid,
-    /** The token used; null for batches from before this was stored. */
-    tokenKeyId: column.nullable(column.ascii(32)),
+    /** The token used. */
+    tokenKeyId: column.ascii(32),
     createdAt: column.time,
     /** Known from the first valid row on. */
     asset: column.nullable(column.asset),

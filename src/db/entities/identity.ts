@@ -87,7 +87,7 @@ const actColumns = {
   tenantId: column.nullable(column.uuid),
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
-  /** `member:<id>`, or a name of the staff; the claimed one in refused acts, and before staff were verified. */
+  /** `member:<id>`, or a name of the staff; the claimed one in refused acts. */
   actorClaimed: column.varchar(120),
   /** `token.revoke` */
   action: column.ascii(60),

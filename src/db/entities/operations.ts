@@ -73,8 +73,8 @@ export const adjustments = defineTable(
     reason: column.varchar(140),
     status: column.oneOf(ADJUSTMENT_STATUSES),
     proposedBy: column.varchar(80),
-    /** A member of staff; null for proposals from before staff were verified. */
-    proposedById: column.nullable(column.uuid),
+    /** A member of staff. */
+    proposedById: column.uuid,
     decidedBy: column.nullable(column.varchar(80)),
     decidedById: column.nullable(column.uuid),
     createdAt: column.time,

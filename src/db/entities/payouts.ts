@@ -162,13 +162,13 @@ export const payoutResolutions = defineTable(
     outcome: column.oneOf(RESOLUTION_OUTCOMES),
     reason: column.varchar(140),
     status: column.oneOf(RESOLUTION_STATUSES),
-    /** The payout's status at the proposal; null for resolutions from before this was stored. */
-    payoutStatus: column.nullable(column.wordOf(PAYOUT_STATUSES, 20)),
-    /** How many different contradictions and lines of statements its proposer could see; null likewise. */
-    contradictions: column.nullable(column.integer),
+    /** The payout's status at the proposal. */
+    payoutStatus: column.wordOf(PAYOUT_STATUSES, 20),
+    /** How many different contradictions and lines of statements its proposer could see. */
+    contradictions: column.integer,
     proposedBy: column.varchar(80),
-    /** A member of staff; null for proposals from before staff were verified. */
-    proposedById: column.nullable(column.uuid),
+    /** A member of staff. */
+    proposedById: column.uuid,
     decidedBy: column.nullable(column.varchar(80)),
     decidedById: column.nullable(column.uuid),
     createdAt: column.time,
