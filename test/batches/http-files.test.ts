@@ -99,7 +99,7 @@ describe('the files of batches over HTTP', () => {
         (await cellsOf(await errors(asItIs.id), 'csv')).slice(1).map(([row, column, code]) => [row, column, code]),
         [['2', 'recipient', 'not_found']],
       );
-      const filled = await filledIn(template, format, ['+57 300 111 2233', MIN, 'COPM', 'November, with ñ', 'R-1']);
+      const filled = await filledIn(template, format, ['+57 300 111 2233', MIN, 'COPM', 'November with ñ', 'R-1']);
       const { id, status } = await validated(filled);
       assert.equal(status, 'ready', (await errors(id)).text);
       const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
