@@ -47,7 +47,6 @@ interface Servers {
 /** The means of measuring rows: ledgers, the service on one of them, and load. */
 export class Bench {
   /** As configured for the service. */
-  readonly groupsInFlight = VARIABLES.DESK_GROUPS_IN_FLIGHT.parse(process.env.DESK_GROUPS_IN_FLIGHT);
   readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(process.env.MYSQL_READ_CONNECTIONS);
   private readonly serverUrl: string;
   private readonly temporalAddress: string;

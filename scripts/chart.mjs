@@ -82,7 +82,7 @@ function assertArrives(rendered) {
       name,
     );
     assert.equal('REDIS_URL_FILE' in set, name === 'api', name);
-    const listens = { http: set.PORT ?? set.SUPPORT_PORT, admin: set.ADMIN_PORT };
+    const listens = { http: set.PORT, admin: set.ADMIN_PORT };
     for (const port of ports) assert.equal(String(port.containerPort), listens[port.name], `${name}: ${port.name}`);
   }
 }

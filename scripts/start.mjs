@@ -113,7 +113,6 @@ async function bringUp(supervisor, port, { apis, workers }) {
     ...['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'support', 'supportAdmin'],
     ...numbered('admin', apis),
     ...numbered('workerAdmin', workers),
-    ...numbered('sdkMetrics', workers),
     // Behind a proxy each has its own port.
     ...(apis === 1 ? [] : numbered('api', apis)),
   ];
@@ -188,12 +187,8 @@ async function startSupport(supervisor, { env, ports, addresses }) {
 
 async function startWorkers(supervisor, { env, ports, workers }) {
   const admins = numbered('workerAdmin', workers);
-  const metrics = numbered('sdkMetrics', workers);
   const parts = numbered('worker', workers).map((name, index) =>
-    workerPart({
-      ...{ name, env, log: log(name) },
-      ...{ adminPort: ports[admins[index]], sdkMetricsPort: ports[metrics[index]] },
-    }),
+    workerPart({ name, env, adminPort: ports[admins[index]], log: log(name) }),
   );
   await part(workers === 1 ? 'Worker' : `${workers} workers`, () =>
     Promise.all(parts.map((one) => supervisor.start(one))),

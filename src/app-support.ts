@@ -54,7 +54,7 @@ export async function openSupport(
   const admin = createAdmin({ registry: core.registry, readiness, errors });
   return {
     readiness,
-    desk: await listen(site.callback(), errors, { host: config.SUPPORT_HOST, port: config.SUPPORT_PORT }),
+    desk: await listen(site.callback(), errors, { host: config.HOST, port: config.PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, buildWebhookParts, type Core, ledgerFitness } from './app.js';
-import { deploymentVersion, temporalOptions } from './config/temporal.js';
+import { temporalOptions } from './config/temporal.js';
 import { SheetReaders } from './spreadsheets/apart/sheet-readers.js';
 import { policiesSweep } from './approvals/policy-delay.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
@@ -11,7 +11,7 @@ import { BatchWorkflowService } from './batches/workflow-service.js';
 import { buildWorkerRails } from './build-rails.js';
 import { Shares } from './core/shares.js';
 import { createAdmin, Readiness } from './http/admin.js';
-import { auditPace, leastStepMs } from './config/watching.js';
+import { auditPace, auditStepMs } from './config/watching.js';
 import { auditMetrics } from './auditor/metrics.js';
 import { StandingAudit } from './auditor/standing.js';
 import { ErrorWriter } from './http/errors.js';
@@ -44,6 +44,11 @@ import { Approvals } from './approvals/service.js';
 import { payoutApproval } from './payouts/approval-outcomes.js';
 import { transferApproval } from './transfers/approval-outcomes.js';
 
+/** Activities at a time, for each queue but that of webhooks. */
+const ACTIVITIES_AT_ONCE = 40;
+/** Webhook endpoints served at a time, and as many slow ones. */
+const ENDPOINTS_AT_ONCE = 1_000;
+
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
 export interface WorkerDeps {
@@ -54,6 +59,13 @@ export interface WorkerDeps {
   readonly stop: () => Promise<void>;
 }
 
+/** Tracing and metrics of this process's Temporal SDK. */
+interface SdkParts {
+  readonly tracing: TemporalTracing | null;
+  /** The loopback port of its metrics; 0: none. */
+  readonly metricsPort: number;
+}
+
 /** Opens the admin port and starts work: the Temporal workers once Temporal is reachable, all else at once. */
 export async function openWorker(
   config: WorkerConfig,
@@ -61,7 +73,7 @@ export async function openWorker(
   bridge: Bridge,
   sending: Sending,
   logger: Logger,
-  tracing: TemporalTracing | null = null,
+  { tracing, metricsPort }: SdkParts = { tracing: null, metricsPort: 0 },
 ): Promise<WorkerDeps> {
   const { clock, database, registry } = core;
   const stopping = new AbortController();
@@ -70,7 +82,7 @@ export async function openWorker(
     logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is done again'),
   );
   const webhooks = buildWebhookParts(config, core, sending, bridge, observer);
-  const senders = new Senders(webhooks, config.WORKER_DRAINS);
+  const senders = new Senders(webhooks, ENDPOINTS_AT_ONCE);
   const { services, sweeps, rails } = buildWorkerServices(config, core, bridge, webhooks, sheets, logger);
   const activities = createActivities({ ...services, stopping: stopping.signal });
   const workers = buildWorkers(config, bridge, servedQueues(config, activities, rails), logger, tracing);
@@ -83,7 +95,7 @@ export async function openWorker(
   keyringMetrics(registry, config);
   const readiness = new Readiness(async () => (workers.isPolling ? ledgerFitness(core) : 'unfit'));
   const errors = new ErrorWriter(config.DOCS_URL);
-  const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(config.SDK_METRICS_PORT) });
+  const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(metricsPort) });
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
   core.guard.start();
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
@@ -112,7 +124,7 @@ function buildAudit(config: WorkerConfig, { database, clock, registry, rollbacks
   return {
     audit: new StandingAudit({ database, clock, ...pace }),
     rollbacks,
-    leastStepMs: leastStepMs(config),
+    leastStepMs: auditStepMs(config),
     onAuditStep: auditMetrics(registry, { reader: database.reader, clock, passEveryMs: pace.passEveryMs }),
   };
 }
@@ -129,7 +141,7 @@ function buildWorkerServices(
   const { client, outbox, relay, notifier } = bridge;
   // On one desk, everybody's approvals and the outcomes of payouts would queue behind the rows of batches.
   const ofPayouts = { ...core, desk: desks.add('payouts') };
-  const shares = batchShares(config.WORKER_ACTIVITIES);
+  const shares = batchShares(ACTIVITIES_AT_ONCE);
   // All groups of a batch share its account.
   const batches = new BatchWorkflowService({
     database,
@@ -173,7 +185,7 @@ function buildWorkerServices(
       retentionSweep(core),
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
       filesSweep(batches),
-      lapseSweep(core, config.BATCHES_READY_DAYS),
+      lapseSweep(core),
       rowsSweep(core, 'unpaid', config.PROBLEM_ROWS_KEPT_DAYS),
       rowsSweep(core, 'paid', config.BATCH_ROWS_KEPT_DAYS),
       requestsSweep(core),
@@ -190,7 +202,7 @@ function buildWorkerServices(
 /** A worker that serves payouts serves every rail's queue, each with its own slots. */
 function servedQueues(config: WorkerConfig, activities: Activities, rails: Iterable<string>): readonly ServedQueue[] {
   return config.WORKER_QUEUES.flatMap((name): ServedQueue[] => {
-    const maxActivities = name === 'webhooks' ? config.WORKER_DRAINS : config.WORKER_ACTIVITIES;
+    const maxActivities = name === 'webhooks' ? ENDPOINTS_AT_ONCE : ACTIVITIES_AT_ONCE;
     const own = { queue: TASK_QUEUES[name], activities: activities[name], maxActivities, hasWorkflows: true };
     if (name !== 'payouts') return [own];
     const calls = { activities: activities.rails, maxActivities: config.PAYOUT_RAIL_CALLS, hasWorkflows: false };
@@ -216,12 +228,10 @@ function buildWorkers(
 ): TemporalWorkers {
   const options = {
     temporal: temporalOptions(config),
-    version: deploymentVersion(config),
+    version: config.TEMPORAL_WORKER_VERSION ?? null,
     queues,
-    maxWorkflowTasks: config.WORKER_WORKFLOW_TASKS,
-    cachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
     shutdownGraceMs: config.SHUTDOWN_GRACE_MS,
-    auditEveryMs: config.AUDIT_EVERY_S * 1_000,
+    auditEveryMs: auditStepMs(config),
     tracing,
   };
   return new TemporalWorkers(options, client, logger);

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from './core/instant.js';
 import type { Caller } from './core/permissions.js';
 import { Authenticator } from './access/authenticator.js';
 import { TokenUses } from './access/token-uses.js';
-import { RecipientBudget } from './accounts/recipient-budget.js';
+import { RECIPIENTS_FULL_AFTER_MS, RecipientBudget } from './accounts/recipient-budget.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
@@ -58,7 +58,7 @@ import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
 import { RunsDatabase } from './webhooks/drain/runs-database.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
-import { buildSending, type Sending } from './webhooks/sending.js';
+import { ATTEMPT_TIMEOUT_MS, buildSending, type Sending } from './webhooks/sending.js';
 
 /** The ledger and its metrics: what every process of the service has. */
 export interface Core extends Ledger {
@@ -101,9 +101,8 @@ export function buildCore(
   });
   poolMetrics(registry, ledger.database);
   const recipientBudget = new RecipientBudget(ledger.database, clock, {
-    ofToken: config.NEW_RECIPIENTS_OF_TOKEN,
-    ofTenant: config.NEW_RECIPIENTS_OF_TENANT,
-    fullAfterMs: config.NEW_RECIPIENTS_FULL_AFTER_DAYS * 86_400_000,
+    ...config.NEW_RECIPIENTS,
+    fullAfterMs: RECIPIENTS_FULL_AFTER_MS,
   });
   return { ...ledger, registry, recipientBudget };
 }
@@ -147,8 +146,11 @@ export function buildWebhookParts(
 }
 
 /** Signing, address guard and sending, as configured. */
-export function buildConfiguredSending(config: ServiceConfig): ReturnType<typeof buildSending> {
-  const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_TIMEOUT_MS: timeoutMs, WEBHOOK_PROXY_URL: proxy } = config;
+export function buildConfiguredSending(
+  config: ServiceConfig,
+  timeoutMs: number = ATTEMPT_TIMEOUT_MS,
+): ReturnType<typeof buildSending> {
+  const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_PROXY_URL: proxy } = config;
   return buildSending({ allowedHosts, timeoutMs, proxyUrl: proxy === undefined ? null : new URL(proxy) });
 }
 

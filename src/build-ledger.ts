@@ -1,4 +1,4 @@
-import { type ArmedFailpoint, Failpoints } from './core/failpoints.js';
+import { Failpoints } from './core/failpoints.js';
 import type { Clock } from './core/instant.js';
 import { type MysqlConfig, mysqlTls } from './config/mysql.js';
 import { Database } from './db/database.js';
@@ -11,15 +11,18 @@ import { Desks } from './ledger/desk/desks.js';
 import { RollbackGuard } from './restores/rollback-guard.js';
 import type { Uuid } from './core/ids.js';
 
+/** Commands that share a ledger transaction, at most. */
+const MAX_GROUP = 200;
+/** Ledger transactions at a time, for each desk. A worker has three desks: for approvals, batches and payouts. */
+export const GROUPS_IN_FLIGHT = 2;
+/** Commands that may wait for a desk. Any more get 503 at once. */
+const MAX_QUEUE = 5_000;
+
 /** The configuration that the ledger needs, by the names in config.ts. */
 interface LedgerSettings extends MysqlConfig {
   readonly MYSQL_READ_CONNECTIONS: number;
   readonly MYSQL_TRANSACTION_CONNECTIONS: number;
   readonly COMMAND_TIMEOUT_MS: number;
-  readonly DESK_MAX_GROUP: number;
-  readonly DESK_GROUPS_IN_FLIGHT: number;
-  readonly DESK_MAX_QUEUE: number;
-  readonly FAILPOINT?: ArmedFailpoint | undefined;
 }
 
 interface LedgerWatchers {
@@ -52,7 +55,7 @@ export interface Ledger {
 /** Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
   const { clock, clockBounds: bounds, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
-  const failpoints = new Failpoints(settings.FAILPOINT ?? null);
+  const failpoints = new Failpoints();
   const database = new Database({
     url: settings.MYSQL_URL,
     tls: mysqlTls(settings),
@@ -61,13 +64,13 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     readConnections: settings.MYSQL_READ_CONNECTIONS,
     transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
     // A desk's groups, and what it sets aside.
-    postingConnections: settings.DESK_GROUPS_IN_FLIGHT + 1,
+    postingConnections: GROUPS_IN_FLIGHT + 1,
     statementTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   });
   const options = {
-    maxGroup: settings.DESK_MAX_GROUP,
-    groupsInFlight: settings.DESK_GROUPS_IN_FLIGHT,
-    maxQueue: settings.DESK_MAX_QUEUE,
+    maxGroup: MAX_GROUP,
+    groupsInFlight: GROUPS_IN_FLIGHT,
+    maxQueue: MAX_QUEUE,
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });

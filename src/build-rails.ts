@@ -5,13 +5,14 @@ import type { Keyring } from './core/fingerprint.js';
 import type { Logger } from './http/logging.js';
 import { RailBreakers } from './payouts/breaker/breakers.js';
 import { RailRecovery } from './payouts/breaker/recovery.js';
+import { USUAL_BREAKER } from './payouts/breaker/rules.js';
 import { RailConversation } from './payouts/conversation.js';
 import { LateInquiries } from './payouts/inquiries.js';
 import { breakerMetrics, railMetrics } from './payouts/metrics.js';
 import { openRails, type RailConfig } from './payouts/rails/registry.js';
 import { USUAL_WINDOW_MS } from './payouts/rules.js';
 import { Submissions } from './payouts/submission.js';
-import { inquirySweeps, recoverySweeps, stuckSweep } from './payouts/sweeps.js';
+import { APPROVED_STUCK_AFTER_MS, inquirySweeps, recoverySweeps, stuckSweep } from './payouts/sweeps.js';
 import { RailTurns } from './payouts/turns.js';
 import type { Outbox } from './temporal/outbox.js';
 import type { Sweep } from './temporal/sweeper.js';
@@ -38,7 +39,7 @@ export function buildWorkerRails(
   const rails = openRails({ database, clock }, settings);
   const onSilent = (rail: string, reason: string): void => logger.warn({ rail, reason }, 'a rail gave no answer');
   const observer = railMetrics(registry, onSilent, rails.keys());
-  const options = { opensAfter: settings.PAYOUT_RAIL_OPENS_AFTER, probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };
+  const options = { ...USUAL_BREAKER, probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };
   const breakers = new RailBreakers(database, clock, options, {
     opened: (rail, reason) => logger.error({ rail, reason }, 'a rail gives no answers: its payouts wait'),
     closed: (rail) => logger.warn({ rail }, 'a rail answers again'),
@@ -53,10 +54,7 @@ export function buildWorkerRails(
   const { PAYOUT_RAIL_RETURN_WINDOW_S: windows } = settings;
   const inquiries = new LateInquiries(conversation, (rail) => windows.get(rail) ?? USUAL_WINDOW_MS);
   const recovery = new RailRecovery({ conversation, submissions, breakers, outbox });
-  const stuckAfter = {
-    silentMs: settings.PAYOUT_STUCK_AFTER_S * 1_000,
-    approvedMs: settings.PAYOUT_APPROVED_STUCK_AFTER_S * 1_000,
-  };
+  const stuckAfter = { silentMs: settings.PAYOUT_STUCK_AFTER_S * 1_000, approvedMs: APPROVED_STUCK_AFTER_MS };
   return {
     turns: new RailTurns(submissions, breakers, database.reader),
     names: new Set(rails.keys()),

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { RateConfig } from './config/rates.js';
 import type { Logger } from './http/logging.js';
-import { eachRateClass, LISTED_RATES, RateLimiter, type RateLimits, type Rates } from './http/rate-limit.js';
+import { RateLimiter, type RateLimits } from './http/rate-limit.js';
 import { sharedRateMetrics } from './http/rate-metrics.js';
 import { SharedRateLimiter } from './http/shared-rate-limit.js';
 
@@ -16,8 +16,7 @@ export interface BuiltRates {
  * starts.
  */
 export async function buildRates(config: RateConfig, registry: Registry, logger: Logger): Promise<BuiltRates> {
-  const { API_PROCESSES: processes, REDIS_URL: url } = config;
-  const rates = ratesOf(config);
+  const { API_PROCESSES: processes, REDIS_URL: url, RATE_LIMITS: rates } = config;
   if (url === undefined) return { limits: new RateLimiter(rates, processes), close: () => undefined };
   const { RedisBuckets } = await import('./http/redis-buckets.js');
   const store = new RedisBuckets(url);
@@ -27,11 +26,4 @@ export async function buildRates(config: RateConfig, registry: Registry, logger:
       : logger.warn('Redis gives no answers: this process grants its share of the rate limits'),
   );
   return { limits: new SharedRateLimiter(rates, processes, store, observer), close: () => store.close() };
-}
-
-function ratesOf(config: RateConfig): Rates {
-  return eachRateClass((rateClass) => {
-    const { seconds, rate, burst } = LISTED_RATES[rateClass];
-    return { perSecond: config[rate.variable] / seconds, burst: config[burst.variable] };
-  });
 }

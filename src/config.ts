@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { MIGRATION_LOCK_WAIT_S, mysqlFaults, MYSQL_VARIABLES } from './config/mysql.js';
+import { mysqlFaults, MYSQL_VARIABLES } from './config/mysql.js';
 import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './config/rails.js';
 import { type Environment, read, refuseFor } from './config/reading.js';
 import { NEW_RECIPIENTS, RATE_VARIABLES } from './config/rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
-import { DEPLOYMENT_VARIABLES, deploymentFaults, TEMPORAL_VARIABLES, type TemporalConfig } from './config/temporal.js';
+import { TEMPORAL_VARIABLES, TEMPORAL_WORKER_VERSION, type TemporalConfig } from './config/temporal.js';
 import {
   addressRanges,
   allowedHosts,
   count,
   encryptionKeys,
-  failpoint,
   mysqlUrl,
   port,
   railRoutes,
@@ -46,11 +45,6 @@ const SERVICE_VARIABLES = {
   COMMAND_TIMEOUT_MS: count(100, 60_000)
     .default(4_000)
     .describe('how long a request may wait for the ledger, including the queue'),
-  DESK_MAX_GROUP: count(1, 1_000).default(200).describe('most commands that share a ledger transaction'),
-  DESK_GROUPS_IN_FLIGHT: count(1, 16)
-    .default(2)
-    .describe('ledger transactions at a time, per desk; a worker has three desks: for approvals, batches and payouts'),
-  DESK_MAX_QUEUE: count(1, 100_000).default(5_000).describe('commands that may wait; any more get 503 at once'),
   SHUTDOWN_GRACE_MS: count(0, 600_000)
     .default(20_000)
     .describe('how long a stopping process may take to finish what it accepted'),
@@ -69,7 +63,6 @@ const SERVICE_VARIABLES = {
   WEBHOOK_PROXY_URL: webUrl
     .optional()
     .describe('secret: HTTP proxy for deliveries; it must itself refuse private addresses'),
-  WEBHOOK_TIMEOUT_MS: count(100, 60_000).default(10_000).describe('how long one delivery attempt may take in all'),
   ...TEMPORAL_VARIABLES,
   WORKFLOW_LOOK_AGAIN_S: count(1, 86_400)
     .default(3_600)
@@ -82,23 +75,16 @@ const SERVICE_VARIABLES = {
       'which rail payouts take, such as acme/CO=http:bank-a,*=simulated; payouts that match no entry are refused',
     ),
   ...RAIL_VARIABLES,
-  NEW_RECIPIENTS_OF_TOKEN: count(1, 1_000_000_000)
-    .default(NEW_RECIPIENTS.ofToken)
-    .describe('new people that one token may name at once by alias or phone, in look-ups, bonuses and batches'),
-  NEW_RECIPIENTS_OF_TENANT: count(1, 1_000_000_000)
-    .default(NEW_RECIPIENTS.ofTenant)
-    .describe("the same for all of a tenant's tokens together"),
-  NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365)
-    .default(10)
-    .describe('days until an empty budget of new recipients is full again'),
-  FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, as name:N'),
+  NEW_RECIPIENTS,
 } as const;
 
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...TRACING_VARIABLES,
-  HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
-  PORT: port.default(8080).describe('port of the API'),
+  HOST: z.string().default('127.0.0.1').describe('address that the API or the support desk listens on'),
+  PORT: port
+    .default(8080)
+    .describe('port of the API, or of the support desk, whose default is 8070 and which tenants must never reach'),
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, comma-separated id:base64'),
   CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, comma-separated id:base64'),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
@@ -110,21 +96,14 @@ export const VARIABLES = {
 
 export const WORKER_VARIABLES = {
   ...SERVICE_VARIABLES,
-  ...DEPLOYMENT_VARIABLES,
+  TEMPORAL_WORKER_VERSION,
   ...TRACING_VARIABLES,
   WORKER_QUEUES: taskQueues
     .default(TASK_QUEUE_NAMES)
     .describe('comma-separated task queues that the worker serves; by default all'),
-  WORKER_WORKFLOW_TASKS: count(2, 1_000)
-    .default(10)
-    .describe('workflow tasks at a time, per queue; one thread runs them, and each has 3 s'),
-  WORKER_ACTIVITIES: count(1, 1_000).default(40).describe('activities at a time, per queue'),
   UPLOADS_KEPT_DAYS: count(0, 3_650)
     .default(7)
     .describe('how long the bytes of validated files are kept; their hashes stay'),
-  BATCHES_READY_DAYS: count(1, 3_650)
-    .default(30)
-    .describe('how long a ready batch waits to be executed before it lapses'),
   PROBLEM_ROWS_KEPT_DAYS: count(0, 36_500)
     .default(90)
     .describe('how long the rows, problems and errors file of batches that paid nobody are kept'),
@@ -137,19 +116,14 @@ export const WORKER_VARIABLES = {
   RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
     .default(730)
     .describe("how long rails' messages about a payout are kept after its end"),
-  WORKER_DRAINS: count(1, 10_000).default(1_000).describe('webhook endpoints served at a time, plus as many slow ones'),
-  WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, per queue'),
   ...RAIL_WORK_VARIABLES,
   ...AUDIT_VARIABLES,
-  SDK_METRICS_PORT: port
-    .default(9091)
-    .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
 } as const;
 
 export const SUPPORT_VARIABLES = {
   ...SERVICE_VARIABLES,
-  SUPPORT_HOST: z.string().default('127.0.0.1').describe('address that the support desk listens on'),
-  SUPPORT_PORT: port.default(8070).describe('port of the support desk; never open it to tenants'),
+  HOST: VARIABLES.HOST,
+  PORT: port.default(8070).describe('port of the support desk, which tenants must never reach'),
   SUPPORT_URL: webUrl
     .default('http://127.0.0.1:8070')
     .describe('where support staff reach the desk; with https, its cookies are sent over TLS only'),
@@ -170,16 +144,11 @@ export const SUPPORT_VARIABLES = {
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user that may change the schema and grant rights'),
-  MIGRATION_LOCK_WAIT_S,
 } as const;
 
 export const OPS_VARIABLES = {
   ...MYSQL_VARIABLES,
   COMMAND_TIMEOUT_MS: VARIABLES.COMMAND_TIMEOUT_MS,
-  DESK_MAX_GROUP: VARIABLES.DESK_MAX_GROUP,
-  DESK_GROUPS_IN_FLIGHT: VARIABLES.DESK_GROUPS_IN_FLIGHT,
-  DESK_MAX_QUEUE: VARIABLES.DESK_MAX_QUEUE,
-  FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   ...RAIL_VARIABLES,
   PAYOUT_RAIL_STATEMENT_DELAY_S: railSeconds(0, 2_592_000)
@@ -197,14 +166,7 @@ export const OPS_VARIABLES = {
     .string()
     .min(1)
     .optional()
-    .describe(
-      'where the sessions of `ops login` are kept; by default money-movement/sessions.json under XDG_CONFIG_HOME',
-    ),
-  XDG_CONFIG_HOME: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("where the user's configuration is kept; by default ~/.config"),
+    .describe('where the sessions of `ops login` are kept; by default ~/.config/money-movement/sessions.json'),
   MYSQL_ADMIN_URL: mysqlUrl
     .optional()
     .describe('secret: only for the first `ops staff add`, while no member of the staff may manage'),
@@ -229,9 +191,7 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
-  const config = withWholeRails(read(workerSchema, environment));
-  refuseFor(deploymentFaults(config));
-  return config;
+  return withWholeRails(read(workerSchema, environment));
 }
 
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {

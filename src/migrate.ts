@@ -15,8 +15,7 @@ try {
   const onWait = (statement: string): void =>
     void process.stderr.write(`waiting for a table that others use: ${statement.slice(0, 120)}\n`);
   const onClosed = (): void => void process.stderr.write(CLOSED);
-  const options = { lockWaitS: config.MIGRATION_LOCK_WAIT_S, onWait, onClosed };
-  const done = await migrate({ adminUrl, url, tls: mysqlTls(config), ...options });
+  const done = await migrate({ adminUrl, url, tls: mysqlTls(config), onWait, onClosed });
   process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
 } catch (error) {
   const isPlain = [ConfigError, ExcessiveRights, ForeignSchema, MigrationUnderWay].some(

@@ -8,7 +8,7 @@ import { createLogging } from './http/logging.js';
 import { traceOfLine } from './http/tracing.js';
 import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './program-life.js';
 import { activityOfLine } from './temporal/tracing.js';
-import { installRuntime } from './temporal/workers.js';
+import { freeLoopbackPort, installRuntime } from './temporal/workers.js';
 import { openTracing } from './tracing.js';
 
 /** The worker process: configuration → parts → work → on a signal begin nothing more, finish what runs, then exit. */
@@ -23,16 +23,18 @@ const tracing = await openTracing(config, 'worker');
 const logging = createLogging(config.LOG_LEVEL, 'worker', undefined, () => ({ ...activityOfLine(), ...traceOfLine() }));
 const { logger } = logging;
 endOnUncaught(logging);
+const metricsPort = await freeLoopbackPort();
 try {
-  installRuntime(logger, config.SDK_METRICS_PORT);
+  installRuntime(logger, metricsPort);
 } catch (failure) {
-  refuseToStart(`SDK_METRICS_PORT ${config.SDK_METRICS_PORT}: ${String(failure)}`);
+  refuseToStart(`port ${metricsPort} for the metrics of the Temporal SDK: ${String(failure)}`);
 }
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger, tracing?.temporal);
 const sending = buildConfiguredSending(config);
-const deps = await openWorker(config, core, bridge, sending, logger, tracing?.temporal).catch(refuseToStart);
+const sdk = { tracing: tracing?.temporal ?? null, metricsPort };
+const deps = await openWorker(config, core, bridge, sending, logger, sdk).catch(refuseToStart);
 logger.info({ adminPort: deps.admin.port, queues: config.WORKER_QUEUES }, 'working');
 
 endOnSignals(logging, async () => {

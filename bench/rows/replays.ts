@@ -40,7 +40,7 @@ export const replaysRow: Row = {
       });
     });
     const chance = new Random(5);
-    const bare = await replaySame(bench, ledger, run, () => chance.pick(used));
+    const bare = await replaySame(ledger, run, () => chance.pick(used));
     const { load } = run;
     return {
       figures: `${perSecond(load.perSecond)}, ${latencyText(load.latency)}`,

@@ -2,6 +2,7 @@ import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { type Bench, type Load, type Run, SMALL_LEDGER } from '../bench.js';
 import { type NextTransfer, recordGroups } from '../baseline/groups.js';
 import { type Replayed, replayGroups } from '../baseline/replay.js';
+import { GROUPS_IN_FLIGHT } from '../../src/build-ledger.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { Random } from '../ledgers/random.js';
@@ -41,7 +42,7 @@ async function measure(
   const parties = choose(ledger);
   const run = await runTransfers(bench, ledger, parties, CLIENTS);
   const { load } = run;
-  const bare = await replaySame(bench, ledger, run, anyOf(parties));
+  const bare = await replaySame(ledger, run, anyOf(parties));
   const ratio = load.perSecond / bare.commandsPerSecond;
   return {
     figures: `${perSecond(load.perSecond)}, ${latencyText(load.latency)}`,
@@ -63,7 +64,7 @@ const one: Row = {
     const ledger = await bench.ledger(SMALL_LEDGER);
     const parties = randomParties(ledger);
     const run = await runTransfers(bench, ledger, parties, 1);
-    const bare = await replaySame(bench, ledger, run, anyOf(parties));
+    const bare = await replaySame(ledger, run, anyOf(parties));
     const { latency } = run.load;
     return {
       figures: `${latencyText(latency)}, ${perSecond(run.load.perSecond)}`,
@@ -102,12 +103,12 @@ export function loadOf(parties: Parties, connections: number): Load {
 }
 
 /** What the run's groups cost the database, by the bare driver with as many groups at a time. */
-export async function replaySame(bench: Bench, ledger: Ledger, run: Run, next: NextTransfer): Promise<Replayed> {
+export async function replaySame(ledger: Ledger, run: Run, next: NextTransfer): Promise<Replayed> {
   let commands = 0;
   const sizes = sizesOf(run.groups).filter((size) => (commands += size) <= MAX_REPLAYED);
   const groups = await recordGroups(ledger, sizes, next);
   await settle(ledger.adminUrl);
-  return replayGroups(ledger.url, groups, bench.groupsInFlight);
+  return replayGroups(ledger.url, groups, GROUPS_IN_FLIGHT);
 }
 
 function anyOf({ sources, destinations }: Parties): NextTransfer {

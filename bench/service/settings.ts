@@ -1,4 +1,4 @@
-import { RATE_SETTINGS } from '../../src/http/rate-limit.js';
+import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 
 /** How the bench configures the processes of the service. */
 
@@ -26,9 +26,7 @@ export function sharedSettings({ url, temporal }: Grounds): Record<string, strin
     TEMPORAL_NAMESPACE: temporal.namespace,
     ENCRYPTION_KEYS: keys(ENCRYPTION_KEY),
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
-    NEW_RECIPIENTS_OF_TOKEN: NO_LIMIT,
-    NEW_RECIPIENTS_OF_TENANT: NO_LIMIT,
-    NEW_RECIPIENTS_FULL_AFTER_DAYS: '1',
+    NEW_RECIPIENTS: '100000000/100000000',
   };
 }
 
@@ -39,7 +37,7 @@ export function apiSettings(port: number): Record<string, string> {
     PORT: `${port}`,
     FINGERPRINT_KEYS: keys(FINGERPRINT_KEY),
     CURSOR_KEYS: keys(CURSOR_KEY),
-    ...Object.fromEntries(RATE_SETTINGS.map(({ variable }) => [variable, NO_LIMIT])),
+    RATE_LIMITS: RATE_CLASSES.map((name) => `${name}=${NO_LIMIT}`).join(','),
   };
 }
 

@@ -14,7 +14,6 @@ export async function startWorker(
     nodeOptions: ['--max-old-space-size=256'],
     settings: {
       ...sharedSettings(grounds),
-      SDK_METRICS_PORT: '0',
       MALLOC_ARENA_MAX: '2',
       MALLOC_TRIM_THRESHOLD_: '131072',
     },

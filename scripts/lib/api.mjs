@@ -25,6 +25,7 @@ export function sharedSettings({ addresses, urls, secrets }) {
 /** Returns the environment of our processes. The user's variables are passed on, except the shared settings. */
 export function serviceEnv(settings, rates) {
   const env = { ...rates, LOG_LEVEL: 'info', ...process.env, ...settings };
+  if (env.RATE_LIMITS === 'default') delete env.RATE_LIMITS;
   // Only the migrations may change tables.
   delete env.MYSQL_ADMIN_URL;
   return env;
@@ -33,18 +34,18 @@ export function serviceEnv(settings, rates) {
 /** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
 export async function demoRates() {
   if (process.env.RATE_LIMITS === 'default') return {};
-  const { RATE_SETTINGS } = await import('../../dist/src/http/rate-limit.js');
-  const { NEW_RECIPIENTS } = await import('../../dist/src/config/rates.js');
-  const usual = [
-    ...RATE_SETTINGS.map((setting) => [setting.variable, setting.usual]),
-    ['NEW_RECIPIENTS_OF_TOKEN', NEW_RECIPIENTS.ofToken],
-    ['NEW_RECIPIENTS_OF_TENANT', NEW_RECIPIENTS.ofTenant],
-  ];
-  return Object.fromEntries(usual.map(([variable, limit]) => [variable, `${100 * limit}`]));
+  const { USUAL_RATES } = await import('../../dist/src/http/rate-limit.js');
+  const { USUAL_NEW_RECIPIENTS: recipients } = await import('../../dist/src/config/rates.js');
+  return {
+    RATE_LIMITS: Object.entries(USUAL_RATES)
+      .map(([name, { rate }]) => `${name}=${100 * rate}`)
+      .join(','),
+    NEW_RECIPIENTS: `${100 * recipients.ofToken}/${100 * recipients.ofTenant}`,
+  };
 }
 
 /** The part that works for the workflows and sweeps up. */
-export function workerPart({ name, env, adminPort, sdkMetricsPort, log }) {
+export function workerPart({ name, env, adminPort, log }) {
   return {
     name,
     command: process.execPath,
@@ -56,7 +57,6 @@ export function workerPart({ name, env, adminPort, sdkMetricsPort, log }) {
       MALLOC_ARENA_MAX: '2',
       MALLOC_TRIM_THRESHOLD_: '131072',
       ADMIN_PORT: `${adminPort}`,
-      SDK_METRICS_PORT: `${sdkMetricsPort}`,
     },
     log,
     isReady: () => answersOk(`http://127.0.0.1:${adminPort}/readyz`),
@@ -75,8 +75,8 @@ export function supportPart({ env, port, adminPort, addresses, log }) {
     env: {
       ...ui,
       ...env,
-      SUPPORT_HOST: '127.0.0.1',
-      SUPPORT_PORT: `${port}`,
+      HOST: '127.0.0.1',
+      PORT: `${port}`,
       SUPPORT_URL: addresses.support,
       ADMIN_PORT: `${adminPort}`,
     },

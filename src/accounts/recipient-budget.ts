@@ -28,6 +28,8 @@ interface BudgetSize {
   readonly fullAfterMs: number;
 }
 
+/** How long an empty budget takes to refill. */
+export const RECIPIENTS_FULL_AFTER_MS = 10 * 86_400_000;
 /** Known recipients that a process remembers: they never become unknown. */
 const MAX_REMEMBERED = 100_000;
 const MAX_REFUSALS = 10_000;

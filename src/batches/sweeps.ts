@@ -12,12 +12,14 @@ const DAY_MS = 86_400_000;
 const LAPSE_EVERY_MS = 10_000;
 const LAPSED_AT_ONCE = 100;
 
-/** Batches that have waited this many days to be executed. */
-export function lapseSweep(deps: BatchControlDeps, readyDays: number): Sweep {
+const READY_MS = 30 * DAY_MS;
+
+/** Lapses batches that were ready for 30 days without being executed. */
+export function lapseSweep(deps: BatchControlDeps): Sweep {
   return {
     name: 'lapsed batches',
     everyMs: LAPSE_EVERY_MS,
-    run: async () => (await lapseDue(deps, readyDays * DAY_MS, LAPSED_AT_ONCE)) === LAPSED_AT_ONCE,
+    run: async () => (await lapseDue(deps, READY_MS, LAPSED_AT_ONCE)) === LAPSED_AT_ONCE,
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, mysqlDatabaseUrl, pem } from './values.js';
+import { mysqlDatabaseUrl, pem } from './values.js';
 import { faultOfMaterial, hostsWithoutName, type TlsMaterial } from '../db/servers.js';
 
 /** Where MySQL is, for everything that connects to it. */
@@ -12,12 +12,6 @@ export const MYSQL_VARIABLES = {
   MYSQL_TLS_CERTIFICATE: pem.optional().describe('client certificate for MySQL, PEM'),
   MYSQL_TLS_KEY: pem.optional().describe('secret: key of the client certificate for MySQL, PEM'),
 } as const;
-
-export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
-  .default(5)
-  .describe(
-    'how long a change to a table waits for transactions that use it, with others queued behind it, before it lets them go first',
-  );
 
 export type MysqlConfig = Readonly<z.infer<z.ZodObject<typeof MYSQL_VARIABLES>>>;
 type MysqlTlsConfig = Omit<MysqlConfig, 'MYSQL_URL'>;

@@ -16,18 +16,12 @@ export const RAIL_WORK_VARIABLES = {
   PAYOUT_RAIL_CALLS: count(1, 1_000)
     .default(20)
     .describe('calls to a rail at a time, per worker; each rail has its own limit'),
-  PAYOUT_RAIL_OPENS_AFTER: count(2, 1_000)
-    .default(5)
-    .describe('calls in a row without an answer, about different payouts, after which a rail is left alone'),
   PAYOUT_RAIL_PROBE_S: count(1, 3_600)
     .default(10)
     .describe('how long until a rail that is left alone is tried again; the interval grows up to six times this'),
   PAYOUT_STUCK_AFTER_S: count(1, 2_592_000)
     .default(900)
     .describe('how long a payout may go without news from its rail before it is raised to operators'),
-  PAYOUT_APPROVED_STUCK_AFTER_S: count(1, 2_592_000)
-    .default(300)
-    .describe('how long a payout may stay approved without being handed to its rail before it is raised to operators'),
   PAYOUT_RAIL_RETURN_WINDOW_S: railSeconds(3_600, 31_536_000)
     .default(new Map())
     .describe(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { RATE_SETTINGS, type RateVariable } from '../http/rate-limit.js';
-import { count } from './values.js';
+import { eachRateClass, RATE_CLASSES, USUAL_RATES, type Rate, type RateClass, type Rates } from '../http/rate-limit.js';
+import { count, pairs } from './values.js';
 
 const redisUrl = z
   .string()
@@ -13,12 +13,45 @@ function protocolOf(text: string): string {
   return URL.canParse(text) ? new URL(text).protocol : '';
 }
 
-const RATE_LIMITS = Object.fromEntries(
-  RATE_SETTINGS.map(({ variable, usual, meaning }) => [variable, count(1, 1_000_000).default(usual).describe(meaning)]),
-) as Readonly<Record<RateVariable, z.ZodDefault<z.ZodType<number, string>>>>;
+/** `requests=100/200,uploads=10`: how many in the class's time and how many at once, by default in the usual proportion. */
+const rateLimits = z.string().transform((text, context): Rates => {
+  const limits = pairs(text).map(([name, limit]): [RateClass, Rate] => {
+    const rateClass = RATE_CLASSES.find((known) => known === name);
+    const [, rate = '', burst] = /^([1-9]\d{0,6})(?:\/([1-9]\d{0,6}))?$/.exec(limit) ?? [];
+    if (rateClass === undefined || rate === '')
+      context.addIssue(`${name} must be one of ${RATE_CLASSES.join(', ')}, with = and a rate or rate/burst`);
+    return [rateClass ?? 'requests', rateOf(rateClass ?? 'requests', Number(rate), burst)];
+  });
+  return { ...DEFAULT_RATES, ...Object.fromEntries(limits) };
+});
 
-/** How many may be looked for at once by default: those of the largest file with a token, and of two with all of a tenant's. */
-export const NEW_RECIPIENTS = { ofToken: 100_000, ofTenant: 200_000 } as const;
+function rateOf(rateClass: RateClass, rate: number, burst?: string): Rate {
+  const usual = USUAL_RATES[rateClass];
+  const atOnce = burst === undefined ? (rate * usual.burst) / usual.rate : Number(burst);
+  return { perSecond: rate / usual.seconds, burst: atOnce };
+}
+
+const DEFAULT_RATES = eachRateClass((rateClass) => rateOf(rateClass, USUAL_RATES[rateClass].rate));
+
+/** By default a token may name the people of the largest file at once, and all tokens of a tenant those of two. */
+export const USUAL_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
+
+interface NewRecipients {
+  readonly ofToken: number;
+  readonly ofTenant: number;
+}
+
+const newRecipients = z.string().transform((text, context): NewRecipients => {
+  const [, ofToken, ofTenant] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (ofTenant === undefined) context.addIssue('must be two whole numbers above 0 with a slash between');
+  return { ofToken: Number(ofToken), ofTenant: Number(ofTenant) };
+});
+
+export const NEW_RECIPIENTS = newRecipients
+  .default(USUAL_NEW_RECIPIENTS)
+  .describe(
+    "new people that one token, and after a slash all of a tenant's tokens together, may name by alias or phone in look-ups, bonuses and batches; a used budget is full again after ten days; by default 100000/200000",
+  );
 
 export const RATE_VARIABLES = {
   REDIS_URL: redisUrl
@@ -27,7 +60,11 @@ export const RATE_VARIABLES = {
       'secret: Redis for rate limits that API processes share; if unset or unreachable, each process grants its share',
     ),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
-  ...RATE_LIMITS,
+  RATE_LIMITS: rateLimits
+    .default(DEFAULT_RATES)
+    .describe(
+      'limits of each token, with the number at once after a slash: requests and lookup per second, uploads and redeliver per minute; by default requests=100/200,lookup=5/20,uploads=10/10,redeliver=60/60',
+    ),
 } as const;
 
 export type RateConfig = Readonly<z.infer<z.ZodObject<typeof RATE_VARIABLES>>>;

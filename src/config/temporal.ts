@@ -1,3 +1,4 @@
+import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { z } from 'zod';
 import { hostAndPort, pem } from './values.js';
 import type { TemporalOptions } from '../temporal/connecting.js';
@@ -29,33 +30,16 @@ export function temporalOptions(config: TemporalConfig): TemporalOptions {
   return { address, namespace, tls, apiKey };
 }
 
-/** No dot: Temporal writes a version as `name.build`. */
-const name = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, - and _, 100 at most');
-/** A build, such as `2026-11-22.1` or a commit. */
-const build = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be letters, digits, dots, - and _, 100 at most');
+/** `name.build`, as Temporal writes a version; the name has no dot, and the build may. */
+const workerVersion = z.string().transform((text, context): WorkerDeploymentVersion => {
+  const [, deploymentName = '', buildId = ''] = /^([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9._-]{1,100})$/.exec(text) ?? [];
+  if (buildId === '') context.addIssue('must be name.build of letters, digits, - and _, such as money-movement.1.0.0');
+  return { deploymentName, buildId };
+});
 
 /** Which release a worker is, for Temporal's worker versioning. (docs/operations.md, Worker versions) */
-export const DEPLOYMENT_VARIABLES = {
-  TEMPORAL_DEPLOYMENT_NAME: name
-    .optional()
-    .describe('the deployment that workers report to Temporal; if unset, they take tasks of every version'),
-  TEMPORAL_BUILD_ID: build
-    .optional()
-    .describe('the version of that deployment: a new one for each build, such as the image tag'),
-} as const;
-
-type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;
-
-export function deploymentFaults(config: DeploymentConfig): string[] {
-  const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_BUILD_ID: buildId } = config;
-  if ((deployment === undefined) === (buildId === undefined)) return [];
-  return ['  TEMPORAL_BUILD_ID: it and TEMPORAL_DEPLOYMENT_NAME are set together or not at all'];
-}
-
-/** The version in Temporal's form; null if workers have none. */
-export function deploymentVersion(
-  config: DeploymentConfig,
-): { readonly deploymentName: string; readonly buildId: string } | null {
-  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_BUILD_ID: buildId } = config;
-  return deploymentName === undefined || buildId === undefined ? null : { deploymentName, buildId };
-}
+export const TEMPORAL_WORKER_VERSION = workerVersion
+  .optional()
+  .describe(
+    'deployment and build that workers report to Temporal, such as money-movement.1.0.0, with a new build for each image; if unset, they take tasks of every version',
+  );

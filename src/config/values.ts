@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { normaliseRange } from '../core/address-ranges.js';
 import { isCountry } from '../core/countries.js';
-import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from '../core/failpoints.js';
 import { type Keyring, PLAIN_KEY_ID, type SecretKey } from '../core/fingerprint.js';
 import { SECRET_KEY_BYTES } from '../core/secret-box.js';
 import { STAFF_RIGHTS, type StaffRight } from '../db/entities/staff.js';
@@ -54,7 +53,7 @@ export const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
 export const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
 
 /** Comma-separated pairs of a name and a value; the value may contain `=`. */
-function pairs(text: string): (readonly [name: string, value: string])[] {
+export function pairs(text: string): (readonly [name: string, value: string])[] {
   return text.split(',').map((part) => {
     const [name = '', value = ''] = part.split(/=(.*)/s);
     return [name.trim(), value.trim()];
@@ -129,13 +128,6 @@ export const claimRights = z.string().transform(
       }),
     ),
 );
-
-export const failpoint = z.string().transform((text, context): ArmedFailpoint => {
-  const [name = '', passing = '1'] = text.split(':');
-  if (!(FAILPOINTS as readonly string[]).includes(name) || !/^[1-9]\d{0,6}$/.test(passing))
-    context.addIssue(`must be one of ${FAILPOINTS.join(', ')}, with :N for the N-th passing`);
-  return { name: name as Failpoint, passing: Number.parseInt(passing, 10) };
-});
 
 /** Comma-separated addresses and CIDR ranges. */
 export const addressRanges = z.string().transform((text, context): readonly string[] =>

@@ -36,22 +36,21 @@ export const TRACING_VARIABLES = {
 export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
 
 export const AUDIT_VARIABLES = {
-  AUDIT_EVERY_S: count(0, 86_400).default(60).describe("how soon the next step of the ledger's audit starts; 0: never"),
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
-    .describe('how often a full audit begins; its reading is spread over this time'),
+    .describe('how often a full audit of the ledger begins; its reading is spread over this time; 0: never'),
 } as const;
 
 type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;
 
+/** How soon the next step of an audit starts. */
+const STEP_EVERY_MS = 60_000;
 /** A little less than ten intervals: the starts in between are left out. Where a step ends, it stores some megabytes. */
 const STEP_INTERVALS = 9.9;
-/** The activity that makes a step may take two hours, with what cannot be interrupted. */
-const LONGEST_STEP_MS = 3_600_000;
 
-/** A step that is done earlier waits, so that it stores checkpoints all the time. */
-export function leastStepMs(config: AuditConfig): number {
-  return Math.min(config.AUDIT_EVERY_S * 1_000, LONGEST_STEP_MS);
+/** How often a step of the audit starts; 0: never. A step that ends earlier waits, so that it stores checkpoints all the time. */
+export function auditStepMs({ AUDIT_PASS_EVERY_S: everyS }: AuditConfig): number {
+  return Math.min(everyS * 1_000, STEP_EVERY_MS);
 }
 
 /** Leaves the database to others for three quarters of the time, after each slice, even when it is late. */
@@ -60,6 +59,9 @@ export function auditPace(config: AuditConfig): {
   readonly workMs: number;
   readonly share: number;
 } {
-  const workMs = Math.min(config.AUDIT_EVERY_S * 1_000 * STEP_INTERVALS, LONGEST_STEP_MS);
-  return { passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000, workMs, share: 0.25 };
+  return {
+    passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000,
+    workMs: auditStepMs(config) * STEP_INTERVALS,
+    share: 0.25,
+  };
 }

@@ -1,7 +1,4 @@
-/**
- * Named places at which a fault test can end the process as a power cut would. One is armed by configuration
- * (`FAILPOINT=after_commit:3`: the third time it is reached); without it they do nothing.
- */
+/** Named places at which a fault test can end the process as a power cut would. Unless a test arms one, they do nothing. */
 export const DESK_FAILPOINTS = ['before_lock', 'after_lock', 'before_commit', 'after_commit'] as const;
 export const BRIDGE_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
 export const RAIL_FAILPOINTS = ['before_rail_call', 'after_rail_call'] as const;
@@ -21,10 +18,17 @@ export interface ArmedFailpoint {
   readonly passing: number;
 }
 
+let armedHere: ArmedFailpoint | null = null;
+
+/** Arms a failpoint of every ledger that this process opens from now on. Only fault tests call it. */
+export function armFailpoint(failpoint: ArmedFailpoint): void {
+  armedHere = failpoint;
+}
+
 export class Failpoints {
   private passed = 0;
 
-  constructor(private readonly armed: ArmedFailpoint | null) {}
+  constructor(private readonly armed: ArmedFailpoint | null = armedHere) {}
 
   /** Passes it; null unless it is the armed one, for a place that has to be made first. */
   at(name: Failpoint): (() => void) | null {

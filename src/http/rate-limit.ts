@@ -1,50 +1,13 @@
-/** What is counted apart, each with its variables and defaults. A request counts in its route's class alone. */
-const LIST = {
-  requests: perSecond('requests', ['RATE_LIMIT_REQUESTS_PER_S', 100], ['RATE_LIMIT_BURST', 200]),
-  lookup: perSecond('lookups', ['RATE_LIMIT_LOOKUP_PER_S', 5], ['RATE_LIMIT_LOOKUP_BURST', 20]),
-  uploads: perMinute('file uploads', ['RATE_LIMIT_UPLOADS_PER_MIN', 10]),
-  redeliver: perMinute('redeliveries and test deliveries', ['RATE_LIMIT_REDELIVER_PER_MIN', 60]),
+/** The classes of requests that are limited. A request counts in its route's class alone. */
+export const USUAL_RATES = {
+  requests: { rate: 100, burst: 200, seconds: 1 },
+  lookup: { rate: 5, burst: 20, seconds: 1 },
+  uploads: { rate: 10, burst: 10, seconds: 60 },
+  redeliver: { rate: 60, burst: 60, seconds: 60 },
 } as const;
 
-export type RateClass = keyof typeof LIST;
-export type RateVariable = (typeof LIST)[RateClass]['rate' | 'burst']['variable'];
-export const LISTED_RATES: Readonly<Record<RateClass, ListedRate<RateVariable>>> = LIST;
-export const RATE_CLASSES = Object.keys(LIST) as readonly RateClass[];
-/** Every variable of theirs; one that is both a rate and a burst twice. */
-export const RATE_SETTINGS: readonly RateSetting<RateVariable>[] = Object.values(LIST).flatMap(({ rate, burst }) => [
-  rate,
-  burst,
-]);
-
-interface ListedRate<Variable> {
-  /** The time in which so many are allowed. */
-  readonly seconds: number;
-  readonly rate: RateSetting<Variable>;
-  readonly burst: RateSetting<Variable>;
-}
-
-interface RateSetting<Variable> {
-  readonly variable: Variable;
-  readonly usual: number;
-  readonly meaning: string;
-}
-
-function perSecond<Rate extends string, Burst extends string>(
-  counted: string,
-  [rate, usual]: readonly [Rate, number],
-  [burst, atOnce]: readonly [Burst, number],
-): ListedRate<Rate | Burst> {
-  return {
-    seconds: 1,
-    rate: { variable: rate, usual, meaning: `${counted} per second with one token` },
-    burst: { variable: burst, usual: atOnce, meaning: `${counted} at once with one token` },
-  };
-}
-
-function perMinute<Rate extends string>(counted: string, [variable, usual]: readonly [Rate, number]): ListedRate<Rate> {
-  const both = { variable, usual, meaning: `${counted} per minute with one token, and at once` };
-  return { seconds: 60, rate: both, burst: both };
-}
+export type RateClass = keyof typeof USUAL_RATES;
+export const RATE_CLASSES = Object.keys(USUAL_RATES) as readonly RateClass[];
 
 export interface Rate {
   readonly perSecond: number;

@@ -20,7 +20,7 @@ import {
   type Needs,
   rightOf,
 } from './staff/needs.js';
-import { databaseKey, SessionFile, sessionFilePath } from './staff/session-file.js';
+import { databaseKey, SESSION_FILE, SessionFile } from './staff/session-file.js';
 import { PROGRAM, versionText } from './program-name.js';
 
 export interface Ops extends OpsDeps {
@@ -239,7 +239,7 @@ async function withOps(
   const output = new Output(options);
   const deps = buildOpsParts(config, (line) => output.say(line));
   const encryptionKeys = (): Keyring => encryptionKeysOf(config);
-  const sessions = new SessionFile(sessionFilePath(config), databaseKey(config.MYSQL_URL));
+  const sessions = new SessionFile(config.OPS_SESSIONS ?? SESSION_FILE, databaseKey(config.MYSQL_URL));
   const code = async (name: string): Promise<string | null> =>
     options.code ?? (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
   const acting = { ...deps, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };

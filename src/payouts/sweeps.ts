@@ -16,6 +16,9 @@ const ASKED_AT_ONCE = 20;
 const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
+/** How long a payout may stay approved without being handed to its rail before it is raised to operators. */
+export const APPROVED_STUCK_AFTER_MS = 300_000;
+
 /** How long a payout may be without progress before it is raised to operators, in milliseconds. */
 interface StuckAfter {
   /** Since it was submitted, without a word from its rail. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogMetadata, WorkerDeploymentVersion } from '@temporalio/common';
 import { type LogLevel, NativeConnection, Runtime, Worker, type WorkerDeploymentOptions } from '@temporalio/worker';
@@ -21,9 +23,6 @@ interface WorkersOptions {
   /** Which release this is, for Temporal's worker versioning; null: none. */
   readonly version: WorkerDeploymentVersion | null;
   readonly queues: readonly ServedQueue[];
-  readonly maxWorkflowTasks: number;
-  /** Workflows kept in memory, for each queue. */
-  readonly cachedWorkflows: number;
   /** How long running activities may take to end when the process stops. */
   readonly shutdownGraceMs: number;
   /** How often the audit continues, in milliseconds; 0: never. */
@@ -43,10 +42,24 @@ const RENEWALS_MS = 1_000;
 /** A poll is always open, and there may be many queues for activities only. */
 const POLLS_FOR_ACTIVITIES = 2;
 const SDK_METRICS_MS = 2_000;
+/** Workflow tasks at a time, for each queue. One thread runs them all, and each has 3 s. */
+const MAX_WORKFLOW_TASKS = 10;
+/** Workflows kept in memory, for each queue. */
+const CACHED_WORKFLOWS = 1_000;
 /** How often an activity's heartbeat is sent at most. The audit's carries what is to survive its worker. */
 const HEARTBEAT_EVERY_MS = 5_000;
 /** The SDK's warning about a queue with only activities, which is intended for rails. */
 const ACTIVITIES_ALONE = 'No workflows registered';
+
+/** Returns a port on which nothing on this machine listens. */
+export async function freeLoopbackPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
 
 /** Once a process: signals are ours, its lines go to our log, its metrics to a loopback port (0: none). */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
@@ -212,11 +225,11 @@ export class TemporalWorkers {
     connection: NativeConnection,
     { queue, activities, maxActivities, hasWorkflows }: ServedQueue,
   ): Promise<Worker> {
-    const { temporal, version, maxWorkflowTasks, cachedWorkflows, shutdownGraceMs, tracing } = this.options;
+    const { temporal, version, shutdownGraceMs, tracing } = this.options;
     const workflows = {
       workflowBundle: { codePath: tracing === null ? BUNDLE_FILE : TRACED_BUNDLE_FILE },
-      maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks,
-      maxCachedWorkflows: cachedWorkflows,
+      maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS,
+      maxCachedWorkflows: CACHED_WORKFLOWS,
     };
     return Worker.create({
       connection,

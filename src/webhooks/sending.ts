@@ -13,6 +13,9 @@ export interface Sending {
   readonly checkUrl: (text: string) => Promise<CheckedUrl>;
 }
 
+/** How long one delivery attempt may take in all. */
+export const ATTEMPT_TIMEOUT_MS = 10_000;
+
 interface SendingOptions {
   /** Besides https to public addresses: what operators allow for development. */
   readonly allowedHosts: readonly AllowedHost[];

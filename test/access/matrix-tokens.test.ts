@@ -147,11 +147,7 @@ describe('a token', () => {
   });
 
   it('is not locked out by a clock that is set back', async () => {
-    const slow = await startTestApi(
-      db,
-      { RATE_LIMIT_REQUESTS_PER_S: '100', RATE_LIMIT_BURST: '200' },
-      { clock: () => now },
-    );
+    const slow = await startTestApi(db, { RATE_LIMITS: 'requests=100/200' }, { clock: () => now });
     const { text } = await issue();
     answered(await slow.request('GET', '/v1/events', { token: text }), 200);
     const before = now;
@@ -162,7 +158,7 @@ describe('a token', () => {
   });
 
   it('that asks too often is 429 rate_limited with Retry-After, others are not, and its requests do nothing', async () => {
-    const limits = { RATE_LIMIT_REQUESTS_PER_S: '1', RATE_LIMIT_BURST: '3' };
+    const limits = { RATE_LIMITS: 'requests=1/3' };
     const slow = await startTestApi(db, limits, { clock: () => now });
     const { text } = await issue();
     const before = await bank.available(target.account);

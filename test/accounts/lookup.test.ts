@@ -233,7 +233,7 @@ describe('a lookup', () => {
     let strict: TestApi;
 
     before(async () => {
-      strict = await startTestApi(db, { RATE_LIMIT_LOOKUP_PER_S: '1', RATE_LIMIT_LOOKUP_BURST: '3' });
+      strict = await startTestApi(db, { RATE_LIMITS: 'lookup=1/3' });
     });
     after(() => strict.stop());
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
+import { RECIPIENTS_FULL_AFTER_MS, RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { readConfig } from '../../src/config.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
@@ -18,9 +18,7 @@ const DAY = 86_400_000;
 const MIN = LEAST.toString();
 /** Small budgets. */
 const SIZES = {
-  NEW_RECIPIENTS_OF_TOKEN: '10',
-  NEW_RECIPIENTS_OF_TENANT: '15',
-  NEW_RECIPIENTS_FULL_AFTER_DAYS: '10',
+  NEW_RECIPIENTS: '10/15',
 };
 
 describe('the budget of recipients looked for by alias or phone', () => {
@@ -233,9 +231,8 @@ describe('the budget of recipients looked for by alias or phone', () => {
   it('lets 100,000 new employees pass on their first day, unless something else is set', async () => {
     const config = readConfig(testEnvironment(db.url));
     const budget = new RecipientBudget(db.database, clock.now, {
-      ofToken: config.NEW_RECIPIENTS_OF_TOKEN,
-      ofTenant: config.NEW_RECIPIENTS_OF_TENANT,
-      fullAfterMs: config.NEW_RECIPIENTS_FULL_AFTER_DAYS * DAY,
+      ...config.NEW_RECIPIENTS,
+      fullAfterMs: RECIPIENTS_FULL_AFTER_MS,
     });
     const asking = { tenantId: bank.tenant.tenant.id, tokenKeyId: `payroll-${aNumber()}` };
     const charge = (names: number): Promise<void> => budget.charge(asking, Array<null>(names).fill(null));

@@ -200,7 +200,7 @@ describe('the audit that runs by itself', () => {
     const temporal = await newNamespace(sharedAddress(), 'audit');
     const handle = temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID);
     await damaged(async () => {
-      const every = { ...serving('approvals'), AUDIT_EVERY_S: '1', AUDIT_PASS_EVERY_S: '0' };
+      const every = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
       const worker = await WorkerProcess.start(db.url, temporal, every);
       await until('it has found it', async () => (await openFindings()).length > 0, { limitMs: 120_000 });
       assert.match(await worker.metrics(), /^audit_findings_open 1$/m);
@@ -208,7 +208,7 @@ describe('the audit that runs by itself', () => {
       await worker.stop();
       await handle.describe();
     });
-    const idle = await WorkerProcess.start(db.url, temporal, { ...serving('approvals'), AUDIT_EVERY_S: '0' });
+    const idle = await WorkerProcess.start(db.url, temporal, { ...serving('approvals'), AUDIT_PASS_EVERY_S: '0' });
     await until('the schedule is gone', () =>
       handle.describe().then(
         () => false,

@@ -202,7 +202,7 @@ describe('the upload of a batch over HTTP', () => {
   });
 
   it('counts uploads separately: beyond their limit 429, while everything else goes on', async () => {
-    const limited = await startTestApi(db, { RATE_LIMIT_UPLOADS_PER_MIN: '2' });
+    const limited = await startTestApi(db, { RATE_LIMITS: 'uploads=2' });
     try {
       const ask = (): Promise<TestAnswer> =>
         limited.request('POST', '/v1/bonus_batches', { token: bank.token, form: usual() });

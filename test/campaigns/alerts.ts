@@ -45,9 +45,11 @@ interface Stage extends AlertsCampaign {
   /** In this process, to make tenants with. */
   readonly setting: TestApi;
   readonly receiver: HttpReceiver;
-  /** Its queue is short. */
   readonly api: ApiProcess;
 }
+
+/** Clients that fill the queue of 5,000 commands and both groups in flight. */
+const MORE_THAN_THE_QUEUE = 6_000;
 
 interface Fault {
   readonly alert: string;
@@ -64,7 +66,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     isOver: true,
     // Not waited for: the alert is to fire while it lasts.
     plant: async ({ db, api }) => {
-      const clients = await Clients.start(db, api.baseUrl, 64);
+      const clients = await Clients.start(db, api.baseUrl, MORE_THAN_THE_QUEUE);
       void sleep(PLANTED_MS).then(() => clients.finish());
     },
     heal: () => sleep(PLANTED_MS),
@@ -164,12 +166,9 @@ async function build(campaign: AlertsCampaign): Promise<Stage & { remove(): Prom
       PAYOUT_RAILS: `*=http:${NAME}`,
       PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
       PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
-      // So that 64 clients fill it.
-      DESK_MAX_QUEUE: '4',
-      DESK_MAX_GROUP: '4',
     };
-    const audit = { AUDIT_EVERY_S: '10', AUDIT_PASS_EVERY_S: '0', DESK_MAX_QUEUE: '5000' };
-    const setting = await startTestApi(db, { ...environment, DESK_MAX_QUEUE: '5000' }, { receiver: 'real' });
+    const audit = { AUDIT_PASS_EVERY_S: '10' };
+    const setting = await startTestApi(db, environment, { receiver: 'real' });
     undo.push(() => setting.stop());
     const api = await ApiProcess.start(db.url, environment);
     undo.push(() => api.kill());

@@ -56,7 +56,7 @@ async function endAtEach(process: ServiceProcess, failpoints: readonly Failpoint
     for (const failpoint of failpoints) {
       await process.kill();
       // It may end before anybody has asked whether it is ready.
-      await process.start({ FAILPOINT: `${failpoint}:${2 + (round % 7)}` }).catch(() => undefined);
+      await process.start({ TEST_FAILPOINT: `${failpoint}:${2 + (round % 7)}` }).catch(() => undefined);
       await process.ended();
     }
   await process.start();

@@ -51,7 +51,7 @@ export async function failpointCampaign(
       for (const failpoint of failpoints) {
         await api.kill();
         // A small one may be passed before anybody has asked whether it is ready.
-        await api.start({ FAILPOINT: `${failpoint}:${20 + (kill % 30)}` }).catch(() => undefined);
+        await api.start({ TEST_FAILPOINT: `${failpoint}:${20 + (kill % 30)}` }).catch(() => undefined);
         await api.ended();
       }
     await api.start();

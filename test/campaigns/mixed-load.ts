@@ -54,7 +54,7 @@ interface Sample {
 export async function mixedLoadCampaign(load: MixedLoad): Promise<string> {
   const { db, temporal, clients: count, pauseMs } = load;
   const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
-  const worker = await WorkerProcess.start(db.url, temporal, { AUDIT_EVERY_S: '60' });
+  const worker = await WorkerProcess.start(db.url, temporal, { AUDIT_PASS_EVERY_S: '3600' });
   try {
     const { baseUrl } = api;
     const clients = await Clients.start(db, baseUrl, count, pauseMs);

@@ -68,7 +68,7 @@ export async function killedAroundRail(campaign: KillCampaign): Promise<string> 
     for (let killed = 0; killed < kills; killed += 1) {
       const failpoint = failpoints[killed % failpoints.length]!;
       // It may die before it is seen to be ready.
-      await worker.start({ FAILPOINT: `${failpoint}:${3 + (killed % 5)}` }).catch(() => undefined);
+      await worker.start({ TEST_FAILPOINT: `${failpoint}:${3 + (killed % 5)}` }).catch(() => undefined);
       const many = Math.floor(payouts / kills) + (killed < payouts % kills ? 1 : 0);
       for (let at = 0; at < many; at += AT_ONCE)
         ids.push(

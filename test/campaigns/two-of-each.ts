@@ -117,9 +117,9 @@ const OF_WORKER: readonly Failpoint[] = [...DRAIN_FAILPOINTS, ...BRIDGE_FAILPOIN
 
 async function endAt(process: ServiceProcess, failpoints: readonly Failpoint[], round: number): Promise<void> {
   await process.kill();
-  const FAILPOINT = `${failpoints[round % failpoints.length]!}:${2 + (round % 7)}`;
+  const TEST_FAILPOINT = `${failpoints[round % failpoints.length]!}:${2 + (round % 7)}`;
   // It may end before anybody has asked whether it is ready.
-  await process.start({ FAILPOINT }).catch(() => undefined);
+  await process.start({ TEST_FAILPOINT }).catch(() => undefined);
   await Promise.race([process.ended(), sleep(FAILPOINT_MS)]);
   await process.kill();
   await process.start();

@@ -71,7 +71,7 @@ async function killWhile(
     await make();
     const passing = 1 + ((kill * 37) % Math.max(1, Math.floor(batch / 2)));
     // It may end before anybody has asked whether it is ready.
-    await worker.start({ FAILPOINT: `${way}:${passing}` }).catch(() => undefined);
+    await worker.start({ TEST_FAILPOINT: `${way}:${passing}` }).catch(() => undefined);
     return worker.ended();
   }
   const before = seen.different;

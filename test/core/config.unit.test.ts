@@ -42,9 +42,8 @@ describe('the configuration', () => {
       MYSQL_URL: 'http://x',
       API_PROCESSES: '0',
       LOG_LEVEL: 'loud',
-      FAILPOINT: 'somewhere',
     };
-    assert.deepEqual(faultsOf(environment).sort(), ['API_PROCESSES', 'FAILPOINT', 'LOG_LEVEL', 'MYSQL_URL', 'PORT']);
+    assert.deepEqual(faultsOf(environment).sort(), ['API_PROCESSES', 'LOG_LEVEL', 'MYSQL_URL', 'PORT']);
   });
 
   it('never shows a secret in a fault', () => {
@@ -89,7 +88,7 @@ describe('the configuration', () => {
       ['PORT', '65536'],
       ['PORT', '-1'],
       ['PORT', '80.5'],
-      ['DESK_MAX_GROUP', '0'],
+      ['MYSQL_READ_CONNECTIONS', '0'],
       ['COMMAND_TIMEOUT_MS', '99'],
     ] as const)
       assert.deepEqual(faultsOf({ ...required(), ...LEAST, [name]: value }), [name], `${name}=${value}`);
@@ -99,15 +98,28 @@ describe('the configuration', () => {
     for (const [name, schema] of Object.entries(VARIABLES)) assert((schema.description ?? '').length > 10, name);
   });
 
-  it('arms a failpoint by its name and passing', () => {
-    assert.deepEqual(readConfig({ ...required(), ...LEAST, FAILPOINT: 'after_commit:3' }).FAILPOINT, {
-      name: 'after_commit',
-      passing: 3,
-    });
-    assert.deepEqual(readConfig({ ...required(), ...LEAST, FAILPOINT: 'before_lock' }).FAILPOINT, {
-      name: 'before_lock',
-      passing: 1,
-    });
+  it('limits the rates that are set, at once in the usual proportion, and leaves the others as they are', () => {
+    const ratesOf = (RATE_LIMITS: string) => readConfig({ ...required(), ...LEAST, RATE_LIMITS }).RATE_LIMITS;
+    const usual = {
+      requests: { perSecond: 100, burst: 200 },
+      lookup: { perSecond: 5, burst: 20 },
+      uploads: { perSecond: 10 / 60, burst: 10 },
+      redeliver: { perSecond: 1, burst: 60 },
+    };
+    assert.deepEqual(ratesOf(''), usual);
+    const set = { ...usual, requests: { perSecond: 50, burst: 100 }, lookup: { perSecond: 1, burst: 3 } };
+    assert.deepEqual(ratesOf('requests=50, lookup=1/3'), set);
+    for (const wrong of ['requests', 'requests=0', 'requests=1/0', 'others=1', 'requests=1/2/3'])
+      assert.deepEqual(faultsOf({ ...required(), ...LEAST, RATE_LIMITS: wrong }), ['RATE_LIMITS'], wrong);
+  });
+
+  it('limits the new recipients of a token and of a tenant', () => {
+    const recipientsOf = (NEW_RECIPIENTS: string) =>
+      readConfig({ ...required(), ...LEAST, NEW_RECIPIENTS }).NEW_RECIPIENTS;
+    assert.deepEqual(recipientsOf(''), { ofToken: 100_000, ofTenant: 200_000 });
+    assert.deepEqual(recipientsOf('10/15'), { ofToken: 10, ofTenant: 15 });
+    for (const wrong of ['10', '0/15', '10/x'])
+      assert.deepEqual(faultsOf({ ...required(), ...LEAST, NEW_RECIPIENTS: wrong }), ['NEW_RECIPIENTS'], wrong);
   });
 });
 

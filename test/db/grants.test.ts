@@ -108,7 +108,6 @@ describe("rights of the application's user beyond the list", () => {
     const env = testEnvironment(db.url, {
       PORT: '0',
       ADMIN_PORT: '0',
-      SDK_METRICS_PORT: '0',
       ENCRYPTION_KEYS: TEST_KEYS,
     });
     for (const program of ['src/server.js', 'src/worker.js']) {

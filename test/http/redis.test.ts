@@ -147,7 +147,7 @@ describe('a shared rate limit', () => {
     const db: TestDatabase = await testDatabase();
     const api = await startTestApi(db);
     const bank = await openBank(api);
-    const environment = { REDIS_URL: redis.url, RATE_LIMIT_REQUESTS_PER_S: '1', RATE_LIMIT_BURST: '30' };
+    const environment = { REDIS_URL: redis.url, RATE_LIMITS: 'requests=1/30' };
     const processes = [await ApiProcess.start(db.url, environment), await ApiProcess.start(db.url, environment)];
     try {
       const ask = async (count: number, token: string): Promise<number[]> => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { instant } from '../../src/core/instant.js';
 import { OpsError } from '../../src/ops/failures.js';
-import { databaseKey, SessionFile, sessionFilePath, type StoredSession } from '../../src/ops/staff/session-file.js';
+import { databaseKey, SessionFile, type StoredSession } from '../../src/ops/staff/session-file.js';
 
 const NOW = instant(Date.UTC(2026, 10, 22, 9));
 const LATER = '2026-11-22T17:00:00.000Z';
@@ -25,13 +25,6 @@ describe('the sessions of the command line', () => {
     file = new SessionFile(path, 'db.example:3306/money');
   });
   afterEach(() => rmSync(folder, { recursive: true }));
-
-  it('are where the environment says, under XDG_CONFIG_HOME, or under ~/.config', () => {
-    assert.equal(sessionFilePath({ OPS_SESSIONS: '/a/b', XDG_CONFIG_HOME: '/x' }), '/a/b');
-    assert.equal(sessionFilePath({ XDG_CONFIG_HOME: '/x' }), '/x/money-movement/sessions.json');
-    const own = join(homedir(), '.config/money-movement/sessions.json');
-    assert.deepEqual([sessionFilePath({}), sessionFilePath({ XDG_CONFIG_HOME: 'here' })], [own, own]);
-  });
 
   it('belong to a database, whoever connects to it', () => {
     assert.equal(databaseKey('mysql://ana:secret@db.example/money'), 'db.example:3306/money');

@@ -34,7 +34,7 @@ describe('a rail that hangs', () => {
     await Promise.all([well.start(), hanging.start()]);
     const environment = {
       ...{ ...temporalEnvironment(temporal), ...twoRails(well, hanging) },
-      ...{ PAYOUT_RAIL_PROBE_S: '2', PAYOUT_RAIL_OPENS_AFTER: '2' },
+      PAYOUT_RAIL_PROBE_S: '2',
       ...serving('payouts', 'approvals'),
     };
     const api: TestApi = await startTestApi(db, environment);
@@ -42,7 +42,7 @@ describe('a rail that hangs', () => {
     try {
       hanging.isHanging = true;
       const own = await openPayoutBank(api);
-      const lost = [await own.pay(undefined, HANGING), await own.pay(undefined, HANGING)];
+      const lost = await Promise.all(Array.from({ length: 5 }, () => own.pay(undefined, HANGING)));
       await until('it is left alone', async () => {
         const [row] = await db.sql(`SELECT state FROM rail_breakers WHERE rail='http:hanging'`);
         return row !== undefined && row.state !== 'closed';

@@ -57,7 +57,7 @@ class BusyService {
     const temporal = await newNamespace(sharedAddress(), 'rollback');
     const environment = temporalEnvironment(temporal);
     const processes = Array.from({ length: API_PROCESSES }, () => ApiProcess.start(url, environment));
-    const own = { ...serving('approvals'), AUDIT_EVERY_S: '1' };
+    const own = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
     const [worker, ...apis] = await Promise.all([WorkerProcess.start(url, temporal, own), ...processes]);
     const service = new BusyService(temporal, apis, worker, bank, accounts);
     service.clients = Promise.all(Array.from({ length: CLIENTS }, (_, index) => service.client(index)));

@@ -33,7 +33,7 @@ export async function startTestDesk(
   clock?: Clock,
 ): Promise<TestDesk> {
   // Each visitor has an address of its own: sign-ins are counted by address.
-  const others = { SUPPORT_PORT: '0', ADMIN_PORT: '0', TRUSTED_PROXIES: '127.0.0.1', ...environment };
+  const others = { PORT: '0', ADMIN_PORT: '0', TRUSTED_PROXIES: '127.0.0.1', ...environment };
   const config = readSupportConfig(testEnvironment(db.url, others));
   const { logger } = createLogging('silent', 'support', { write: () => undefined });
   const core = buildCore(config, logger, clock, boundsFor(clock));

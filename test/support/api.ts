@@ -14,7 +14,7 @@ import {
 import { readConfig } from '../../src/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
-import { RATE_SETTINGS } from '../../src/http/rate-limit.js';
+import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import type { ClockBounds } from '../../src/ledger/clock-guard.js';
 import type { Webhooks } from '../../src/webhooks/routes.js';
 import { TestDeliveries } from '../../src/webhooks/testing.js';
@@ -128,9 +128,9 @@ export function testEnvironment(
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
     // And its gateways.
     PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
-    // It would find what tests damage, and cost what they need: those that are about it say how often.
-    AUDIT_EVERY_S: '0',
-    ...Object.fromEntries(RATE_SETTINGS.map(({ variable }) => [variable, '1000000'])),
+    // An audit would report what tests damage on purpose. Tests of the audit set how often it runs.
+    AUDIT_PASS_EVERY_S: '0',
+    RATE_LIMITS: RATE_CLASSES.map((name) => `${name}=1000000`).join(','),
     ...others,
   };
 }

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+/** A module that arms the failpoint of TEST_FAILPOINT. */
+const ARM_FAILPOINT = new URL('arm-failpoint.js', import.meta.url).href;
 const READY_MS = 180_000;
 /** It takes seconds: each look costs what it needs to start. */
 const POLL_MS = 50;
@@ -58,7 +60,8 @@ export class ServiceProcess {
   async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.errors = '';
     const { NODE: node = process.execPath, RELEASE: root = ROOT } = { ...this.environment, ...environment };
-    const child = spawn(node, ['--enable-source-maps', join(root, 'dist/src', this.program)], {
+    const armed = 'TEST_FAILPOINT' in environment ? ['--import', ARM_FAILPOINT] : [];
+    const child = spawn(node, [...armed, '--enable-source-maps', join(root, 'dist/src', this.program)], {
       cwd: root,
       env: { PATH: process.env.PATH, ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -38,6 +38,8 @@ interface TestWorkerDeps {
   readonly sweeps?: boolean;
   /** False where Temporal is away: nothing would ever poll. */
   readonly polls?: boolean;
+  /** How long an attempt to deliver a webhook may take. */
+  readonly attemptTimeoutMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -45,15 +47,15 @@ interface TestWorkerDeps {
 export async function startTestWorker(
   { url }: Pick<TestDatabase, 'url'>,
   temporal: TemporalAddress,
-  { clock = systemClock, sweeps = true, polls = true, environment = {} }: TestWorkerDeps = {},
+  { clock = systemClock, sweeps = true, polls = true, attemptTimeoutMs, environment = {} }: TestWorkerDeps = {},
 ): Promise<TestWorker> {
   installRuntimeOnce();
-  const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SDK_METRICS_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
+  const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
   const config = readWorkerConfig(testEnvironment(url, { ...PATIENT, ...own, ...environment }));
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
   const core = buildCore(config, logger, clock, boundsFor(clock));
   const bridge = buildBridge(config, core, logger);
-  const sending = buildConfiguredSending(config);
+  const sending = buildConfiguredSending(config, attemptTimeoutMs);
   const deps = await openWorker(config, core, bridge, sending, logger);
   if (!sweeps) await deps.sweeper.stop();
   if (polls) await until('the worker polls', () => deps.workers.isPolling);

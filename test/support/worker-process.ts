@@ -17,10 +17,9 @@ export class WorkerProcess extends ServiceProcess {
     temporal: TemporalAddress,
     environment: Readonly<Record<string, string>> = {},
   ): Promise<WorkerProcess> {
-    const [adminPort, sdkPort] = await freePorts(2);
+    const [adminPort] = await freePorts(1);
     const others = {
       ...temporalEnvironment(temporal),
-      SDK_METRICS_PORT: sdkPort!.toString(),
       ...MEMORY,
       ...environment,
     };

@@ -37,7 +37,7 @@ describe('workers that tell Temporal which release they are', () => {
 
   const workerOf = (buildId: string): Promise<TestWorker> =>
     startTestWorker(db, temporal, {
-      environment: { TEMPORAL_DEPLOYMENT_NAME: DEPLOYMENT, TEMPORAL_BUILD_ID: buildId },
+      environment: { TEMPORAL_WORKER_VERSION: `${DEPLOYMENT}.${buildId}` },
     });
 
   /**

@@ -85,8 +85,6 @@ describe('what reaches a workflow while it is looking', () => {
         temporal: options,
         version: null,
         queues: served.map(([queue, own]) => ({ queue, activities: own, maxActivities: 10, hasWorkflows: true })),
-        maxWorkflowTasks: 10,
-        cachedWorkflows: 100,
         shutdownGraceMs: 1_000,
         auditEveryMs: 0,
         tracing: null,

@@ -57,7 +57,8 @@ describe('the workflow of a webhook endpoint', () => {
     // No sweeper: what its workflow knows it was told at once.
     worker = await startTestWorker(db, temporal, {
       // Nothing is sent again while a receiver holds its answer back.
-      environment: { ...serving('webhooks'), WEBHOOK_TIMEOUT_MS: '60000' },
+      attemptTimeoutMs: 60_000,
+      environment: serving('webhooks'),
       sweeps: false,
     });
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });

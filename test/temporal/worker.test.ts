@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { Uuid } from '../../src/core/ids.js';
@@ -20,7 +19,6 @@ import {
   untilWaiting,
   workflowOf,
 } from '../support/temporal.js';
-import { freePorts } from '../support/service-process.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import {
   actsOn,
@@ -66,15 +64,6 @@ describe('the worker', () => {
   });
 
   after(() => assertLedgerSound(db.database));
-
-  it('says which port is taken when it cannot serve its metrics there', async () => {
-    const [port = 0] = await freePorts(1);
-    const taken = createServer().listen(port, '127.0.0.1');
-    const temporal = await newNamespace(sharedAddress(), 'no-port');
-    const start = WorkerProcess.start(db.url, temporal, { ...serving('approvals'), SDK_METRICS_PORT: port.toString() });
-    await assert.rejects(start, new RegExp(`ended: the worker cannot start: SDK_METRICS_PORT ${port}: .*in use`));
-    taken.close();
-  });
 
   it('registers the search attributes that a namespace lacks, and leaves those that it has', async () => {
     const temporal = await newNamespace(sharedAddress(), 'fresh');

@@ -302,7 +302,7 @@ describe('webhook endpoints', () => {
     });
 
     it('and redeliveries have a separate rate for each token: sixty a minute', async () => {
-      const limited = await startTestApi(db, { RATE_LIMIT_REDELIVER_PER_MIN: '60' });
+      const limited = await startTestApi(db, { RATE_LIMITS: 'redeliver=60' });
       const path = `/v1/events/${randomUUID()}/redeliver`;
       const ask = (): Promise<TestAnswer> => limited.request('POST', path, { token: bank.token });
       const first = await ask();

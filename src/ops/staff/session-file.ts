@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { mysqlAddress } from '../../db/servers.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
@@ -27,16 +27,7 @@ const content = z.object({ databases: z.record(z.string(), z.array(session)) });
 
 export type StoredSession = z.infer<typeof session>;
 
-interface SessionFileNames {
-  readonly OPS_SESSIONS?: string | undefined;
-  readonly XDG_CONFIG_HOME?: string | undefined;
-}
-
-export function sessionFilePath({ OPS_SESSIONS: named, XDG_CONFIG_HOME: home }: SessionFileNames): string {
-  if (named !== undefined) return named;
-  const base = home !== undefined && isAbsolute(home) ? home : join(homedir(), '.config');
-  return join(base, 'money-movement', 'sessions.json');
-}
+export const SESSION_FILE = join(homedir(), '.config', 'money-movement', 'sessions.json');
 
 /** The database's key in the file: without user and password. */
 export function databaseKey(mysqlUrl: string): string {
