@@ -20,8 +20,6 @@ const LONGEST = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 /** Follows the id: if it is missing, the length before the id was changed. */
 const ID_ENDS = ':'.charCodeAt(0);
-/** A position's first byte. Too large for the length of an id, it marks a cursor without key and encryption. */
-const POSITION_BEGINS = '['.charCodeAt(0);
 const MIN_POSITION = '[]'.length;
 
 /**
@@ -61,13 +59,13 @@ export class Cursors {
     if (parts === null) throw refused();
     const { mac, keyId, content } = parts;
     for (const key of this.keys) {
-      const payload = keyId === null ? content : encrypted(key, mac, content);
+      const payload = encrypted(key, mac, content);
       if (!sameBytes(sign(key, binding, payload), mac)) continue;
-      if (keyId !== null && keyId !== key.id) throw refused();
+      if (keyId !== key.id) throw refused();
       // Signed by us, so it is what `encode` got.
       return JSON.parse(payload.toString('utf8')) as string[];
     }
-    const isForeign = keyId !== null && this.keys.every((key) => key.id !== keyId);
+    const isForeign = this.keys.every((key) => key.id !== keyId);
     throw isForeign ? new UnknownKey('CURSOR_KEYS', keyId) : refused();
   }
 }
@@ -88,9 +86,8 @@ function encrypted({ encryption }: CursorKey, mac: Buffer, content: Buffer): Buf
 
 interface CursorParts {
   readonly mac: Buffer;
-  /** Null in an older cursor, which is in clear text: somebody who follows a list may keep one for long. */
-  readonly keyId: string | null;
-  /** The position as JSON, encrypted if a key is named. */
+  readonly keyId: string;
+  /** The position as JSON, encrypted. */
   readonly content: Buffer;
 }
 
@@ -98,7 +95,6 @@ function readParts(bytes: Buffer): CursorParts | null {
   const mac = bytes.subarray(0, MAC_BYTES);
   const rest = bytes.subarray(MAC_BYTES);
   const [length = 0] = rest;
-  if (length === POSITION_BEGINS) return { mac, keyId: null, content: rest };
   const keyId = rest.toString('latin1', 1, 1 + length);
   const content = rest.subarray(2 + length);
   const isWhole = KEY_ID.test(keyId) && rest[1 + length] === ID_ENDS && content.length >= MIN_POSITION;

@@ -62,9 +62,6 @@ export class StaffSignals {
     signal: SignedAct,
     { subjectType, subjectId }: Pick<SignalSubject, 'subjectType' | 'subjectId'>,
   ): Promise<Instant | null> {
-    const { code = null, number } = signal;
-    return code === null || number === undefined
-      ? null
-      : this.receivedAt(WORKFLOW_ID_OF[subjectType](subjectId), signal);
+    return signal.code === null ? null : this.receivedAt(WORKFLOW_ID_OF[subjectType](subjectId), signal);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../src/core/errors.js';
-import { hmac, UnknownKey } from '../../src/core/fingerprint.js';
+import { UnknownKey } from '../../src/core/fingerprint.js';
 import { type CursorBinding, Cursors } from '../../src/http/cursor.js';
 import { call, callerWith, KEYS, OTHER_TENANT, startWorld, TENANT, type World } from './support.js';
 import { thingRoutes } from './routes.js';
@@ -108,21 +108,6 @@ describe('cursors', () => {
     for (const bytes of made) for (const word of ['["', 'long', 'beginning']) assert.ok(!bytes.includes(word), word);
     const alike = made[0]!.filter((byte, index) => byte === made[1]![index]).length;
     assert.ok(alike < 10, `${alike} bytes are the same`);
-  });
-
-  it('one from before cursors named their keys remains valid', () => {
-    const payload = Buffer.from(JSON.stringify(position));
-    const context = JSON.stringify([
-      'cursor',
-      TENANT,
-      BINDING.endpoint,
-      [
-        ['asset', 'COPM'],
-        ['from', 5],
-      ],
-    ]);
-    const mac = hmac(key, `${context}${payload.toString('base64')}`).subarray(0, 16);
-    assert.deepEqual(cursors.decode(BINDING, Buffer.concat([mac, payload]).toString('base64url')), position);
   });
 
   describe('over HTTP', () => {

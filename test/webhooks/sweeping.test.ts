@@ -133,22 +133,6 @@ describe('webhooks', () => {
       assert.equal((await run(own.id)).attempts, 1);
     });
 
-    it("are made due, and what is old is removed, despite an endpoint with a later release's version", async () => {
-      const [later, own] = [await hooked(api), await hooked(api)];
-      for (const one of [later, own]) {
-        await emit(api, one, 1);
-        await run(one.id);
-        await emit(api, one, 1);
-      }
-      await db.change(`UPDATE webhook_endpoints SET api_version='2999-01-01' WHERE id=${idLiteral(later.id)}`);
-      await lookOverAll(api, clock.now());
-      assert.notEqual((await endpointOf(api, own.id)).nextDueAt, null);
-      const old = instant(clock.now() + 31 * DAY);
-      for (let after: Hooked['id'] | null = null; ;)
-        if ((after = (await removeOldAttempts(api.core.database, old, after))?.endpointId ?? null) === null) break;
-      assert.deepEqual([await statesOf(api, own.id), await statesOf(api, later.id)], [{}, { delivered: 1 }]);
-    });
-
     it('get a workflow, once, if they have none, and a paused one is told again; others only if all have one', async () => {
       const [own, paused] = [await hooked(api), await hooked(api)];
       const ids = [own.id, paused.id];
