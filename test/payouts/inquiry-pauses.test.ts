@@ -16,7 +16,7 @@ describe('the pauses between the questions of a workflow to a rail', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal, { environment: serving('payouts', 'approvals'), sweeps: false });
+    worker = await startTestWorker(db, temporal, { environment: serving('payouts'), sweeps: false });
     // It has no Temporal: the test starts the workflow, with pauses of its own.
     api = await startTestApi(db);
   });
@@ -40,7 +40,7 @@ describe('the pauses between the questions of a workflow to a rail', () => {
     };
     const handle = await temporal.client.workflow.start('payout', {
       workflowId: payoutWorkflowId(id),
-      taskQueue: TASK_QUEUES.approvals,
+      taskQueue: TASK_QUEUES.payouts,
       args: [input],
     });
     const pauses = async (): Promise<number[]> =>
