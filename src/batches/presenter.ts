@@ -80,7 +80,7 @@ function presentEarlier(earlier: EarlierPayments | null): Shown | null {
   return { count: earlier.count, rows };
 }
 
-/** The totals of a ready batch as a person reads them: 1,500.00 COPM. Null before and after. */
+/** The totals of a ready batch as a person reads them. Null before and after. */
 function formattedTotals(batch: BonusBatch, isReady: boolean): Shown {
   const { asset } = batch;
   const formatted = (raw: bigint): string | null => (asset === null || !isReady ? null : formatAmount({ raw, asset }));

@@ -1,3 +1,4 @@
+import { EXAMPLE_ASSET, formatAmount } from '../core/amount.js';
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { BATCH_REJECTIONS, BATCH_ROW_STATUSES, BATCH_STATUSES } from '../db/entities/bonuses.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
@@ -16,10 +17,11 @@ import {
 import { z } from '../http/zod.js';
 
 const count = z.number().int().nonnegative();
+const exampleOf = (raw: bigint): string => formatAmount({ raw, asset: EXAMPLE_ASSET });
 const formatted = z
   .string()
   .nullable()
-  .openapi({ description: 'While ready: the amount for people, such as 1,500.00 COPM.' });
+  .openapi({ description: `While ready: the amount for people, such as ${exampleOf(150_000n)}.` });
 const fileUrl = z.string().nullable().openapi({ format: 'uri' });
 
 export const BonusBatchSchema = z
@@ -141,9 +143,9 @@ const REVIEWED: z.input<typeof BonusBatchSchema> = {
   funding: { available: '49850000', sufficient: true, shortfall: '0' },
   can_send: true,
   earlier_payments: { count: 0, rows: [] },
-  total_formatted: '3,000.00 COPM',
-  fees_formatted: '3.00 COPM',
-  total_debit_formatted: '3,003.00 COPM',
+  total_formatted: exampleOf(300_000n),
+  fees_formatted: exampleOf(300n),
+  total_debit_formatted: exampleOf(300_300n),
   progress: null,
 };
 exampled(BatchOfEventSchema, READY);

@@ -9,7 +9,10 @@ export function parseUnits(text: string, asset: Asset): bigint | null {
   return parseRaw(digits);
 }
 
-/** An amount as the desk prints it (`25,000.00 COPM`), or as `parseUnits` reads it; without an asset it is in `asset`. Null if malformed. */
+/**
+ * An amount as the desk prints it, such as `25,000.00` with or without its asset, or as `parseUnits` reads it. Without an
+ * asset it is in `asset`. Null if malformed.
+ */
 export function parsePrinted(text: string, asset: Asset): Amount | null {
   const [number = '', named = asset, ...rest] = text.trim().split(/\s+/);
   if (rest.length > 0 || !isAsset(named)) return null;

@@ -1,4 +1,4 @@
-import { type Asset, ASSETS, isAsset } from '../../core/amount.js';
+import { type Asset, ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, maxInstant, parseRfc3339, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
@@ -18,6 +18,9 @@ import {
 import { parsePrinted } from '../units.js';
 import { cards, facts, notice, options, type Page, pathOf, section, tag, time } from './layout.js';
 import { adjustmentCard, batchCard, endpointCard, payoutCard, transferCard } from './waiting.js';
+
+/** An amount as the desk prints it. */
+const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 
 /** Search by whatever a customer can name. */
 
@@ -49,7 +52,7 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
     /></label>
     <label>Day<span class="hint">In the tenant's time zone</span><input name="day" type="date" value="${day}" /></label>
     <label
-      >Amount on that day<span class="hint">Exactly, such as 1,500.00 or 1500.00 COPM</span
+      >Amount on that day<span class="hint">Exactly, such as 1,500.00 or ${PRINTED}</span
       ><input name="amount" value="${amount}" maxlength="32"
     /></label>
     <label
@@ -72,7 +75,7 @@ async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
   const asset: Asset = isAsset(wanted.asset) ? wanted.asset : ASSETS[0];
   const amount = wanted.amount === '' ? null : parsePrinted(wanted.amount, asset);
   if (wanted.amount !== '' && amount === null)
-    return notice('bad', `"${wanted.amount}" is not an amount. Write it as 1,500.00 or 1500.00 COPM.`);
+    return notice('bad', `"${wanted.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`);
   const from = parseRfc3339(wanted.from);
   const { found, stoppedAt } = await findMadeWithin(
     reader,
