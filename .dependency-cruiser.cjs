@@ -1,7 +1,8 @@
 // The arrows of the architecture: app.ts → a feature's routes → http and the feature's service → ledger → db → core.
 
 /** Every folder of src but the rooms that know no feature, and those that know all. */
-const FEATURE = '^src/(?!(?:core|config|db|http|ledger|temporal|spreadsheets|auditor|ops|support)/)([^/]+)/';
+const FEATURE =
+  '^src/(?!(?:core|config|db|http|ledger|temporal|spreadsheets|auditor|ops|support)/)([^/]+)/';
 /** What stands between HTTP and a feature, beside its routes: request schemas and presenters. */
 const EDGE = '/(routes|schemas?|presenter)';
 
@@ -11,7 +12,10 @@ const reachesOnly = (name, comment, from, to) => ({
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: '^(src|development|workflows|activities|migrations|scripts|test|bench|packages)/', pathNot: to },
+  to: {
+    path: '^(src|development|workflows|activities|migrations|scripts|test|bench|packages)/',
+    pathNot: to,
+  },
 });
 
 module.exports = {
@@ -24,10 +28,12 @@ module.exports = {
       to: { circular: true },
     },
     reachesOnly('core-is-pure', 'core/ imports nothing of ours.', '^src/core/', ['^src/core/']),
-    reachesOnly('db-knows-no-business', 'db/ imports only core; migrate.ts also the migrations.', '^src/db/', [
-      '^src/(db|core)/',
-      '^migrations/index',
-    ]),
+    reachesOnly(
+      'db-knows-no-business',
+      'db/ imports only core; migrate.ts also the migrations.',
+      '^src/db/',
+      ['^src/(db|core)/', '^migrations/index'],
+    ),
     reachesOnly('ledger-knows-no-feature', 'ledger/ imports only db and core.', '^src/ledger/', [
       '^src/(ledger|db|core)/',
     ]),
@@ -39,7 +45,8 @@ module.exports = {
     ),
     {
       name: 'the-audited-know-no-auditor',
-      comment: 'Neither the ledger nor a feature imports what judges it; a restore is made good by an audit.',
+      comment:
+        'Neither the ledger nor a feature imports what judges it; a restore is made good by an audit.',
       severity: 'error',
       from: { path: ['^src/ledger/', FEATURE], pathNot: '^src/restores/' },
       to: { path: '^src/auditor/' },
@@ -63,20 +70,25 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
-    reachesOnly('activities-call-services', 'An activity calls one function of a feature.', '^activities/', [
+    reachesOnly(
+      'activities-call-services',
+      'An activity calls one function of a feature.',
       '^activities/',
-      '^src/.+/',
-    ]),
+      ['^activities/', '^src/.+/'],
+    ),
     reachesOnly(
       'spreadsheets-know-no-feature',
       'spreadsheets/ reads and writes tables: only core.',
       '^src/spreadsheets/',
       ['^src/(spreadsheets|core)/'],
     ),
-    reachesOnly('http-knows-no-feature', 'http/ imports only db and core.', '^src/http/', ['^src/(http|db|core)/']),
+    reachesOnly('http-knows-no-feature', 'http/ imports only db and core.', '^src/http/', [
+      '^src/(http|db|core)/',
+    ]),
     {
       name: 'the-desk-is-a-door',
-      comment: 'Only the program and the command line reach the support desk, and the latter only what it reads.',
+      comment:
+        'Only the program and the command line reach the support desk, and the latter only what it reads.',
       severity: 'error',
       from: { path: '^(src|workflows|activities)/', pathNot: '^src/(support/|app-support\\.ts$)' },
       to: { path: '^src/support/', pathNot: '^src/support/reading/' },
@@ -98,7 +110,11 @@ module.exports = {
       'routes-reach-their-own-service',
       'Routes import http, spreadsheets, their own feature, and what approvals and operations have in common.',
       `${FEATURE}routes`,
-      ['^src/$1/', '^src/(http|spreadsheets|core)/', '^src/(approvals/routes-acts|accounts/routes-operations)\\.ts$'],
+      [
+        '^src/$1/',
+        '^src/(http|spreadsheets|core)/',
+        '^src/(approvals/routes-acts|accounts/routes-operations)\\.ts$',
+      ],
     ),
     {
       name: 'services-know-no-http',
@@ -124,7 +140,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
+        pathNot:
+          '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
       },
       to: { path: '^src/config\\.ts$' },
     },
@@ -161,7 +178,10 @@ module.exports = {
       comment:
         'What an installation runs knows of development only the simulated rail, which a payout that takes it loads.',
       severity: 'error',
-      from: { path: '^(src|workflows|activities|migrations)/', pathNot: '^src/payouts/rails/registry\\.ts$' },
+      from: {
+        path: '^(src|workflows|activities|migrations)/',
+        pathNot: '^src/payouts/rails/registry\\.ts$',
+      },
       to: { path: '^development/' },
     },
     {
@@ -169,7 +189,11 @@ module.exports = {
       comment: 'They are not installed in production.',
       severity: 'error',
       from: { path: '^(src|development|migrations)/' },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: 'node_modules/@types/',
+      },
     },
     {
       name: 'everything-resolves',

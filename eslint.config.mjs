@@ -6,7 +6,10 @@ const noFloats = ['error'].concat(
   [
     'CallExpression[callee.name=/^(parseFloat|Number)$/]',
     'MemberExpression[object.name="Number"][property.name="parseFloat"]',
-  ].map((selector) => ({ selector, message: 'Money is a bigint: a number loses what is beyond 2^53.' })),
+  ].map((selector) => ({
+    selector,
+    message: 'Money is a bigint: a number loses what is beyond 2^53.',
+  })),
 );
 
 const noEnvironment = {
@@ -32,12 +35,22 @@ const NODE_GLOBALS = Object.fromEntries(
 );
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '.run/', 'bench/results/', 'node_modules/', 'packages/client/src/generated/'] },
+  {
+    ignores: [
+      '**/dist/',
+      '.run/',
+      'bench/results/',
+      'node_modules/',
+      'packages/client/src/generated/',
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
@@ -49,7 +62,10 @@ export default tseslint.config(
       '@typescript-eslint/no-unnecessary-condition': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       eqeqeq: 'error',
       'no-var': 'error',
       'prefer-const': 'error',
@@ -94,13 +110,20 @@ export default tseslint.config(
   },
   // Programs of their own, each the only reader of the few variables that it has.
   {
-    files: ['src/config.ts', 'scripts/**', 'test/**', 'bench/**', 'packages/client/src/bin/**', 'examples/**'],
+    files: [
+      'src/config.ts',
+      'scripts/**',
+      'test/**',
+      'bench/**',
+      'packages/client/src/bin/**',
+      'examples/**',
+    ],
     rules: { 'no-restricted-properties': 'off' },
   },
   {
     files: ['test/**/*.ts'],
     rules: {
-      'max-lines': fileLength(500),
+      'max-lines': fileLength(600),
       // A describe block is one function.
       'max-lines-per-function': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',

@@ -23,7 +23,13 @@ interface AuditDeps {
 
 const BEAT_MS = 5_000;
 
-export function auditActivities({ audit, rollbacks, leastStepMs, onStep, stopping }: AuditDeps): AuditActivities {
+export function auditActivities({
+  audit,
+  rollbacks,
+  leastStepMs,
+  onStep,
+  stopping,
+}: AuditDeps): AuditActivities {
   return {
     auditSome: async (given) => {
       const began = performance.now();

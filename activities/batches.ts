@@ -49,11 +49,15 @@ export function batchActivities(
   };
   return {
     readBatch: (batchId) => orGone(work.state(asUuid(batchId)), goneBatch),
-    validateBatch: (batchId) => watched((watch) => orGone(work.validate(asUuid(batchId), watch), goneBatch)),
+    validateBatch: (batchId) =>
+      watched((watch) => orGone(work.validate(asUuid(batchId), watch), goneBatch)),
     payBatch: (batchId) =>
       watched((watch) => {
         const until = AbortSignal.any([watch.signal, AbortSignal.timeout(PAY_MS)]);
-        return orGone(work.pay(asUuid(batchId), watch, until), () => ({ state: goneBatch(), end: 'over' }));
+        return orGone(work.pay(asUuid(batchId), watch, until), () => ({
+          state: goneBatch(),
+          end: 'over',
+        }));
       }),
     actOnBatch: (act) => orGone(work.actBySignal(act, signals), () => GONE_SAID),
   };

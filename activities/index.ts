@@ -9,7 +9,12 @@ import type { RollbackGuard } from '../src/restores/rollback-guard.js';
 import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
 import { auditActivities, type AuditActivities } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
-import { payoutActivities, type PayoutActivities, railActivities, type RailActivities } from './payouts.js';
+import {
+  payoutActivities,
+  type PayoutActivities,
+  railActivities,
+  type RailActivities,
+} from './payouts.js';
 import { transferActivities, type TransferActivities } from './transfers.js';
 import { webhookActivities, type WebhookActivities } from './webhooks.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
@@ -44,7 +49,16 @@ export interface Activities {
 
 export function createActivities(services: ActivityServices): Activities {
   const { audit, rollbacks, leastStepMs, onAuditStep: onStep } = services;
-  const { staff, signalTimes, transferApprovals, payoutApprovals, turns, batches, webhooks, stopping } = services;
+  const {
+    staff,
+    signalTimes,
+    transferApprovals,
+    payoutApprovals,
+    turns,
+    batches,
+    webhooks,
+    stopping,
+  } = services;
   const signals = new StaffSignals(staff, async (workflowId, signal) => {
     const { workflowExecution: run } = Context.current().info;
     return run?.workflowId === workflowId ? signalTimes.receivedAt(run, signal) : null;

@@ -40,7 +40,11 @@ export function payoutActivities(
 export function railActivities(approvals: PayoutApprovals, turns: RailTurns): RailActivities {
   const done = async (turn: Promise<Turn>): Promise<ApprovalState> => {
     const { payout, isHeld, isFrozen = false } = await turn;
-    return { ...approvals.stateOf(payout), ...(isHeld ? { isHeld } : {}), ...(isFrozen ? { isFrozen } : {}) };
+    return {
+      ...approvals.stateOf(payout),
+      ...(isHeld ? { isHeld } : {}),
+      ...(isFrozen ? { isFrozen } : {}),
+    };
   };
   return {
     submitPayout: (payoutId) => orGone(done(turns.submit(asUuid(payoutId))), goneApproval),

@@ -11,7 +11,10 @@ export interface TransferActivities {
   expireTransfer(transferId: string): Promise<ApprovalState>;
 }
 
-export function transferActivities(approvals: TransferApprovals, signals: StaffSignals): TransferActivities {
+export function transferActivities(
+  approvals: TransferApprovals,
+  signals: StaffSignals,
+): TransferActivities {
   return {
     readTransfer: (transferId) => orGone(approvals.state(transferId), goneApproval),
     actOnTransfer: (act) => orGone(approvals.actBySignal(act, signals), goneAct),

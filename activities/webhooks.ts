@@ -20,7 +20,11 @@ export interface WebhookActivities {
 const ATTEND_MS = 30_000;
 
 /** `stopping` is aborted when the process stops: no new send begins. */
-export function webhookActivities(deps: WebhookDeps, signals: StaffSignals, stopping: AbortSignal): WebhookActivities {
+export function webhookActivities(
+  deps: WebhookDeps,
+  signals: StaffSignals,
+  stopping: AbortSignal,
+): WebhookActivities {
   const attendEndpoint = (endpointId: string): Promise<DrainState> => {
     const context = Context.current();
     const signal = AbortSignal.any([context.cancellationSignal, stopping]);

@@ -47,7 +47,9 @@ interface Servers {
 /** The means of measuring rows: ledgers, the service on one of them, and load. */
 export class Bench {
   /** As configured for the service. */
-  readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(process.env.MYSQL_READ_CONNECTIONS);
+  readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(
+    process.env.MYSQL_READ_CONNECTIONS,
+  );
   private readonly serverUrl: string;
   private readonly temporalAddress: string;
   private readonly profileFolder: string | null;
@@ -67,7 +69,9 @@ export class Bench {
   async ledger(shape: LedgerShape): Promise<Ledger> {
     const known = this.ledgers.get(shape.name);
     if (known !== undefined) return known;
-    say(`  opening the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`);
+    say(
+      `  opening the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`,
+    );
     const ledger = await openLedger(this.serverUrl, shape);
     if (ledger.madeInS !== null) say(`  made in ${ledger.madeInS.toFixed(1)} s`);
     this.ledgers.set(shape.name, ledger);
@@ -76,7 +80,9 @@ export class Bench {
 
   /** One that no other row uses: for rows that leave behind work that a worker would continue. */
   async newLedger(shape: LedgerShape): Promise<Ledger> {
-    say(`  making the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`);
+    say(
+      `  making the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`,
+    );
     return makeLedger(this.serverUrl, shape);
   }
 
@@ -106,7 +112,8 @@ export class Bench {
     work: (service: Service) => Promise<T>,
     temporal: 'there' | 'away' = 'there',
   ): Promise<T> {
-    if (temporal === 'away') return this.runBoth({ url: ledger.url, temporal: await awayTemporal() }, null, work);
+    if (temporal === 'away')
+      return this.runBoth({ url: ledger.url, temporal: await awayTemporal() }, null, work);
     const own = await BenchTemporal.open(this.temporalAddress);
     try {
       return await this.runBoth({ url: ledger.url, temporal: own }, own, work);

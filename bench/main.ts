@@ -35,7 +35,8 @@ async function main(): Promise<boolean> {
 
 function given(name: string): string {
   const value = process.env[name];
-  if (value === undefined || value === '') throw new Error(`${name} is not set: run the benchmarks by npm run bench`);
+  if (value === undefined || value === '')
+    throw new Error(`${name} is not set: run the benchmarks by npm run bench`);
   return value;
 }
 
@@ -62,7 +63,10 @@ async function runRow(row: Row, bench: Bench, repeat: number): Promise<RowResult
     }
     return { name, title, ...medianOf(runs) };
   } catch (fault) {
-    const failure = fault instanceof RowFailed ? fault.message : String(fault instanceof Error ? fault.stack : fault);
+    const failure =
+      fault instanceof RowFailed
+        ? fault.message
+        : String(fault instanceof Error ? fault.stack : fault);
     say(`  failed: ${failure}`);
     return { name, title, failure };
   }

@@ -44,7 +44,8 @@ export function readOptions(args: readonly string[]): Options {
   const seconds = Number(values.seconds ?? (values.quick ? QUICK_SECONDS : USUAL_SECONDS));
   if (!(seconds > 0)) throw new Error('--seconds must be a number above 0');
   const repeat = Number(values.repeat);
-  if (!Number.isInteger(repeat) || repeat < 1) throw new Error('--repeat must be a whole number above 0');
+  if (!Number.isInteger(repeat) || repeat < 1)
+    throw new Error('--repeat must be a whole number above 0');
   return {
     rows: positionals,
     seconds,

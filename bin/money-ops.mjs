@@ -3,4 +3,8 @@
 import { existsSync } from 'node:fs';
 
 const checkout = new URL('../scripts/ops.mjs', import.meta.url);
-await import(existsSync(checkout) ? checkout.href : new URL('../dist/src/ops/money-ops.js', import.meta.url).href);
+await import(
+  existsSync(checkout)
+    ? checkout.href
+    : new URL('../dist/src/ops/money-ops.js', import.meta.url).href
+);

@@ -15,10 +15,15 @@ const SAMPLE = 100;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { address: { type: 'string' }, namespace: { type: 'string' }, sample: { type: 'string' } },
+    options: {
+      address: { type: 'string' },
+      namespace: { type: 'string' },
+      sample: { type: 'string' },
+    },
   });
   const { address, namespace, sample = String(SAMPLE) } = values;
-  if (!/^[1-9]\d{0,4}$/.test(sample)) throw new ConfigError('--sample takes a number from 1 to 99999');
+  if (!/^[1-9]\d{0,4}$/.test(sample))
+    throw new ConfigError('--sample takes a number from 1 to 99999');
   // The failures are reported below.
   const silent = (): void => undefined;
   installRuntime({ info: silent, warn: silent }, 0);
@@ -40,6 +45,8 @@ function lineOf({ what, histories, failures }: Replayed): string {
 try {
   process.exitCode = await main();
 } catch (error) {
-  process.stderr.write(`nothing is known: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `nothing is known: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
   process.exitCode = 2;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection, type HistoryAndWorkflowId } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { BUNDLE_FILE } from '../src/temporal/bundle-file.js';
-import { messageOf } from '../src/temporal/client.js';
+import { messageOf } from '../src/temporal/failures.js';
 import { connectionOptions, type TemporalOptions } from '../src/temporal/connecting.js';
 import { WORKFLOW_TYPES, type WorkflowType } from '../src/temporal/contracts.js';
 
@@ -39,7 +39,10 @@ export function replayRecorded(folder: string): Promise<Replayed> {
 }
 
 /** A sample of the open workflows of each type, spread over all of them. A terminated one is not open. */
-export async function replayOpen(options: TemporalOptions, sample: number): Promise<readonly Replayed[]> {
+export async function replayOpen(
+  options: TemporalOptions,
+  sample: number,
+): Promise<readonly Replayed[]> {
   const connection = await Connection.connect(connectionOptions(options));
   const client = new Client({ connection, namespace: options.namespace });
   try {
@@ -47,7 +50,9 @@ export async function replayOpen(options: TemporalOptions, sample: number): Prom
     for (const type of Object.keys(WORKFLOW_TYPES) as readonly WorkflowType[]) {
       const open = await listOpen(client, type);
       const chosen = spread(open, sample);
-      replayed.push(await replay(`of ${open.length} open workflows ${type}`, historiesOf(client, chosen)));
+      replayed.push(
+        await replay(`of ${open.length} open workflows ${type}`, historiesOf(client, chosen)),
+      );
     }
     return replayed;
   } finally {
@@ -76,7 +81,10 @@ function spread<T>(all: readonly T[], count: number): readonly T[] {
   return all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
 }
 
-async function* historiesOf(client: Client, runs: readonly OpenRun[]): AsyncGenerator<HistoryAndWorkflowId> {
+async function* historiesOf(
+  client: Client,
+  runs: readonly OpenRun[],
+): AsyncGenerator<HistoryAndWorkflowId> {
   for (const { workflowId, runId } of runs) {
     const history = await client.workflow
       .getHandle(workflowId, runId)
@@ -91,7 +99,10 @@ async function replay(
   what: string,
   histories: AsyncIterable<HistoryAndWorkflowId> | Iterable<HistoryAndWorkflowId>,
 ): Promise<Replayed> {
-  const results = Worker.runReplayHistories({ ...IN_A_THREAD, workflowBundle: { codePath: BUNDLE_FILE } }, histories);
+  const results = Worker.runReplayHistories(
+    { ...IN_A_THREAD, workflowBundle: { codePath: BUNDLE_FILE } },
+    histories,
+  );
   const failures: string[] = [];
   let count = 0;
   for await (const { workflowId, error } of results) {

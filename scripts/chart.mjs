@@ -21,9 +21,18 @@ const AT = ['--kube-version', VERSIONS[0]];
 const FIRST = [...AT, '--set', 'image.tag=1.2.3'];
 const FULL = [
   ...FIRST,
-  ...['--set', 'deployment=money-movement,secrets.rails=rails,migrate.until=1763746810000,scrape=false'],
-  ...['--set', 'environment.PAYOUT_RAILS=*=http:bank-a,api.environment.PORT=8081,api.nodeSelector.pool=api'],
-  ...['--set', 'files.MYSQL_TLS_CA.secret=mysql-tls,files.MYSQL_TLS_CA.key=ca\\.crt,api.files.REDIS_URL.secret=redis'],
+  ...[
+    '--set',
+    'deployment=money-movement,secrets.rails=rails,migrate.until=1763746810000,scrape=false',
+  ],
+  ...[
+    '--set',
+    'environment.PAYOUT_RAILS=*=http:bank-a,api.environment.PORT=8081,api.nodeSelector.pool=api',
+  ],
+  ...[
+    '--set',
+    'files.MYSQL_TLS_CA.secret=mysql-tls,files.MYSQL_TLS_CA.key=ca\\.crt,api.files.REDIS_URL.secret=redis',
+  ],
   ...['--set', 'api.files.REDIS_URL.key=url,environment.MYSQL_TLS=on'],
   ...['--set', 'imagePullSecrets[0].name=registry,worker.tolerations[0].operator=Exists'],
 ];
@@ -52,7 +61,10 @@ async function main() {
       const objects = rendered.match(/^kind: /gm).length;
       for (const version of schemas ? VERSIONS : [])
         await run(schemas.command, [...schemas.args, '--kubernetes-version', version, file], {
-          ...{ failure: `What the chart renders is no valid object of Kubernetes ${version}`, env: schemas.env },
+          ...{
+            failure: `What the chart renders is no valid object of Kubernetes ${version}`,
+            env: schemas.env,
+          },
         });
       say(
         `${objects} objects, ${name} values: ${schemas ? `valid for Kubernetes ${VERSIONS.join(' and ')}` : 'rendered'}`,
@@ -71,7 +83,12 @@ function assertArrives(rendered) {
   const objects = parseAllDocuments(rendered).map((one) => one.toJS());
   const pods = objects.flatMap((one) => (one?.spec?.template ? [one.spec.template.spec] : []));
   const containers = pods.flatMap((pod) => pod.containers);
-  assert.deepEqual(containers.map(({ name }) => name).sort(), ['api', 'migrate', 'support', 'worker']);
+  assert.deepEqual(containers.map(({ name }) => name).sort(), [
+    'api',
+    'migrate',
+    'support',
+    'worker',
+  ]);
   for (const { name, env, ports = [], volumeMounts } of containers) {
     const set = Object.fromEntries(env.map((one) => [one.name, one.value]));
     assert.equal(env.length, Object.keys(set).length, `${name}: a variable is given twice`);
@@ -83,7 +100,8 @@ function assertArrives(rendered) {
     );
     assert.equal('REDIS_URL_FILE' in set, name === 'api', name);
     const listens = { http: set.PORT, admin: set.ADMIN_PORT };
-    for (const port of ports) assert.equal(String(port.containerPort), listens[port.name], `${name}: ${port.name}`);
+    for (const port of ports)
+      assert.equal(String(port.containerPort), listens[port.name], `${name}: ${port.name}`);
   }
 }
 

@@ -18,16 +18,36 @@ const IMPORTING_FOLDERS = [
 const CHECKS = [
   ['eslint', '.', '--cache', '--cache-strategy', 'content', '--cache-location', 'dist/.eslint'],
   ['tsc', '--noEmit', '--incremental'],
-  ['depcruise', '--config', '.dependency-cruiser.cjs', '--cache', 'dist/.depcruise', ...IMPORTING_FOLDERS],
-  ['prettier', '--check', '.', '--cache', '--cache-strategy', 'content', '--cache-location', 'dist/.prettier'],
+  [
+    'depcruise',
+    '--config',
+    '.dependency-cruiser.cjs',
+    '--cache',
+    'dist/.depcruise',
+    ...IMPORTING_FOLDERS,
+  ],
+  [
+    'prettier',
+    '--check',
+    '.',
+    '--cache',
+    '--cache-strategy',
+    'content',
+    '--cache-location',
+    'dist/.prettier',
+  ],
 ];
 
 /** Resolves to whether the check passed, after printing all that it printed. */
 function check([program, ...args]) {
   const began = Date.now();
-  const child = spawn(join(ROOT, 'node_modules/.bin', program), args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(join(ROOT, 'node_modules/.bin', program), args, {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
   return new Promise((resolve) => {
     child.once('error', ({ message }) => (output += message));
     child.once('close', (code) => {

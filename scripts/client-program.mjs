@@ -16,7 +16,11 @@ try {
 }
 // Ctrl-C reaches both; the program ends in its own way.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
-const child = spawn(process.execPath, [join(ROOT, `dist/packages/client/src/bin/${name}.js`), ...args], {
-  stdio: 'inherit',
-});
+const child = spawn(
+  process.execPath,
+  [join(ROOT, `dist/packages/client/src/bin/${name}.js`), ...args],
+  {
+    stdio: 'inherit',
+  },
+);
 child.once('exit', (code) => process.exit(code ?? 1));

@@ -19,7 +19,11 @@ try {
   if (owner === undefined || !isAlive(owner) || !runtime)
     throw new UserError('The demo world does not run in this checkout: npm start.');
   await prepareCode();
-  const args = ['--enable-source-maps', join(ROOT, 'dist/scripts/demo-code.js'), ...process.argv.slice(2)];
+  const args = [
+    '--enable-source-maps',
+    join(ROOT, 'dist/scripts/demo-code.js'),
+    ...process.argv.slice(2),
+  ];
   const env = { ...process.env, ...runtime.settings, ...staffFile() };
   process.exit(spawnSync(process.execPath, args, { stdio: 'inherit', env }).status ?? 1);
 } catch (error) {

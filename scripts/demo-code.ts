@@ -29,7 +29,8 @@ async function usableCode(reader: Reader, person: Staff, secret: string): Promis
   for (;;) {
     const step = Math.floor(systemClock() / STEP_MS);
     for (const one of [step, step + 1])
-      if (!(await isUsed(reader, person, BigInt(one)))) return codeAt(secret, instant(one * STEP_MS));
+      if (!(await isUsed(reader, person, BigInt(one))))
+        return codeAt(secret, instant(one * STEP_MS));
     const waitMs = (step + 1) * STEP_MS - systemClock();
     say(`The codes of now were used already: the next one comes in ${Math.ceil(waitMs / 1000)} s.`);
     await sleep(waitMs);
@@ -39,15 +40,20 @@ async function usableCode(reader: Reader, person: Staff, secret: string): Promis
 async function main([name, ...more]: readonly string[]): Promise<void> {
   const given = environment.safeParse(process.env);
   if (!given.success)
-    throw new ConfigError('DEMO_STAFF_FILE is not set (the file that keeps the secrets of the demo staff)');
+    throw new ConfigError(
+      'DEMO_STAFF_FILE is not set (the file that keeps the secrets of the demo staff)',
+    );
   const secrets = readStaffSecrets(given.data.DEMO_STAFF_FILE);
   const secret = name === undefined || more.length > 0 ? undefined : secrets[name];
   if (name === undefined || secret === undefined)
-    throw new UsageError(`name one of ${Object.keys(secrets).join(', ')}: npm run demo:code -- demo-lead`);
+    throw new UsageError(
+      `name one of ${Object.keys(secrets).join(', ')}: npm run demo:code -- demo-lead`,
+    );
   const { database } = buildOpsParts(readOpsConfig(), say);
   try {
     const person = await findStaff(database.reader, name);
-    if (person === undefined) throw new OpsError(`the demo world has no ${name}: npm start makes them`);
+    if (person === undefined)
+      throw new OpsError(`the demo world has no ${name}: npm start makes them`);
     process.stdout.write(`${await usableCode(database.reader, person, secret)}\n`);
   } finally {
     await database.close();

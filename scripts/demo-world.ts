@@ -10,7 +10,10 @@ import { TokenFile } from './demo/token-file.js';
  * DEMO_TOKENS_FILE and DEMO_STAFF_FILE name the files that store the tokens and the secrets of the staff's
  * authenticators, since the service shows each once.
  */
-const environment = z.object({ DEMO_TOKENS_FILE: z.string().min(1), DEMO_STAFF_FILE: z.string().min(1) });
+const environment = z.object({
+  DEMO_TOKENS_FILE: z.string().min(1),
+  DEMO_STAFF_FILE: z.string().min(1),
+});
 
 function say(text: string): void {
   process.stderr.write(`${text}\n`);

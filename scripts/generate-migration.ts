@@ -14,13 +14,16 @@ const PASSWORD = 'migration-only';
 const name = process.argv[2] ?? '';
 const adminUrl = process.env.MYSQL_ADMIN_URL ?? '';
 if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
-  process.stderr.write('Name the migration in kebab-case: npm run migration:generate -- transfer-color\n');
+  process.stderr.write(
+    'Name the migration in kebab-case: npm run migration:generate -- transfer-color\n',
+  );
   process.exit(1);
 }
 
 await prepareDatabase();
 const { up, down } = await statements();
-if (up.length === 0) process.stdout.write('The schema agrees with src/db/entities. No migration is needed.\n');
+if (up.length === 0)
+  process.stdout.write('The schema agrees with src/db/entities. No migration is needed.\n');
 else writeMigration(up, down);
 
 async function prepareDatabase(): Promise<void> {
@@ -34,12 +37,22 @@ async function prepareDatabase(): Promise<void> {
   await migrate({ adminUrl, url: url.href });
 }
 
-async function statements(): Promise<{ readonly up: readonly string[]; readonly down: readonly string[] }> {
-  const source = new DataSource({ type: 'mariadb', url: databaseUrl().href, entities: [...ENTITY_SCHEMAS] });
+async function statements(): Promise<{
+  readonly up: readonly string[];
+  readonly down: readonly string[];
+}> {
+  const source = new DataSource({
+    type: 'mariadb',
+    url: databaseUrl().href,
+    entities: [...ENTITY_SCHEMAS],
+  });
   await source.initialize();
   const { upQueries, downQueries } = await source.driver.createSchemaBuilder().log();
   await source.destroy();
-  return { up: upQueries.map(({ query }) => query), down: downQueries.map(({ query }) => query).reverse() };
+  return {
+    up: upQueries.map(({ query }) => query),
+    down: downQueries.map(({ query }) => query).reverse(),
+  };
 }
 
 function databaseUrl(): URL {
@@ -69,5 +82,7 @@ ${lines(down)}
 }
 `,
   );
-  process.stdout.write(`Wrote ${file}. Read it, add ${className} to migrations/index.ts, and run npm run format.\n`);
+  process.stdout.write(
+    `Wrote ${file}. Read it, add ${className} to migrations/index.ts, and run npm run format.\n`,
+  );
 }

@@ -21,12 +21,20 @@ try {
 const owner = readJson(join(RUN, 'pids.json'))?.owner;
 const runs = owner !== undefined && isAlive(owner);
 const env =
-  process.env.MYSQL_URL || !runs ? process.env : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
+  process.env.MYSQL_URL || !runs
+    ? process.env
+    : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
 const program = basename(process.argv[1]).startsWith('money-ops') ? 'money-ops.js' : 'ops.js';
-const args = ['--enable-source-maps', join(ROOT, 'dist/development', program), ...process.argv.slice(2)];
+const args = [
+  '--enable-source-maps',
+  join(ROOT, 'dist/development', program),
+  ...process.argv.slice(2),
+];
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env });
 // 2: it was called wrongly, and has said how.
 if (status !== 0 && status !== 2 && !env.MYSQL_URL) {
-  process.stderr.write('No database: start the service with npm start, or name one by MYSQL_URL.\n');
+  process.stderr.write(
+    'No database: start the service with npm start, or name one by MYSQL_URL.\n',
+  );
 }
 process.exit(status ?? 1);

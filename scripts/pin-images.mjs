@@ -20,7 +20,8 @@ async function main() {
   for (const image of images) digests.set(image, await digestOf(image));
   const pinned = texts.map((text) => withDigests(text, digests));
   const changed = FILES.filter((_, index) => pinned[index] !== texts[index]);
-  if (isCheck && changed.length > 0) throw new UserError(`Not pinned as the registries say: ${changed.join(', ')}.`);
+  if (isCheck && changed.length > 0)
+    throw new UserError(`Not pinned as the registries say: ${changed.join(', ')}.`);
   if (!isCheck) FILES.forEach((file, index) => writeFileSync(file, pinned[index]));
   for (const [image, digest] of digests) say(`${image} is ${digest}`);
 }

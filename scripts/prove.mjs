@@ -12,7 +12,8 @@ if (names[0] === 'fresh-machine') process.exit(await freshMachine(names.slice(1)
 const isAsked = (...some) => some.some((name) => names.includes(name));
 
 // Only these need real MySQL, which may have to be fetched.
-if (isAsked('failover', 'composed')) process.env.TEST_REAL_MYSQL = JSON.stringify(await findRealMysql());
+if (isAsked('failover', 'composed'))
+  process.env.TEST_REAL_MYSQL = JSON.stringify(await findRealMysql());
 if (names.length === 0 || isAsked('rolling', 'two-of-each', 'composed', 'upgrade'))
   process.env.TEST_HAPROXY = await requireHaproxy();
 const galera = isAsked('failover-galera') && (await findGalera());

@@ -14,5 +14,9 @@ try {
   process.stderr.write(`${error instanceof UserError ? error.message : error.stack}\n`);
   process.exit(1);
 }
-const args = ['--enable-source-maps', join(ROOT, 'dist/development/replay.js'), ...process.argv.slice(2)];
+const args = [
+  '--enable-source-maps',
+  join(ROOT, 'dist/development/replay.js'),
+  ...process.argv.slice(2),
+];
 process.exit(spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' }).status ?? 1);

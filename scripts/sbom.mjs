@@ -10,7 +10,13 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const npm = process.env.npm_execpath;
 const [command, ...first] = npm ? [process.execPath, npm] : [findProgram('npm')];
 // Not --omit=dev: npm would then omit packages that a tool needs too, although they are shipped.
-const args = [...first, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
+const args = [
+  ...first,
+  'sbom',
+  '--package-lock-only',
+  '--sbom-format=cyclonedx',
+  '--sbom-type=application',
+];
 const { status, stdout } = spawnSync(command, args, {
   cwd: ROOT,
   stdio: ['ignore', 'pipe', 'inherit'],
@@ -19,11 +25,15 @@ const { status, stdout } = spawnSync(command, args, {
 if (status !== 0) process.exit(status ?? 1);
 
 const bom = JSON.parse(stdout);
-const isOfTools = ({ properties = [] }) => properties.some(({ name }) => name === 'cdx:npm:package:development');
+const isOfTools = ({ properties = [] }) =>
+  properties.some(({ name }) => name === 'cdx:npm:package:development');
 const components = bom.components.filter((component) => !isOfTools(component));
 const shipped = new Set(components.map((component) => component['bom-ref']));
 const root = bom.metadata.component['bom-ref'];
 const dependencies = bom.dependencies
   .filter(({ ref }) => ref === root || shipped.has(ref))
-  .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => shipped.has(one)) }));
+  .map(({ ref, dependsOn = [] }) => ({
+    ref,
+    dependsOn: dependsOn.filter((one) => shipped.has(one)),
+  }));
 process.stdout.write(`${JSON.stringify({ ...bom, components, dependencies }, null, 2)}\n`);

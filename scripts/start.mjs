@@ -2,7 +2,14 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { apiPart, demoRates, serviceEnv, sharedSettings, supportPart, workerPart } from './lib/api.mjs';
+import {
+  apiPart,
+  demoRates,
+  serviceEnv,
+  sharedSettings,
+  supportPart,
+  workerPart,
+} from './lib/api.mjs';
 import { bundleWorkflows, compile, hashOfCode, isStamped } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
 import { staffFile, welcome, writeDemoFile } from './lib/demo.mjs';
@@ -25,7 +32,14 @@ const MOST = 8;
 const numbered = (name, count) =>
   Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
 /** The processes that take requests stop first, then the servers that they depend on. */
-const STOP_ORDER = ['proxy', ...numbered('api', MOST), 'support', ...numbered('worker', MOST), 'temporal', 'mysql'];
+const STOP_ORDER = [
+  'proxy',
+  ...numbered('api', MOST),
+  'support',
+  ...numbered('worker', MOST),
+  'temporal',
+  'mysql',
+];
 const RUNTIME = join(RUN, 'runtime.json');
 /** Ctrl-C reaches npm and this process, and npm forwards it: two signals this close count as one. */
 const SAME_WISH_MS = 1_000;
@@ -54,10 +68,18 @@ async function main() {
 }
 
 function readArguments() {
-  const options = { fresh: { type: 'boolean', default: false }, api: { type: 'string' }, workers: { type: 'string' } };
+  const options = {
+    fresh: { type: 'boolean', default: false },
+    api: { type: 'string' },
+    workers: { type: 'string' },
+  };
   try {
     const { values } = parseArgs({ options });
-    return { fresh: values.fresh, apis: countOf('api', values.api), workers: countOf('workers', values.workers) };
+    return {
+      fresh: values.fresh,
+      apis: countOf('api', values.api),
+      workers: countOf('workers', values.workers),
+    };
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(
@@ -102,9 +124,11 @@ async function endLeftovers(book) {
 /** Everything that belongs to `npm start`, but not the folders of tests and benchmarks. */
 function wipe() {
   for (const name of readdirSync(RUN)) {
-    if (!['pids.json', 'test', 'bench', 'prove'].includes(name)) rmSync(join(RUN, name), { recursive: true });
+    if (!['pids.json', 'test', 'bench', 'prove'].includes(name))
+      rmSync(join(RUN, name), { recursive: true });
   }
-  if (process.env.MYSQL_URL) say('--fresh empties .run; the database that MYSQL_URL names is left as it is.');
+  if (process.env.MYSQL_URL)
+    say('--fresh empties .run; the database that MYSQL_URL names is left as it is.');
 }
 
 async function bringUp(supervisor, port, { apis, workers }) {
@@ -173,7 +197,9 @@ async function migrate(env) {
   const stamp = join(RUN, 'mysql', 'migrated');
   const state = hashOfCode(/^(migrations|src\/(db|core|config)|src\/migrate)/);
   if (!process.env.MYSQL_URL && isStamped(stamp, state)) return;
-  await step('Migrating the database', () => runOurs('dist/src/migrate.js', env, 'The database could not be migrated'));
+  await step('Migrating the database', () =>
+    runOurs('dist/src/migrate.js', env, 'The database could not be migrated'),
+  );
   if (!process.env.MYSQL_URL) writeFileSync(stamp, state);
 }
 
@@ -206,7 +232,9 @@ async function startApis(supervisor, { env, port, ports, apis }) {
   }));
   // A process is not ready for the proxy for this long before it refuses requests.
   const behind = apis === 1 ? {} : { TRUSTED_PROXIES: '127.0.0.1', STOP_DELAY_MS: '2000' };
-  const parts = servers.map((server) => apiPart({ ...server, env: { ...env, ...behind }, log: log(server.name) }));
+  const parts = servers.map((server) =>
+    apiPart({ ...server, env: { ...env, ...behind }, log: log(server.name) }),
+  );
   const title = apis === 1 ? 'API' : `${apis} API processes`;
   await part(title, () => Promise.all(parts.map((one) => supervisor.start(one))));
   if (apis === 1) return;
@@ -236,7 +264,9 @@ async function startPrivateMysql(supervisor, port, secrets) {
     adminPassword: secrets.mysql_admin_password,
     app: { database: DATABASE, password: secrets.mysql_app_password },
   };
-  await part('MySQL', async () => supervisor.start(await mysqlPart(await findOrInstallMysql(), options)));
+  await part('MySQL', async () =>
+    supervisor.start(await mysqlPart(await findOrInstallMysql(), options)),
+  );
 }
 
 async function startTemporal(supervisor, ports) {
@@ -251,13 +281,21 @@ async function startTemporal(supervisor, ports) {
 async function makeWorld(env) {
   const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
   const output = await part('Demo world', () =>
-    runOurs('dist/scripts/demo-world.js', { ...env, ...tokens, ...staffFile() }, 'The demo world could not be made'),
+    runOurs(
+      'dist/scripts/demo-world.js',
+      { ...env, ...tokens, ...staffFile() },
+      'The demo world could not be made',
+    ),
   );
   return JSON.parse(output);
 }
 
 function runOurs(script, env, failure) {
-  return run(process.execPath, ['--enable-source-maps', join(ROOT, script)], { cwd: ROOT, env, failure });
+  return run(process.execPath, ['--enable-source-maps', join(ROOT, script)], {
+    cwd: ROOT,
+    env,
+    failure,
+  });
 }
 
 /** Ends everything on Ctrl-C and SIGTERM, gracefully at first. The returned function does so because of an error. */

@@ -34,7 +34,8 @@ async function main() {
     args.filter((arg) => !OUR_OPTIONS.includes(arg)),
     { onlyUnit: has('--fast') },
   );
-  const servers = selection.needServers && new BorrowedServers(has('--mysql') ? FOLDERS.mysql : FOLDERS.machine);
+  const servers =
+    selection.needServers && new BorrowedServers(has('--mysql') ? FOLDERS.mysql : FOLDERS.machine);
   const run = { mocha: undefined, interrupted: false };
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
@@ -96,8 +97,12 @@ async function openServers(servers, { isReal, keep }) {
 }
 
 async function stopKept() {
-  const busy = (await Promise.all(Object.values(FOLDERS).map(endKeptServers))).reduce((sum, count) => sum + count);
-  say(`The kept test servers have ended${busy > 0 ? `; test runs that still go on: ${busy}` : ''}.`);
+  const busy = (await Promise.all(Object.values(FOLDERS).map(endKeptServers))).reduce(
+    (sum, count) => sum + count,
+  );
+  say(
+    `The kept test servers have ended${busy > 0 ? `; test runs that still go on: ${busy}` : ''}.`,
+  );
 }
 
 /** Ctrl-C reaches mocha directly, and then the servers end as after every run. */
@@ -106,7 +111,11 @@ function onInterrupt(run) {
     process.on(signal, () => {
       run.interrupted = true;
       endCommands();
-      if (run.mocha) setTimeout(() => run.mocha.child.kill('SIGTERM'), signal === 'SIGINT' ? REPORT_MS : 0).unref();
+      if (run.mocha)
+        setTimeout(
+          () => run.mocha.child.kill('SIGTERM'),
+          signal === 'SIGINT' ? REPORT_MS : 0,
+        ).unref();
     });
   }
 }

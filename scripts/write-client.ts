@@ -8,5 +8,6 @@ import { POSTMAN_FILE, postmanCollection } from './docs/postman.js';
  * Postman collection.
  */
 mkdirSync(CLIENT_FOLDER, { recursive: true });
-for (const [name, text] of Object.entries(await clientFiles())) writeFileSync(join(CLIENT_FOLDER, name), text);
+for (const [name, text] of Object.entries(await clientFiles()))
+  writeFileSync(join(CLIENT_FOLDER, name), text);
 writeFileSync(POSTMAN_FILE, await postmanCollection());

@@ -1,4 +1,5 @@
-import { type Bridge, type Core, ledgerFitness } from './app.js';
+import type { Bridge, Core } from './app.js';
+import { ledgerFitness } from './build-ledger.js';
 import type { SupportConfig } from './config.js';
 import { providerOf } from './config/sign-in.js';
 import { createAdmin, Readiness } from './http/admin.js';
@@ -59,7 +60,12 @@ export async function openSupport(
   };
 }
 
-function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, logger: Logger): DeskDeps {
+function buildDeskDeps(
+  config: SupportConfig,
+  core: Core,
+  { notifier }: Bridge,
+  logger: Logger,
+): DeskDeps {
   const { database, desk, clock } = core;
   return {
     database,
@@ -76,10 +82,23 @@ function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, 
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
   const rails = openRails(core, config);
-  const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
+  const observer = railMetrics(registry, (rail, reason) =>
+    logger.warn({ rail, reason }, 'a rail gave no answer'),
+  );
   const breakers = new RailBreakers(database, clock);
-  const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer, breakers });
-  return { conversation, quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? USUAL_QUIET_MS };
+  const conversation = new RailConversation({
+    database,
+    desk,
+    clock,
+    rails,
+    failpoints,
+    observer,
+    breakers,
+  });
+  return {
+    conversation,
+    quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? USUAL_QUIET_MS,
+  };
 }
 
 function workflowUrl(config: SupportConfig): ((workflowId: string) => string) | null {

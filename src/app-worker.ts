@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
-import { type Bridge, buildCallbacks, buildWebhookParts, type Core, ledgerFitness } from './app.js';
+import { type Bridge, buildCallbacks, buildWebhookParts, type Core } from './app.js';
+import { ledgerFitness } from './build-ledger.js';
 import { temporalOptions } from './config/temporal.js';
 import { SheetReaders } from './spreadsheets/apart/sheet-readers.js';
 import { policiesSweep } from './approvals/policy-delay.js';
@@ -22,7 +23,13 @@ import { stuckMetrics } from './payouts/metrics.js';
 import { simulatedReports } from './payouts/rails/registry.js';
 import { railEventsSweep } from './payouts/sweeps.js';
 import { railQueue, TASK_QUEUES } from './temporal/contracts.js';
-import { leaseMetrics, outboxMetrics, sweeperMetrics, tellingMetrics, temporalMetrics } from './temporal/metrics.js';
+import {
+  leaseMetrics,
+  outboxMetrics,
+  sweeperMetrics,
+  tellingMetrics,
+  temporalMetrics,
+} from './temporal/metrics.js';
 import { SweepLeases } from './temporal/sweep-leases.js';
 import { leaseNames, type SharedSweep, type Sweep, Sweeper } from './temporal/sweeper.js';
 import { SignalTimes } from './temporal/signal-times.js';
@@ -83,9 +90,22 @@ export async function openWorker(
   );
   const webhooks = buildWebhookParts(config, core, sending, bridge, observer);
   const senders = new Senders(webhooks, ENDPOINTS_AT_ONCE);
-  const { services, sweeps, rails } = buildWorkerServices(config, core, bridge, webhooks, sheets, logger);
+  const { services, sweeps, rails } = buildWorkerServices(
+    config,
+    core,
+    bridge,
+    webhooks,
+    sheets,
+    logger,
+  );
   const activities = createActivities({ ...services, stopping: stopping.signal });
-  const workers = buildWorkers(config, bridge, servedQueues(config, activities, rails), logger, tracing);
+  const workers = buildWorkers(
+    config,
+    bridge,
+    servedQueues(config, activities, rails),
+    logger,
+    tracing,
+  );
   const sweeper = buildSweeper(core, sweeps, logger);
   outboxMetrics(registry, bridge.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
@@ -125,7 +145,11 @@ function buildAudit(config: WorkerConfig, { database, clock, registry, rollbacks
     audit: new StandingAudit({ database, clock, ...pace }),
     rollbacks,
     leastStepMs: auditStepMs(config),
-    onAuditStep: auditMetrics(registry, { reader: database.reader, clock, passEveryMs: pace.passEveryMs }),
+    onAuditStep: auditMetrics(registry, {
+      reader: database.reader,
+      clock,
+      passEveryMs: pace.passEveryMs,
+    }),
   };
 }
 
@@ -155,9 +179,10 @@ function buildWorkerServices(
     shares,
     onRows: rowMetrics(core.registry),
   });
-  const transferApprovals = new Approvals(transferApproval, desk, database.reader, clock, notifier);
   const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
-  const payoutApprovals = new Approvals(payoutApproval, desk, database.reader, clock, notifier, rails.names);
+  const deciding = [desk, database.reader, clock, notifier] as const;
+  const transferApprovals = new Approvals(transferApproval, ...deciding);
+  const payoutApprovals = new Approvals(payoutApproval, ...deciding, rails.names);
   const callbacks = buildCallbacks(config, ofPayouts, bridge, logger);
   const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
   const onTold = tellingMetrics(core.registry);
@@ -200,21 +225,43 @@ function buildWorkerServices(
 }
 
 /** A worker that serves payouts serves every rail's queue, each with its own slots. */
-function servedQueues(config: WorkerConfig, activities: Activities, rails: Iterable<string>): readonly ServedQueue[] {
+function servedQueues(
+  config: WorkerConfig,
+  activities: Activities,
+  rails: Iterable<string>,
+): readonly ServedQueue[] {
   return config.WORKER_QUEUES.flatMap((name): ServedQueue[] => {
     const maxActivities = name === 'webhooks' ? ENDPOINTS_AT_ONCE : ACTIVITIES_AT_ONCE;
-    const own = { queue: TASK_QUEUES[name], activities: activities[name], maxActivities, hasWorkflows: true };
+    const own = {
+      queue: TASK_QUEUES[name],
+      activities: activities[name],
+      maxActivities,
+      hasWorkflows: true,
+    };
     if (name !== 'payouts') return [own];
-    const calls = { activities: activities.rails, maxActivities: config.PAYOUT_RAIL_CALLS, hasWorkflows: false };
+    const calls = {
+      activities: activities.rails,
+      maxActivities: config.PAYOUT_RAIL_CALLS,
+      hasWorkflows: false,
+    };
     return [own, ...Array.from(rails, (rail) => ({ ...calls, queue: railQueue(rail) }))];
   });
 }
 
-function buildSweeper({ database, guard, registry }: Core, sweeps: WorkerServices['sweeps'], logger: Logger): Sweeper {
+function buildSweeper(
+  { database, guard, registry }: Core,
+  sweeps: WorkerServices['sweeps'],
+  logger: Logger,
+): Sweeper {
   const onTrouble = (sweep: string, fault: unknown): void =>
     logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed');
   const label = `${hostname()}:${process.pid}`;
-  const leases = new SweepLeases(database, sweeps.flatMap(leaseNames), label, leaseMetrics(registry, onTrouble));
+  const leases = new SweepLeases(
+    database,
+    sweeps.flatMap(leaseNames),
+    label,
+    leaseMetrics(registry, onTrouble),
+  );
   // By a wrong clock, they would remove what must be kept.
   return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases, () => guard.settle());
 }

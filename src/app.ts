@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { buildLedger, type Ledger } from './build-ledger.js';
+import { buildLedger, type Ledger, ledgerFitness } from './build-ledger.js';
 import { buildRates, type BuiltRates } from './build-rates.js';
 import type { Config, ServiceConfig } from './config.js';
 import { temporalOptions } from './config/temporal.js';
@@ -19,7 +19,7 @@ import { bonusRoutes } from './bonuses/routes.js';
 import { Bonuses } from './bonuses/service.js';
 import { eventRoutes } from './events/routes.js';
 import { poolMetrics, statementMetrics } from './db/metrics.js';
-import { createAdmin, createRegistry, type Fitness, Readiness } from './http/admin.js';
+import { createAdmin, createRegistry, Readiness } from './http/admin.js';
 import { Api } from './http/api.js';
 import { Cursors } from './http/cursor.js';
 import { buildInfo } from './http/build-info.js';
@@ -31,7 +31,6 @@ import type { DocsSite } from './http/docs/site.js';
 import { createService } from './http/service.js';
 import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
 import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
-import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
 import { payoutApproval } from './payouts/approval-outcomes.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { callbackMetrics, contradictionMetrics, endMetrics } from './payouts/metrics.js';
@@ -78,10 +77,16 @@ export function buildCore(
   const clocks = clockMetrics(registry, {
     strayed: (differenceMs, isRefused) =>
       isRefused
-        ? logger.error({ differenceMs }, "the clock is not the database's: nothing is posted until it is set right")
+        ? logger.error(
+            { differenceMs },
+            "the clock is not the database's: nothing is posted until it is set right",
+          )
         : logger.warn({ differenceMs }, "the clock differs from the database's"),
     ahead: (accountId, aheadMs) =>
-      logger.error({ accountId, aheadMs }, 'an account is dated ahead of every clock: nothing is posted to it'),
+      logger.error(
+        { accountId, aheadMs },
+        'an account is dated ahead of every clock: nothing is posted to it',
+      ),
   });
   const ledger = buildLedger(config, {
     clock,
@@ -92,12 +97,17 @@ export function buildCore(
     statementObserver: statementMetrics(registry),
     primaryObserver: {
       found: (server) => logger.info({ server }, 'this server of MySQL takes writes'),
-      lost: (server, reason) => logger.warn({ server, fault: describeFault(reason) }, 'the primary is looked for'),
-      refused: (servers) => logger.error({ servers }, 'several servers of MySQL take writes: none is used'),
+      lost: (server, reason) =>
+        logger.warn({ server, fault: describeFault(reason) }, 'the primary is looked for'),
+      refused: (servers) =>
+        logger.error({ servers }, 'several servers of MySQL take writes: none is used'),
     },
     onRolledBack: () =>
-      logger.error('rows that existed are missing: the ledger is closed until a restore is finished (restore status)'),
-    onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
+      logger.error(
+        'rows that existed are missing: the ledger is closed until a restore is finished (restore status)',
+      ),
+    onFault: (kind, fault) =>
+      logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
   poolMetrics(registry, ledger.database);
   const recipientBudget = new RecipientBudget(ledger.database, clock, {
@@ -127,7 +137,15 @@ export function buildBridge(
   const outbox = new Outbox(database, clock);
   const observer = relayMetrics(registry, (message) => logger.warn(message));
   const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
-  const relay = new Relay({ database, outbox, client, sources: WAITING_SOURCES, failpoints, observer, lookAgainMs });
+  const relay = new Relay({
+    database,
+    outbox,
+    client,
+    sources: WAITING_SOURCES,
+    failpoints,
+    observer,
+    lookAgainMs,
+  });
   const notifier = new OutboxNotifier(relay, (fault) =>
     logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'),
   );
@@ -141,8 +159,20 @@ export function buildWebhookParts(
   { notifier }: Pick<Bridge, 'notifier'>,
   observer: WebhookObserver = UNOBSERVED,
 ): WebhookDeps {
-  const runs = new RunsDatabase({ database, clock, notifier }, Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4));
-  return { database, runs, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, notifier, observer };
+  const runs = new RunsDatabase(
+    { database, clock, notifier },
+    Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4),
+  );
+  return {
+    database,
+    runs,
+    clock,
+    encryptionKeys: config.ENCRYPTION_KEYS,
+    sending,
+    failpoints,
+    notifier,
+    observer,
+  };
 }
 
 /** Signing, address guard and sending, as configured. */
@@ -151,7 +181,11 @@ export function buildConfiguredSending(
   timeoutMs: number = ATTEMPT_TIMEOUT_MS,
 ): ReturnType<typeof buildSending> {
   const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_PROXY_URL: proxy } = config;
-  return buildSending({ allowedHosts, timeoutMs, proxyUrl: proxy === undefined ? null : new URL(proxy) });
+  return buildSending({
+    allowedHosts,
+    timeoutMs,
+    proxyUrl: proxy === undefined ? null : new URL(proxy),
+  });
 }
 
 /** Callbacks from rails: over HTTP to the API, and from the simulated rail inside the worker. */
@@ -161,7 +195,9 @@ export function buildCallbacks(
   { notifier }: Bridge,
   logger: Logger,
 ): RailCallbacks {
-  const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [httpRail(name), ring]));
+  const keys = new Map(
+    Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [httpRail(name), ring]),
+  );
   const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
     logger.warn({ rail, effect, count }, 'callbacks are not believed'),
   );
@@ -238,33 +274,33 @@ export async function openApiServers(
   };
 }
 
-/** MySQL being away affects every process alike; a clock that differs from MySQL's makes this process alone unfit. */
-export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
-  if (!database.isPrimaryKnown()) return 'degraded';
-  try {
-    await guard.compare();
-    // A process that starts on a restored database does not become ready until the restore is finished.
-    const closed = await database.lookup.query(OPEN_RESTORE_SQL);
-    if (closed.length > 0) return 'degraded';
-  } catch {
-    return 'degraded';
-  }
-  return guard.isWell() ? 'ready' : 'unfit';
-}
-
-export function buildApi(config: Config, core: Core, { notifier }: Bridge, webhooks: Webhooks): Api {
+export function buildApi(
+  config: Config,
+  core: Core,
+  { notifier }: Bridge,
+  webhooks: Webhooks,
+): Api {
   const { clock, database, desk, guard, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, notifier), database.reader, cursors);
-  transferApprovalRoutes(api, new Approvals(transferApproval, desk, database.reader, clock, notifier));
+  transferApprovalRoutes(
+    api,
+    new Approvals(transferApproval, desk, database.reader, clock, notifier),
+  );
   const deps = { desk, reader: database.reader, notifier };
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
   payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), database.reader, cursors);
   payoutApprovalRoutes(api, new Approvals(payoutApproval, desk, database.reader, clock, notifier));
   approvalPolicyRoutes(api, core);
   bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget), database.reader, cursors);
-  const batches = new Batches({ database, desk, clock, notifier, timeoutMs: config.COMMAND_TIMEOUT_MS });
+  const batches = new Batches({
+    database,
+    desk,
+    clock,
+    notifier,
+    timeoutMs: config.COMMAND_TIMEOUT_MS,
+  });
   batchRoutes(api, batches, cursors, config.BASE_URL);
   batchFileRoutes(api, batches, config.BASE_URL);
   accountRoutes(api, core, cursors);

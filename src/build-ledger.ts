@@ -8,6 +8,8 @@ import { type ClockBounds, ClockGuard, type ClockObserver } from './ledger/clock
 import { PostingDesk } from './ledger/desk/desk.js';
 import type { DeskObserver } from './ledger/desk/observer.js';
 import { Desks } from './ledger/desk/desks.js';
+import type { Fitness } from './http/admin.js';
+import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
 import { RollbackGuard } from './restores/rollback-guard.js';
 import type { Uuid } from './core/ids.js';
 
@@ -54,7 +56,14 @@ export interface Ledger {
 
 /** Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
-  const { clock, clockBounds: bounds, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
+  const {
+    clock,
+    clockBounds: bounds,
+    observerOf,
+    onFault,
+    onAccountAhead,
+    onRolledBack,
+  } = watchers;
   const failpoints = new Failpoints();
   const database = new Database({
     url: settings.MYSQL_URL,
@@ -73,9 +82,38 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     maxQueue: MAX_QUEUE,
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
-  const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
+  const guard = new ClockGuard({
+    lookup: database.lookup,
+    clock,
+    bounds,
+    observer: watchers.clockObserver,
+  });
   const rollbacks = new RollbackGuard({ database, clock: guard.now, onRolledBack });
   const deps = { database, clock, guard, rollbacks, failpoints, onFault, onAccountAhead };
-  const desks = new Desks((name, isInTurn) => new PostingDesk(deps, { ...options, isInTurn }, observerOf(name)));
-  return { clock: guard.now, guard, rollbacks, database, desk: desks.add('main'), desks, failpoints };
+  const desks = new Desks(
+    (name, isInTurn) => new PostingDesk(deps, { ...options, isInTurn }, observerOf(name)),
+  );
+  return {
+    clock: guard.now,
+    guard,
+    rollbacks,
+    database,
+    desk: desks.add('main'),
+    desks,
+    failpoints,
+  };
+}
+
+/** MySQL being away affects every process alike; a clock that differs from MySQL's makes this process alone unfit. */
+export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
+  if (!database.isPrimaryKnown()) return 'degraded';
+  try {
+    await guard.compare();
+    // A process that starts on a restored database does not become ready until the restore is finished.
+    const closed = await database.lookup.query(OPEN_RESTORE_SQL);
+    if (closed.length > 0) return 'degraded';
+  } catch {
+    return 'degraded';
+  }
+  return guard.isWell() ? 'ready' : 'unfit';
 }

@@ -15,9 +15,14 @@ export interface BuiltRates {
  * or not. Redis's client is loaded only where it is used: it adds a fifth to what a process reads and compiles when it
  * starts.
  */
-export async function buildRates(config: RateConfig, registry: Registry, logger: Logger): Promise<BuiltRates> {
+export async function buildRates(
+  config: RateConfig,
+  registry: Registry,
+  logger: Logger,
+): Promise<BuiltRates> {
   const { API_PROCESSES: processes, REDIS_URL: url, RATE_LIMITS: rates } = config;
-  if (url === undefined) return { limits: new RateLimiter(rates, processes), close: () => undefined };
+  if (url === undefined)
+    return { limits: new RateLimiter(rates, processes), close: () => undefined };
   const { RedisBuckets } = await import('./http/redis-buckets.js');
   const store = new RedisBuckets(url);
   const observer = sharedRateMetrics(registry, (isThere) =>
@@ -25,5 +30,8 @@ export async function buildRates(config: RateConfig, registry: Registry, logger:
       ? logger.info('Redis answers: the processes share the rate limits')
       : logger.warn('Redis gives no answers: this process grants its share of the rate limits'),
   );
-  return { limits: new SharedRateLimiter(rates, processes, store, observer), close: () => store.close() };
+  return {
+    limits: new SharedRateLimiter(rates, processes, store, observer),
+    close: () => store.close(),
+  };
 }

@@ -7,7 +7,8 @@ import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './temporal/bundle-file.js';
 
 const silent = (): void => undefined;
 const say = (message: string): void => void process.stderr.write(`${message}\n`);
-const fileOf = (name: string): string => fileURLToPath(new URL(`../workflows/${name}.js`, import.meta.url));
+const fileOf = (name: string): string =>
+  fileURLToPath(new URL(`../workflows/${name}.js`, import.meta.url));
 
 for (const [file, interceptors] of [
   [BUNDLE_FILE, []],

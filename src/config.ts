@@ -4,7 +4,11 @@ import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './config/rails.js';
 import { type Environment, read, refuseFor } from './config/reading.js';
 import { NEW_RECIPIENTS, RATE_VARIABLES } from './config/rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
-import { TEMPORAL_VARIABLES, TEMPORAL_WORKER_VERSION, type TemporalConfig } from './config/temporal.js';
+import {
+  TEMPORAL_VARIABLES,
+  TEMPORAL_WORKER_VERSION,
+  type TemporalConfig,
+} from './config/temporal.js';
 import {
   addressRanges,
   allowedHosts,
@@ -37,7 +41,9 @@ const SERVICE_VARIABLES = {
       'connections for transactions, per process; each desk uses one per group in flight and one for what it sets aside',
     ),
   ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
-  ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never expose it publicly'),
+  ADMIN_PORT: port
+    .default(9090)
+    .describe('port of liveness, readiness and metrics; never expose it publicly'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
@@ -81,16 +87,29 @@ const SERVICE_VARIABLES = {
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...TRACING_VARIABLES,
-  HOST: z.string().default('127.0.0.1').describe('address that the API or the support desk listens on'),
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('address that the API or the support desk listens on'),
   PORT: port
     .default(8080)
-    .describe('port of the API, or of the support desk, whose default is 8070 and which tenants must never reach'),
-  FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, comma-separated id:base64'),
-  CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, comma-separated id:base64'),
-  TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
+    .describe(
+      'port of the API, or of the support desk, whose default is 8070 and which tenants must never reach',
+    ),
+  FINGERPRINT_KEYS: signingKeys.describe(
+    'secret: keys of the idempotency fingerprints, comma-separated id:base64',
+  ),
+  CURSOR_KEYS: signingKeys.describe(
+    'secret: keys that sign and encrypt page cursors, comma-separated id:base64',
+  ),
+  TRUSTED_PROXIES: addressRanges
+    .default([])
+    .describe('address ranges whose X-Forwarded-For is believed'),
   STOP_DELAY_MS: count(0, 600_000)
     .default(0)
-    .describe('how long a stopping process keeps serving, not ready on /readyz, so that the load balancer notices'),
+    .describe(
+      'how long a stopping process keeps serving, not ready on /readyz, so that the load balancer notices',
+    ),
   ...RATE_VARIABLES,
 } as const;
 
@@ -109,7 +128,9 @@ export const WORKER_VARIABLES = {
     .describe('how long the rows, problems and errors file of batches that paid nobody are kept'),
   BATCH_ROWS_KEPT_DAYS: count(30, 36_500)
     .default(730)
-    .describe('how long the rows and result file of batches that paid somebody are kept; bonuses stay'),
+    .describe(
+      'how long the rows and result file of batches that paid somebody are kept; bonuses stay',
+    ),
   STATEMENTS_KEPT_DAYS: count(1, 36_500)
     .default(30)
     .describe('how long the files of statements are kept; their figures stay'),
@@ -166,10 +187,14 @@ export const OPS_VARIABLES = {
     .string()
     .min(1)
     .optional()
-    .describe('where the sessions of `ops login` are kept; by default ~/.config/money-movement/sessions.json'),
+    .describe(
+      'where the sessions of `ops login` are kept; by default ~/.config/money-movement/sessions.json',
+    ),
   MYSQL_ADMIN_URL: mysqlUrl
     .optional()
-    .describe('secret: only for the first `ops staff add`, while no member of the staff may manage'),
+    .describe(
+      'secret: only for the first `ops staff add`, while no member of the staff may manage',
+    ),
 } as const;
 
 /** Variables of a gateway's conformance check, which has no database. */
@@ -213,7 +238,9 @@ export function readGatewayKeys(): Config['PAYOUT_RAIL_KEYS'] {
   return read(z.object(GATEWAY_VARIABLES), process.env).PAYOUT_RAIL_KEYS;
 }
 
-export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {
+export function readMigrationConfig(
+  environment: Environment = process.env,
+): z.infer<typeof migrationSchema> {
   const config = read(migrationSchema, environment);
   refuseFor(mysqlFaults(config));
   return config;

@@ -16,11 +16,15 @@ try {
     void process.stderr.write(`waiting for a table that others use: ${statement.slice(0, 120)}\n`);
   const onClosed = (): void => void process.stderr.write(CLOSED);
   const done = await migrate({ adminUrl, url, tls: mysqlTls(config), onWait, onClosed });
-  process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
+  process.stdout.write(
+    done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`,
+  );
 } catch (error) {
   const isPlain = [ConfigError, ExcessiveRights, ForeignSchema, MigrationUnderWay].some(
     (kind) => error instanceof kind,
   );
-  process.stderr.write(`${isPlain && error instanceof Error ? error.message : `migration failed: ${String(error)}`}\n`);
+  process.stderr.write(
+    `${isPlain && error instanceof Error ? error.message : `migration failed: ${String(error)}`}\n`,
+  );
   process.exitCode = 1;
 }

@@ -22,7 +22,9 @@ export function readOrExit<Config>(read: () => Config): Config {
 /** Ends the program: a port in use, an address that is not ours, a database user with too many rights. */
 export function refusalToStart(what: string): (failure: unknown) => never {
   return (failure) => {
-    process.stderr.write(`${what} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
+    process.stderr.write(
+      `${what} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`,
+    );
     process.exit(1);
   };
 }
@@ -51,7 +53,9 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
   process.on('SIGTERM', () => void end('SIGTERM'));
   process.on('SIGINT', () => void end('SIGINT'));
   // Nothing should get here. The process continues, since it is handling other people's work.
-  process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
+  process.on('unhandledRejection', (fault) =>
+    logger.error({ fault: describeFault(fault) }, 'unhandled rejection'),
+  );
 }
 
 /** Reports on /readyz that the process is stopping, and serves on until the load balancer had time to notice. */

@@ -1,9 +1,21 @@
-import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts, openApiServers } from './app.js';
+import {
+  buildBridge,
+  buildConfiguredSending,
+  buildCore,
+  buildWebhookParts,
+  openApiServers,
+} from './app.js';
 import { readConfig } from './config.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
 import { traceOfLine } from './http/tracing.js';
-import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart } from './program-life.js';
+import {
+  endOnSignals,
+  endOnUncaught,
+  leaveBalancer,
+  readOrExit,
+  refusalToStart,
+} from './program-life.js';
 import { openTracing } from './tracing.js';
 import { TestDeliveries } from './webhooks/testing.js';
 
@@ -12,7 +24,12 @@ import { TestDeliveries } from './webhooks/testing.js';
 const config = readOrExit(readConfig);
 const refuseToStart = refusalToStart('the service');
 const tracing = await openTracing(config, 'api');
-const logging = createLogging(config.LOG_LEVEL, 'api', undefined, tracing === null ? undefined : traceOfLine);
+const logging = createLogging(
+  config.LOG_LEVEL,
+  'api',
+  undefined,
+  tracing === null ? undefined : traceOfLine,
+);
 const { logger } = logging;
 endOnUncaught(logging);
 const core = buildCore(config, logger);
@@ -23,7 +40,9 @@ const webhooks = buildWebhookParts(config, core, sending, bridge);
 const tests = new TestDeliveries(webhooks, (fault) =>
   logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
 );
-const servers = await openApiServers(config, core, bridge, { deps: webhooks, tests }, logger).catch(refuseToStart);
+const servers = await openApiServers(config, core, bridge, { deps: webhooks, tests }, logger).catch(
+  refuseToStart,
+);
 // Nobody's money waits behind the first who reads the pages.
 servers.docs.assemble();
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
@@ -37,5 +56,10 @@ endOnSignals(logging, async () => {
   core.rollbacks.stop();
   servers.rates.close();
   await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
-  await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0), tracing?.stop()]);
+  await Promise.all([
+    core.database.close(),
+    bridge.client.close(),
+    servers.admin.stop(0),
+    tracing?.stop(),
+  ]);
 });

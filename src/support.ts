@@ -3,7 +3,13 @@ import { openSupport } from './app-support.js';
 import { readSupportConfig } from './config.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging } from './http/logging.js';
-import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart } from './program-life.js';
+import {
+  endOnSignals,
+  endOnUncaught,
+  leaveBalancer,
+  readOrExit,
+  refusalToStart,
+} from './program-life.js';
 
 /** The support desk's process, until a signal: then it leaves the load balancer and finishes what was accepted. */
 

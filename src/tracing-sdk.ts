@@ -73,7 +73,9 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   return {
     temporal: {
       client: [clientInTraces()],
-      activity: (context) => ({ inbound: activityInTraces(new OpenTelemetryActivityInboundInterceptor(context)) }),
+      activity: (context) => ({
+        inbound: activityInTraces(new OpenTelemetryActivityInboundInterceptor(context)),
+      }),
       sinks: { exporter: makeWorkflowExporter(processor, resource) },
     },
     stop: () => inTime(LAST_EXPORT_MS, () => provider.shutdown().catch(() => undefined), undefined),
@@ -88,11 +90,16 @@ function clientInTraces(): WorkflowClientInterceptor {
   const traced = new OpenTelemetryWorkflowClientInterceptor();
   const isInside = (): boolean => currentTraceparent() !== null;
   return {
-    signalWithStart: (input, next) => (isInside() ? traced.signalWithStart(input, next) : next(input)),
+    signalWithStart: (input, next) =>
+      isInside() ? traced.signalWithStart(input, next) : next(input),
     signal: (input, next) => (isInside() ? traced.signal(input, next) : next(input)),
   };
 }
 
-function activityInTraces(traced: OpenTelemetryActivityInboundInterceptor): ActivityInboundCallsInterceptor {
-  return { execute: (input, next) => (HEADER in input.headers ? traced.execute(input, next) : next(input)) };
+function activityInTraces(
+  traced: OpenTelemetryActivityInboundInterceptor,
+): ActivityInboundCallsInterceptor {
+  return {
+    execute: (input, next) => (HEADER in input.headers ? traced.execute(input, next) : next(input)),
+  };
 }

@@ -20,7 +20,10 @@ setFlagsFromString('--max-semi-space-size=4');
 const config = readOrExit(readWorkerConfig);
 const refuseToStart = refusalToStart('the worker');
 const tracing = await openTracing(config, 'worker');
-const logging = createLogging(config.LOG_LEVEL, 'worker', undefined, () => ({ ...activityOfLine(), ...traceOfLine() }));
+const logging = createLogging(config.LOG_LEVEL, 'worker', undefined, () => ({
+  ...activityOfLine(),
+  ...traceOfLine(),
+}));
 const { logger } = logging;
 endOnUncaught(logging);
 const metricsPort = await freeLoopbackPort();
@@ -41,5 +44,10 @@ endOnSignals(logging, async () => {
   await deps.stop();
   await sending.close();
   await core.desks.idle();
-  await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0), tracing?.stop()]);
+  await Promise.all([
+    core.database.close(),
+    bridge.client.close(),
+    deps.admin.stop(0),
+    tracing?.stop(),
+  ]);
 });

@@ -1,4 +1,10 @@
-import { condition, defineQuery, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  defineQuery,
+  defineSignal,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ApprovalActivities } from '../activities/approvals.js';
 import {
   type ActResult,
@@ -53,7 +59,9 @@ export class Front {
     setHandler(changedSignal, () => void (this.inbox.isChanged = true), {
       description: 'It changed elsewhere: look again.',
     });
-    setHandler(stateQuery, () => this.state, { description: 'Where it stands, and what it waits for.' });
+    setHandler(stateQuery, () => this.state, {
+      description: 'Where it stands, and what it waits for.',
+    });
   }
 
   /** Signals not handled yet would be lost with the run. */
@@ -104,18 +112,26 @@ export async function waitForApproval(
   again: () => Promise<never>,
 ): Promise<WaitingState> {
   for (;;) {
-    const state = (await front.readMail(activities, resourceId)) ?? front.found(await activities.expire(resourceId));
+    const state =
+      (await front.readMail(activities, resourceId)) ??
+      front.found(await activities.expire(resourceId));
     const isPending = state.status === PENDING;
     if (isPending && !front.hasActs && workflowInfo().continueAsNewSuggested) await again();
     if (front.hasMail) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
     // Bounded, because after Temporal is restored to an earlier moment nobody repeats what happened later.
-    await condition(() => front.hasMail, Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)));
+    await condition(
+      () => front.hasMail,
+      Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),
+    );
   }
 }
 
-function waitingForOf(what: string, { status, required, received, expiresAt }: ApprovalState): string {
+function waitingForOf(
+  what: string,
+  { status, required, received, expiresAt }: ApprovalState,
+): string {
   if (status !== PENDING) return `The ${what} is ${status}. Nothing is waited for.`;
   const missing = required - received;
   return `Waiting for ${missing} of ${required} approval(s); expires ${clockTime(new Date(expiresAt))}.`;

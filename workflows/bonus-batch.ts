@@ -62,7 +62,9 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isChanged = true), {
     description: 'It changed elsewhere: look again.',
   });
-  setHandler(defineQuery<BatchState | null>(QUERIES.state), () => view.state, { description: 'Where it stands.' });
+  setHandler(defineQuery<BatchState | null>(QUERIES.state), () => view.state, {
+    description: 'Where it stands.',
+  });
   const mail = new StaffMail();
   for (const action of BATCH_SIGNALS)
     setHandler(
@@ -90,7 +92,8 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
       state = payment.state;
       view.found(state);
       if (payment.end === 'unavailable') await condition(isChanged, pauseMs);
-      pauseMs = payment.end === 'unavailable' ? Math.min(pauseMs * 2, MAX_PAUSE_MS) : FIRST_PAUSE_MS;
+      pauseMs =
+        payment.end === 'unavailable' ? Math.min(pauseMs * 2, MAX_PAUSE_MS) : FIRST_PAUSE_MS;
     } else {
       await condition(allHandlersFinished);
       if (state.status !== 'ready' && state.status !== 'executing') return state;
@@ -105,7 +108,16 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   }
 }
 
-function detailsOf({ status, rows, rejected, paid, failed, isPaused, pauseReason, rejection }: BatchState): string {
+function detailsOf({
+  status,
+  rows,
+  rejected,
+  paid,
+  failed,
+  isPaused,
+  pauseReason,
+  rejection,
+}: BatchState): string {
   const progress = `${paid} of ${rows} rows paid, ${failed} failed`;
   switch (status) {
     case 'validating':
@@ -117,8 +129,10 @@ function detailsOf({ status, rows, rejected, paid, failed, isPaused, pauseReason
         ? `Paused (${pauseReason ?? 'no reason is known'}): ${progress}. Waiting to be resumed or canceled.`
         : `Paying: ${progress}.`;
     case 'rejected':
-      if (rejection === 'withdrawn') return 'Withdrawn before it was executed. Nothing is waited for.';
-      if (rejection === 'lapsed') return 'Lapsed: nobody executed it in time. Nothing is waited for.';
+      if (rejection === 'withdrawn')
+        return 'Withdrawn before it was executed. Nothing is waited for.';
+      if (rejection === 'lapsed')
+        return 'Lapsed: nobody executed it in time. Nothing is waited for.';
       return `Rejected: ${rejected} of ${rows} rows have problems. Nothing is waited for.`;
     default:
       return `The batch is ${status}: ${progress}. Nothing is waited for.`;

@@ -1,6 +1,16 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { setCurrentDetails, upsertSearchAttributes, uuid4, workflowInfo } from '@temporalio/workflow';
-import { type HandedOn, SEARCH_ATTRIBUTES, type SignedAct, signedText } from '../src/temporal/contracts.js';
+import {
+  setCurrentDetails,
+  upsertSearchAttributes,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  type HandedOn,
+  SEARCH_ATTRIBUTES,
+  type SignedAct,
+  signedText,
+} from '../src/temporal/contracts.js';
 
 /** Shared by several workflows. */
 
@@ -67,7 +77,10 @@ export class Notice {
     return this.refusal;
   }
 
-  refused({ action, actor }: { readonly action: string; readonly actor: string | null }, why: string): void {
+  refused(
+    { action, actor }: { readonly action: string; readonly actor: string | null },
+    why: string,
+  ): void {
     this.refusal = `Refused at ${clockTime(new Date())}: ${action} by ${actor ?? 'nobody'}: ${why}.`;
   }
 

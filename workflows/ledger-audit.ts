@@ -17,6 +17,8 @@ const { auditSome } = proxyActivities<AuditActivities>({
 export async function ledgerAudit(): Promise<StandingStep & AuditResult> {
   const last = workflowInfo().lastResult as AuditResult | undefined;
   const step = await auditSome(last?.checkpoint ?? null);
-  setCurrentDetails(`${step.ended}: ${step.rows} rows looked at, ${step.findings} contradiction(s).`);
+  setCurrentDetails(
+    `${step.ended}: ${step.rows} rows looked at, ${step.findings} contradiction(s).`,
+  );
   return step;
 }

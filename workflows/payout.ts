@@ -7,7 +7,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PayoutActivities } from '../activities/payouts.js';
-import { type ApprovalState, type PayoutWorkflowInput, railQueue } from '../src/temporal/contracts.js';
+import {
+  type ApprovalState,
+  type PayoutWorkflowInput,
+  railQueue,
+} from '../src/temporal/contracts.js';
 import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime } from './common.js';
 
@@ -41,10 +45,12 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
     nextAt = Date.now() + pauseMs;
     const told = await front.readMail(activities, resourceId);
     if (told !== null) state = told;
-    else if (state.status === 'approved' && state.isHeld !== true) state = front.found(await turnOf(resourceId, state));
+    else if (state.status === 'approved' && state.isHeld !== true)
+      state = front.found(await turnOf(resourceId, state));
     else if (state.status !== 'approved' && state.status !== 'in_progress') return state;
     else {
-      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof payout>(front.handOn({ ...input, asked }));
+      if (workflowInfo().continueAsNewSuggested)
+        await continueAsNew<typeof payout>(front.handOn({ ...input, asked }));
       front.found(state);
       if (await condition(() => front.hasMail, pauseMs)) continue;
       const after = await turnOf(resourceId, state);
@@ -56,8 +62,14 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
 
 /** Calls the rail through the rail's own queue. */
 async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
-  const queue = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
-  const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...RAIL_ATTEMPT, ...queue });
+  const queue =
+    rail === undefined
+      ? {}
+      : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
+  const { submitPayout, askRail } = proxyActivities<PayoutActivities>({
+    ...RAIL_ATTEMPT,
+    ...queue,
+  });
   try {
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
@@ -87,7 +99,11 @@ function pauseOf(
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));
 }
 
-function waitsFor({ status, isHeld, isFrozen }: ApprovalState, asked: number, nextAt: number): string | null {
+function waitsFor(
+  { status, isHeld, isFrozen }: ApprovalState,
+  asked: number,
+  nextAt: number,
+): string | null {
   if (isFrozen === true)
     return status === 'approved'
       ? 'Its account may not send: it is handed over when it may; until then it can be canceled.'
@@ -97,7 +113,8 @@ function waitsFor({ status, isHeld, isFrozen }: ApprovalState, asked: number, ne
       ? 'Its rail gives no answers: it is handed over when the rail does; until then it can be canceled.'
       : 'It is approved, and about to be handed to its rail; it can still be canceled.';
   if (status !== 'in_progress') return null;
-  if (isHeld === true) return 'Its rail gives no answers: it is asked what became of it when it does.';
+  if (isHeld === true)
+    return 'Its rail gives no answers: it is asked what became of it when it does.';
   const next = nextAt === 0 ? 'soon' : `at ${clockTime(new Date(nextAt))}`;
   return `Waiting for the rail to say what became of it; asked ${asked} time(s), next ${next}.`;
 }

@@ -39,11 +39,17 @@ class InTraces extends OpenTelemetryInboundInterceptor {
 
 /** Neither do its own calls. */
 class OutOfTraces extends OpenTelemetryOutboundInterceptor {
-  override scheduleActivity(input: ActivityInput, next: Next<Outbound, 'scheduleActivity'>): Promise<unknown> {
+  override scheduleActivity(
+    input: ActivityInput,
+    next: Next<Outbound, 'scheduleActivity'>,
+  ): Promise<unknown> {
     return trace.getActiveSpan() === undefined ? next(input) : super.scheduleActivity(input, next);
   }
 
-  override continueAsNew(input: ContinueAsNewInput, next: Next<Outbound, 'continueAsNew'>): Promise<never> {
+  override continueAsNew(
+    input: ContinueAsNewInput,
+    next: Next<Outbound, 'continueAsNew'>,
+  ): Promise<never> {
     return trace.getActiveSpan() === undefined ? next(input) : super.continueAsNew(input, next);
   }
 }

@@ -4,11 +4,14 @@ import type { ApprovalState, ApprovalWorkflowInput } from '../src/temporal/contr
 import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT } from './common.js';
 
-const { readTransfer, actOnTransfer, expireTransfer } = proxyActivities<TransferActivities>(ATTEMPT);
+const { readTransfer, actOnTransfer, expireTransfer } =
+  proxyActivities<TransferActivities>(ATTEMPT);
 
 /** A transfer that waits for approval, until it is settled. Its id: `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {
   const activities = { read: readTransfer, act: actOnTransfer, expire: expireTransfer };
   const front = new Front('transfer', input);
-  return waitForApproval(front, input, activities, () => continueAsNew<typeof transfer>(front.handOn(input)));
+  return waitForApproval(front, input, activities, () =>
+    continueAsNew<typeof transfer>(front.handOn(input)),
+  );
 }

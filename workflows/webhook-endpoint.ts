@@ -48,7 +48,9 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isWoken = true), {
     description: 'It stands otherwise than before.',
   });
-  setHandler(defineQuery<DrainState | null>(QUERIES.state), () => view.state, { description: 'What it waits for.' });
+  setHandler(defineQuery<DrainState | null>(QUERIES.state), () => view.state, {
+    description: 'What it waits for.',
+  });
   const mail = new StaffMail();
   for (const action of ENDPOINT_SIGNALS)
     setHandler(

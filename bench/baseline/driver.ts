@@ -16,7 +16,11 @@ export async function openBare(url: string, mode: 'reads' | 'transactions'): Pro
   return connection;
 }
 
-export async function openMany(url: string, mode: 'reads' | 'transactions', count: number): Promise<Connection[]> {
+export async function openMany(
+  url: string,
+  mode: 'reads' | 'transactions',
+  count: number,
+): Promise<Connection[]> {
   return Promise.all(Array.from({ length: count }, () => openBare(url, mode)));
 }
 

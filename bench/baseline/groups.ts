@@ -30,7 +30,11 @@ const RECORDING_MS = 600_000;
 const UNWATCHED: ClockObserver = { compared: () => undefined, strayed: () => undefined };
 
 /** Makes the next command of a group. */
-export type NextTransfer = () => { readonly source: Uuid; readonly destination: Uuid; readonly key?: string };
+export type NextTransfer = () => {
+  readonly source: Uuid;
+  readonly destination: Uuid;
+  readonly key?: string;
+};
 
 /**
  * Has the desk post groups of these sizes, records every statement, and rolls everything back, so that the bare driver
@@ -57,10 +61,12 @@ export async function recordGroups(
     for (const size of sizes) {
       const wanted = Array.from({ length: size }, next);
       const group = wanted.map((one) => pending(ledger, one));
-      if (wanted.every(({ key }) => key !== undefined)) await answerFromKeys(database.reader, group);
+      if (wanted.every(({ key }) => key !== undefined))
+        await answerFromKeys(database.reader, group);
       else await recordGroup(database, guard, group);
       const [reads, steps] = [database.lookUps.splice(0), database.steps.splice(0)];
-      if (reads.length + steps.length === 0) throw new RowFailed('the desk sent nothing that was recorded');
+      if (reads.length + steps.length === 0)
+        throw new RowFailed('the desk sent nothing that was recorded');
       groups.push({ commands: size, reads, steps });
     }
   } finally {
@@ -93,7 +99,8 @@ async function recordGroup(
     new Pace(),
   );
   for (const { outcome } of answers.values())
-    if (!outcome.done) throw new Error(`a transfer of the baseline was refused: ${outcome.refusal.code}`);
+    if (!outcome.done)
+      throw new Error(`a transfer of the baseline was refused: ${outcome.refusal.code}`);
 }
 
 function fail(_what: string, fault: unknown): never {

@@ -12,7 +12,11 @@ const WARM_UP_SHARE = 0.2;
 const BODY_LETTERS = 700;
 
 /** Posts bodies the size of an event to the addresses, `atOnce` at a time, and does nothing else. */
-export async function postBare(urls: readonly string[], atOnce: number, seconds: number): Promise<BarePosts> {
+export async function postBare(
+  urls: readonly string[],
+  atOnce: number,
+  seconds: number,
+): Promise<BarePosts> {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   const began = performance.now();
   const countsFrom = began + seconds * WARM_UP_SHARE * 1000;
@@ -32,7 +36,10 @@ export async function postBare(urls: readonly string[], atOnce: number, seconds:
   } finally {
     agent.destroy();
   }
-  return { perSecond: (samples.length * 1000) / (performance.now() - countsFrom), latency: latencyOf(samples) };
+  return {
+    perSecond: (samples.length * 1000) / (performance.now() - countsFrom),
+    latency: latencyOf(samples),
+  };
 }
 
 function post(agent: Agent, url: string): Promise<void> {
@@ -42,7 +49,10 @@ function post(agent: Agent, url: string): Promise<void> {
     filler: 'x'.repeat(BODY_LETTERS),
   });
   return new Promise((resolve, reject) => {
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+    };
     const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
       answer.resume();
       answer.once('end', () => resolve());

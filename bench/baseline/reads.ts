@@ -35,5 +35,8 @@ export async function replayReads(
   } finally {
     await closeAll(readers);
   }
-  return { perSecond: (samples.length * 1000) / (performance.now() - countsFrom), latency: latencyOf(samples) };
+  return {
+    perSecond: (samples.length * 1000) / (performance.now() - countsFrom),
+    latency: latencyOf(samples),
+  };
 }

@@ -47,7 +47,8 @@ export class RecordingDatabase extends Database {
       all: async (statements) => {
         if (statements.length === 0) return [];
         const answer = await send(statements.join(';'));
-        const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
+        const answers: unknown[] =
+          statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
         return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
       },
       atEnd: () => {

@@ -6,7 +6,10 @@ const STATEMENT_MS = 60_000;
  * The service's own access to a ledger's database, for as long as `work` lasts: to prepare or read things besides the
  * load.
  */
-export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   const database = new Database({
     url,
     readConnections: 1,

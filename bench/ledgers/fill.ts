@@ -1,13 +1,35 @@
 import { systemClock } from '../../src/core/instant.js';
 import { eventCounters, eventHeads, events } from '../../src/db/entities/events.js';
-import { balances, entries, idempotencyKeys, ledgerTransactions, monthTotals } from '../../src/db/entities/ledger.js';
+import {
+  balances,
+  entries,
+  idempotencyKeys,
+  ledgerTransactions,
+  monthTotals,
+} from '../../src/db/entities/ledger.js';
 import { payIns, transfers } from '../../src/db/entities/operations.js';
 import { accounts, memberRoles, members, tenants } from '../../src/db/entities/parties.js';
 import type { Table } from '../../src/db/table.js';
 import { History } from './history.js';
 import { type Loader, loadTable, openLoader } from './load-table.js';
-import { accountRows, balanceRows, counterRows, headRows, memberRows, roleRows, tenantRows } from './party-rows.js';
-import { entryRows, eventRows, keyRows, monthRows, payInRows, transactionRows, transferRows } from './posting-rows.js';
+import {
+  accountRows,
+  balanceRows,
+  counterRows,
+  headRows,
+  memberRows,
+  roleRows,
+  tenantRows,
+} from './party-rows.js';
+import {
+  entryRows,
+  eventRows,
+  keyRows,
+  monthRows,
+  payInRows,
+  transactionRows,
+  transferRows,
+} from './posting-rows.js';
 import type { LedgerShape } from './shape.js';
 import { EndState } from './state.js';
 
@@ -23,7 +45,10 @@ type Load = (loader: Loader) => Promise<void>;
 export async function fillLedger(adminUrl: string, shape: LedgerShape): Promise<void> {
   const history = new History(shape, systemClock());
   const end = new EndState(history);
-  const transferred = history.sources.reduce((count, _, operation) => count + (history.isPayIn(operation) ? 0 : 1), 0);
+  const transferred = history.sources.reduce(
+    (count, _, operation) => count + (history.isPayIn(operation) ? 0 : 1),
+    0,
+  );
   const work: Load[] = [
     load(entries, () => entryRows(history)),
     load(events, () => eventRows(history)),

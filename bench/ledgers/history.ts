@@ -5,8 +5,18 @@ import { Random } from './random.js';
 import { FUNDINGS_OF_AN_ACCOUNT, type LedgerShape } from './shape.js';
 
 /** What an id belongs to, which orders it among those of the same instant: the bits of a UUID v7 after the time. */
-type IdOf = 'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
-const PLACES: readonly IdOf[] = ['tenant', 'member', 'account', 'operation', 'transaction', 'debit', 'credit', 'event'];
+type IdOf =
+  'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
+const PLACES: readonly IdOf[] = [
+  'tenant',
+  'member',
+  'account',
+  'operation',
+  'transaction',
+  'debit',
+  'credit',
+  'event',
+];
 
 /** The tenant's system accounts come first. */
 export const PAY_IN = 0;
@@ -86,7 +96,13 @@ export class History {
     return idAt(this.beganAt, 'account', account);
   }
 
-  private set(operation: number, source: number, destination: number, units: number, isDollar: boolean): void {
+  private set(
+    operation: number,
+    source: number,
+    destination: number,
+    units: number,
+    isDollar: boolean,
+  ): void {
     this.sources[operation] = source;
     this.destinations[operation] = destination;
     this.units[operation] = units;
@@ -96,28 +112,49 @@ export class History {
   private fund(): void {
     for (let account = 0; account < this.shape.accounts; account += 1)
       for (let asset = 0; asset < FUNDINGS_OF_AN_ACCOUNT; asset += 1)
-        this.set(account * FUNDINGS_OF_AN_ACCOUNT + asset, PAY_IN, FIRST_ACCOUNT + account, FUNDING_UNITS, asset === 1);
+        this.set(
+          account * FUNDINGS_OF_AN_ACCOUNT + asset,
+          PAY_IN,
+          FIRST_ACCOUNT + account,
+          FUNDING_UNITS,
+          asset === 1,
+        );
   }
 
   private spendAtRandom(): void {
     const random = new Random(1);
     const { accounts } = this.shape;
-    for (let operation = accounts * FUNDINGS_OF_AN_ACCOUNT; operation < this.length; operation += 1) {
+    for (
+      let operation = accounts * FUNDINGS_OF_AN_ACCOUNT;
+      operation < this.length;
+      operation += 1
+    ) {
       const source = random.below(accounts);
       const destination = (source + 1 + random.below(accounts - 1)) % accounts;
       const units = 1 + random.below(MAX_UNITS);
-      this.set(operation, FIRST_ACCOUNT + source, FIRST_ACCOUNT + destination, units, random.below(10) < 3);
+      this.set(
+        operation,
+        FIRST_ACCOUNT + source,
+        FIRST_ACCOUNT + destination,
+        units,
+        random.below(10) < 3,
+      );
     }
   }
 
   private spendAroundOne(): void {
     const random = new Random(2);
     const { accounts } = this.shape;
-    for (let operation = accounts * FUNDINGS_OF_AN_ACCOUNT; operation < this.length; operation += 1) {
+    for (
+      let operation = accounts * FUNDINGS_OF_AN_ACCOUNT;
+      operation < this.length;
+      operation += 1
+    ) {
       const other = FIRST_ACCOUNT + 1 + random.below(accounts - 1);
       const units = 1 + random.below(MAX_UNITS);
       const isDollar = random.below(10) < 3;
-      if (operation % PAY_IN_EVERY === 0) this.set(operation, PAY_IN, FIRST_ACCOUNT, units, isDollar);
+      if (operation % PAY_IN_EVERY === 0)
+        this.set(operation, PAY_IN, FIRST_ACCOUNT, units, isDollar);
       else if (random.below(2) === 0) this.set(operation, FIRST_ACCOUNT, other, units, isDollar);
       else this.set(operation, other, FIRST_ACCOUNT, units, isDollar);
     }
@@ -128,5 +165,7 @@ export class History {
 function idAt(at: Instant, of: IdOf, number: number): Uuid {
   const time = at.toString(16).padStart(12, '0');
   const place = PLACES.indexOf(of).toString(16).padStart(3, '0');
-  return asUuid(`${time.slice(0, 8)}-${time.slice(8)}-7${place}-8000-${number.toString(16).padStart(12, '0')}`);
+  return asUuid(
+    `${time.slice(0, 8)}-${time.slice(8)}-7${place}-8000-${number.toString(16).padStart(12, '0')}`,
+  );
 }

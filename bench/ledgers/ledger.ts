@@ -91,7 +91,8 @@ async function isUsable(serverUrl: string, shape: LedgerShape): Promise<boolean>
     'SELECT mark, (SELECT SUM(seq) FROM accounts) AS entries FROM bench_mark',
   );
   return (
-    row?.mark === fingerprintOf(shape) && Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MAX_GROWTH
+    row?.mark === fingerprintOf(shape) &&
+    Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MAX_GROWTH
   );
 }
 
@@ -129,8 +130,16 @@ async function readParties(
     const member = await database.reader.find(members, { name: 'bench' });
     if (member === undefined) throw new Error('the ledger has no member');
     const wanted = { name: 'bench', scopes: SCOPES, expiresAt: null, cidrs: [] };
-    const { text } = await issueToken(database, systemClock, member, wanted, operatorActor('bench'));
-    const rows = await database.reader.query("SELECT id, type='system' AS is_system, seq FROM accounts ORDER BY id");
+    const { text } = await issueToken(
+      database,
+      systemClock,
+      member,
+      wanted,
+      operatorActor('bench'),
+    );
+    const rows = await database.reader.query(
+      "SELECT id, type='system' AS is_system, seq FROM accounts ORDER BY id",
+    );
     const own = rows.filter((row) => row.is_system === 0 || row.is_system === '0');
     return {
       tenantId: member.tenantId,

@@ -28,7 +28,11 @@ export async function openLoader(adminUrl: string): Promise<Loader> {
  * Fills an empty table by LOAD DATA. Without uniqueness checks InnoDB sorts and builds each index once, which pays off
  * the more rows there are; the rows must have no duplicates.
  */
-export async function loadTable<Row>({ admin, socket }: Loader, table: Table<Row>, rows: Iterable<Row>): Promise<void> {
+export async function loadTable<Row>(
+  { admin, socket }: Loader,
+  table: Table<Row>,
+  rows: Iterable<Row>,
+): Promise<void> {
   const binary = await binaryColumns(admin, table.name);
   const names = table.columns.map(({ name }) => name);
   const targets = names.map((name) => (binary.has(name) ? `@${name}` : name));
@@ -39,7 +43,8 @@ export async function loadTable<Row>({ admin, socket }: Loader, table: Table<Row
     infileStreamFactory: () => Readable.from(paced(socket, chunks(table, rows))),
   });
   // With LOCAL the server drops or changes what does not fit, and only warns.
-  if (stored.warningStatus > 0) throw new Error(`the rows of ${table.name} do not fit: ${stored.info}`);
+  if (stored.warningStatus > 0)
+    throw new Error(`the rows of ${table.name} do not fit: ${stored.info}`);
   await admin.query('COMMIT');
   await admin.query(`ANALYZE TABLE ${table.name}`);
 }

@@ -47,7 +47,11 @@ export function* accountRows(history: History, end: EndState): Generator<Account
       type,
       systemRole: isSystem ? (SYSTEM_ROLES[number] ?? null) : null,
       status: 'active',
-      name: isSystem ? (SYSTEM_ROLES[number] ?? '') : type === 'person' ? `Ana Pérez ${digits}` : `Tienda ${digits}`,
+      name: isSystem
+        ? (SYSTEM_ROLES[number] ?? '')
+        : type === 'person'
+          ? `Ana Pérez ${digits}`
+          : `Tienda ${digits}`,
       alias: isSystem ? null : aliasOf(number),
       phone: isSystem ? null : `+57310${digits}`,
       verifiedAt: isSystem ? null : history.beganAt,
@@ -72,7 +76,11 @@ export function* balanceRows(history: History, end: EndState): Generator<Balance
 
 export function* roleRows(history: History): Generator<MemberRole> {
   for (let number = FIRST_ACCOUNT; number < history.accountCount; number += 1)
-    yield { accountId: history.accountId(number), memberId: history.id('member', 0), role: 'owner' };
+    yield {
+      accountId: history.accountId(number),
+      memberId: history.id('member', 0),
+      role: 'owner',
+    };
 }
 
 export function* counterRows(history: History, transfers: number): Generator<EventCounter> {
@@ -86,5 +94,9 @@ export function* counterRows(history: History, transfers: number): Generator<Eve
 
 /** All events of a history have the same type. */
 export function* headRows(history: History, transfers: number): Generator<EventHead> {
-  yield { tenantId: history.id('tenant', 0), type: 'transfer.completed', lastSequence: BigInt(transfers) };
+  yield {
+    tenantId: history.id('tenant', 0),
+    type: 'transfer.completed',
+    lastSequence: BigInt(transfers),
+  };
 }

@@ -1,7 +1,12 @@
 import { ASSETS, eachAsset } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { EventRow } from '../../src/db/entities/events.js';
-import type { Entry, IdempotencyKey, LedgerTransaction, MonthTotal } from '../../src/db/entities/ledger.js';
+import type {
+  Entry,
+  IdempotencyKey,
+  LedgerTransaction,
+  MonthTotal,
+} from '../../src/db/entities/ledger.js';
 import type { PayIn, Transfer } from '../../src/db/entities/operations.js';
 import { type History, PAY_IN } from './history.js';
 import { type EndState, monthName } from './state.js';
@@ -46,7 +51,13 @@ export function* entryRows(history: History): Generator<Entry> {
         id: history.id(isDebit ? 'debit' : 'credit', operation),
         transactionId: history.id('transaction', operation),
         asset,
-        kind: isPayIn ? (isDebit ? 'system_out' : 'payin_in') : isDebit ? 'transfer_out' : 'transfer_in',
+        kind: isPayIn
+          ? isDebit
+            ? 'system_out'
+            : 'payin_in'
+          : isDebit
+            ? 'transfer_out'
+            : 'transfer_in',
         raw,
         totalAfter: totals[asset],
         counterpartyAccountId: history.accountId(counterparty ?? 0),
@@ -144,7 +155,16 @@ export function* eventRows(history: History): Generator<EventRow> {
     sequence += 1n;
     const { id: resourceId, tenantId, createdAt } = transfer(history, operation);
     const id = history.id('event', operation);
-    yield { tenantId, sequence, id, type: 'transfer.completed', resourceId, body: 't1', createdAt, traceparent: null };
+    yield {
+      tenantId,
+      sequence,
+      id,
+      type: 'transfer.completed',
+      resourceId,
+      body: 't1',
+      createdAt,
+      traceparent: null,
+    };
   }
 }
 
@@ -163,7 +183,11 @@ export function* keyRows(history: History): Generator<IdempotencyKey> {
     const operation = Number((BigInt(rank) * BigInt(STRIDE)) % BigInt(length));
     if (history.isPayIn(operation)) continue;
     const digits = (rank * spacing).toString(16).padStart(12, '0');
-    yield keyRow(history, operation, `${digits.slice(0, 8)}-${digits.slice(8)}-4000-8000-${digits}`);
+    yield keyRow(
+      history,
+      operation,
+      `${digits.slice(0, 8)}-${digits.slice(8)}-4000-8000-${digits}`,
+    );
   }
   for (let operation = 0; operation < length; operation += 1)
     if (history.isPayIn(operation)) yield keyRow(history, operation, `ops/${reference(operation)}`);

@@ -63,13 +63,15 @@ export class Connection {
   }
 
   private read(chunk: Buffer): void {
-    if (this.answer === null) this.readHead(this.head === null ? chunk : Buffer.concat([this.head, chunk]));
+    if (this.answer === null)
+      this.readHead(this.head === null ? chunk : Buffer.concat([this.head, chunk]));
     else this.bodyBytesLeft -= chunk.length;
     if (this.answer === null || this.bodyBytesLeft > 0) return;
     const { answer, onAnswer } = this;
     this.answer = null;
     this.onAnswer = null;
-    if (onAnswer === null) throw new Error(`an answer came that was not asked for:\n${answer.text}`);
+    if (onAnswer === null)
+      throw new Error(`an answer came that was not asked for:\n${answer.text}`);
     onAnswer(answer);
   }
 

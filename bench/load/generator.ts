@@ -9,7 +9,9 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   const broken = new Promise<never>((_, reject) => (fail = reject));
   const connections = await Promise.all(
     Array.from({ length: job.connections }, (_, index) =>
-      Connection.open(job.ports[index % job.ports.length] ?? job.ports[0], (reason) => fail(reason)),
+      Connection.open(job.ports[index % job.ports.length] ?? job.ports[0], (reason) =>
+        fail(reason),
+      ),
     ),
   );
   const measured = new Measurement(job);
@@ -124,7 +126,11 @@ class Measurement {
     return performance.now() >= this.endsAt;
   }
 
-  answered({ labels, expectedStatus }: NextRequest, { status, text }: Answer, sentAt: number): void {
+  answered(
+    { labels, expectedStatus }: NextRequest,
+    { status, text }: Answer,
+    sentAt: number,
+  ): void {
     const now = performance.now();
     this.answers += 1;
     if (status !== (expectedStatus ?? this.job.expectedStatus)) {
@@ -151,7 +157,9 @@ class Measurement {
       perSecond: this.answersInTime / seconds,
       answered: this.answers,
       latency: latencyOf(this.samples),
-      byLabel: Object.fromEntries(Array.from(this.byLabel, ([label, own]) => [label, latencyOf(own)])),
+      byLabel: Object.fromEntries(
+        Array.from(this.byLabel, ([label, own]) => [label, latencyOf(own)]),
+      ),
       unexpected: this.unexpected,
       firstUnexpected: this.firstUnexpected,
       generatorUsPerRequest: (user + system) / Math.max(1, this.answersInTime),

@@ -33,7 +33,11 @@ export type Requests =
       readonly approverToken: string;
     }
   /** Each once in this order, or random ones until time is up. */
-  | { readonly kind: 'listed'; readonly list: readonly ListedRequest[]; readonly order: 'once' | 'random' };
+  | {
+      readonly kind: 'listed';
+      readonly list: readonly ListedRequest[];
+      readonly order: 'once' | 'random';
+    };
 
 export interface LoadJob {
   /** The API processes' ports, over which the connections are spread. */

@@ -33,14 +33,18 @@ type TransferFacts = Omit<Extract<Requests, { kind: 'transfers' }>, 'kind'>;
 /** Ids have a fixed length, so the requests differ only in them. */
 function transferSource(job: LoadJob, requests: TransferFacts): RequestSource {
   const { sources, destinations, raw, asset } = requests;
-  const body = (source: string, destination: string): string => transferBody(source, destination, raw, asset);
+  const body = (source: string, destination: string): string =>
+    transferBody(source, destination, raw, asset);
   const length = body(sources[0] ?? '', destinations[0] ?? '').length;
   const before = head(job, 'POST', '/v1/transfers', length);
   return () => {
     const source = pick(sources);
     let destination = pick(destinations);
     while (destination === source) destination = pick(destinations);
-    return { wire: `${before}Idempotency-Key: ${randomUUID()}\r\n\r\n${body(source, destination)}`, labels: NO_LABELS };
+    return {
+      wire: `${before}Idempotency-Key: ${randomUUID()}\r\n\r\n${body(source, destination)}`,
+      labels: NO_LABELS,
+    };
   };
 }
 
@@ -48,7 +52,10 @@ const ID = /"id":"([0-9a-f-]{36})"/;
 const CREATE = { labels: ['create'], expectedStatus: 202 };
 const APPROVE = { labels: ['approve'], expectedStatus: 200 };
 
-function approvedSource(job: LoadJob, requests: Extract<Requests, { kind: 'approved transfers' }>): RequestSource {
+function approvedSource(
+  job: LoadJob,
+  requests: Extract<Requests, { kind: 'approved transfers' }>,
+): RequestSource {
   const create = transferSource(job, requests);
   const approver = { ...job, token: requests.approverToken };
   const following = ({ text }: Answer): NextRequest | null => {
@@ -65,7 +72,12 @@ function approvedSource(job: LoadJob, requests: Extract<Requests, { kind: 'appro
   };
 }
 
-export function transferBody(source: string, destination: string, raw: string, asset: string): string {
+export function transferBody(
+  source: string,
+  destination: string,
+  raw: string,
+  asset: string,
+): string {
   return JSON.stringify({
     source_account: source,
     destination: { type: 'account', account_id: destination },
@@ -74,7 +86,10 @@ export function transferBody(source: string, destination: string, raw: string, a
   });
 }
 
-function listSource(job: LoadJob, { list, order }: Extract<Requests, { kind: 'listed' }>): RequestSource {
+function listSource(
+  job: LoadJob,
+  { list, order }: Extract<Requests, { kind: 'listed' }>,
+): RequestSource {
   const ready = list.map((one) => ({ wire: wireOf(job, one), labels: one.labels ?? NO_LABELS }));
   let next = 0;
   return order === 'random' ? () => pick(ready) : () => ready[next++] ?? null;
@@ -83,12 +98,22 @@ function listSource(job: LoadJob, { list, order }: Extract<Requests, { kind: 'li
 function wireOf(job: LoadJob, { path, post }: ListedRequest): Buffer {
   if (post === undefined) return Buffer.from(`${head(job, 'GET', path)}\r\n`);
   const length = Buffer.byteLength(post.body);
-  return Buffer.from(`${head(job, 'POST', path, length)}Idempotency-Key: ${post.key}\r\n\r\n${post.body}`);
+  return Buffer.from(
+    `${head(job, 'POST', path, length)}Idempotency-Key: ${post.key}\r\n\r\n${post.body}`,
+  );
 }
 
 /** The headers that all requests of a job share, without the empty line. */
-function head({ ports: [port], token }: LoadJob, method: string, path: string, bodyLength?: number): string {
-  const content = bodyLength === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${bodyLength}\r\n`;
+function head(
+  { ports: [port], token }: LoadJob,
+  method: string,
+  path: string,
+  bodyLength?: number,
+): string {
+  const content =
+    bodyLength === undefined
+      ? ''
+      : `Content-Type: application/json\r\nContent-Length: ${bodyLength}\r\n`;
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n${content}`;
 }
 

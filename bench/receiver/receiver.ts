@@ -39,7 +39,9 @@ export class Receiver {
       if (distinct !== seen) changedAt = performance.now();
       seen = distinct;
       if (performance.now() - changedAt > stillMs)
-        throw new RowFailed(`${distinct} of ${deliveries} deliveries came, and then none for ${stillMs / 1000} s`);
+        throw new RowFailed(
+          `${distinct} of ${deliveries} deliveries came, and then none for ${stillMs / 1000} s`,
+        );
     }
   }
 

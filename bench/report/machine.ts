@@ -30,7 +30,9 @@ export async function describeMachine(serverUrl: string): Promise<Machine> {
   const connection = await createConnection({ uri: serverUrl });
   try {
     const [versions] = await connection.query('SELECT VERSION() AS version');
-    const [settings] = await connection.query('SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [SETTINGS]);
+    const [settings] = await connection.query('SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [
+      SETTINGS,
+    ]);
     const rows = settings as { Variable_name: string; Value: string }[];
     const version = (versions as { version: string }[])[0]?.version ?? '';
     return {
@@ -40,7 +42,9 @@ export async function describeMachine(serverUrl: string): Promise<Machine> {
       system: `${type()} ${release()}`,
       node: process.version,
       database: version.includes('MariaDB') ? version : `MySQL ${version}`,
-      databaseSettings: Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value])),
+      databaseSettings: Object.fromEntries(
+        rows.map(({ Variable_name, Value }) => [Variable_name, Value]),
+      ),
       loadBefore: Math.round((loadavg()[0] ?? 0) * 100) / 100,
       commit: commit(),
     };
@@ -52,7 +56,9 @@ export async function describeMachine(serverUrl: string): Promise<Machine> {
 /** Marked if there are uncommitted changes. */
 function commit(): string {
   try {
-    return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12'], { encoding: 'utf8' }).trim();
+    return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12'], {
+      encoding: 'utf8',
+    }).trim();
   } catch {
     return 'unknown';
   }

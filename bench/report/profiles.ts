@@ -78,8 +78,11 @@ function placeOf({ functionName, url, lineNumber }: Frame): string {
 /** The package, or our own folder; frames without a file belong to V8 or the system. */
 function packageOf(frame: Frame): string {
   const { url, functionName } = frame;
-  if (url === '') return functionName === '(garbage collector)' ? functionName : 'native code and system calls';
+  if (url === '')
+    return functionName === '(garbage collector)' ? functionName : 'native code and system calls';
   if (!url.startsWith('file://')) return 'node';
   const parts = relative(ROOT, fileURLToPath(url)).split('/');
-  return parts.slice(0, parts[1]?.startsWith('@') === true || parts[0] === 'dist' ? 3 : 2).join('/');
+  return parts
+    .slice(0, parts[1]?.startsWith('@') === true || parts[0] === 'dist' ? 3 : 2)
+    .join('/');
 }

@@ -5,7 +5,12 @@ import type { Measured } from '../row.js';
 import type { Machine } from './machine.js';
 
 export type RowResult =
-  | { readonly name: string; readonly title: string; readonly measured: Measured; readonly ratios: readonly number[] }
+  | {
+      readonly name: string;
+      readonly title: string;
+      readonly measured: Measured;
+      readonly ratios: readonly number[];
+    }
   | { readonly name: string; readonly title: string; readonly failure: string };
 
 interface Results {
@@ -17,7 +22,9 @@ interface Results {
 
 /** Whether every row was measured and meets its targets. */
 export function isAllMet({ rows }: Results): boolean {
-  return rows.every((row) => 'measured' in row && row.measured.targets.every((target) => target.isMet));
+  return rows.every(
+    (row) => 'measured' in row && row.measured.targets.every((target) => target.isMet),
+  );
 }
 
 /**
@@ -36,12 +43,16 @@ export function writeResults(folder: string, results: Results): string {
 export function markdownTable(results: Results): string {
   const { machine, date, options } = results;
   const lines = results.rows.map((row) => {
-    if ('failure' in row) return `| ${row.title} | failed: ${row.failure.split('\n')[0]} | | | no |`;
+    if ('failure' in row)
+      return `| ${row.title} | failed: ${row.failure.split('\n')[0]} | | | no |`;
     const { figures, baseline, ratio, targets } = row.measured;
     const wanted = targets.map(({ text, isMet }) => (isMet ? text : `**${text}**`)).join('; ');
-    const passed = targets.length === 0 ? '–' : targets.every(({ isMet }) => isMet) ? 'yes' : '**no**';
+    const passed =
+      targets.length === 0 ? '–' : targets.every(({ isMet }) => isMet) ? 'yes' : '**no**';
     const spread =
-      row.ratios.length === 1 ? '' : ` (${row.ratios.at(0)?.toFixed(2)} to ${row.ratios.at(-1)?.toFixed(2)})`;
+      row.ratios.length === 1
+        ? ''
+        : ` (${row.ratios.at(0)?.toFixed(2)} to ${row.ratios.at(-1)?.toFixed(2)})`;
     return `| ${row.title} | ${figures} | ${baseline} | ${ratio.toFixed(2)}${spread} | ${wanted} | ${passed} |`;
   });
   return [

@@ -26,9 +26,18 @@ export const approvalsRow: Row = {
   },
 };
 
-async function measure(bench: Bench, ledger: Ledger, { api, temporal }: Service): Promise<Measured> {
+async function measure(
+  bench: Bench,
+  ledger: Ledger,
+  { api, temporal }: Service,
+): Promise<Measured> {
   const parties = approvalParties(ledger);
-  const load = { connections: CLIENTS, ...parties, raw: UNIT_RAW.toString(), asset: 'COPM' } as const;
+  const load = {
+    connections: CLIENTS,
+    ...parties,
+    raw: UNIT_RAW.toString(),
+    asset: 'COPM',
+  } as const;
   const { connections, ...transfers } = load;
   const instantly = await bench.run(api, ledger, {
     connections,
@@ -54,7 +63,10 @@ async function measure(bench: Bench, ledger: Ledger, { api, temporal }: Service)
       `when the load ended ${lag.behind.toLocaleString('en')} outbox entries and workflows were left, ${lag.words}`,
     baseline: `instant transfers by the same clients from the same accounts: ${perSecond(instantly.load.perSecond)}`,
     ratio: rate / instantly.load.perSecond,
-    targets: [atLeast('per second at the API', rate, 100), atLeast('per second in the log', inLog, 100)],
+    targets: [
+      atLeast('per second at the API', rate, 100),
+      atLeast('per second in the log', inLog, 100),
+    ],
     details: { ...run.details, instantly: instantly.details, inLog, lag },
   };
 }
@@ -63,7 +75,9 @@ async function measure(bench: Bench, ledger: Ledger, { api, temporal }: Service)
 async function eventsPerSecond(ledger: Ledger, head: bigint, { load }: Run): Promise<number> {
   const { count, firstAt, lastAt } = await loggedAfter(ledger, 'transfer.completed', head);
   if (count !== load.answered / 2)
-    throw new RowFailed(`${count} transfers are in the log as completed, of ${load.answered / 2} that were approved`);
+    throw new RowFailed(
+      `${count} transfers are in the log as completed, of ${load.answered / 2} that were approved`,
+    );
   return firstAt === null || lastAt === null ? 0 : (count * 1000) / (lastAt - firstAt);
 }
 
@@ -80,7 +94,8 @@ async function untilCaughtUp(
     for (let left = behind; ; left = await toDo()) {
       const tookS = (performance.now() - began) / 1000;
       if (left === 0) return { behind, left, words: `caught up after ${seconds(tookS)}` };
-      if (tookS > CATCH_UP_S) return { behind, left, words: `${left.toLocaleString('en')} after ${CATCH_UP_S} s` };
+      if (tookS > CATCH_UP_S)
+        return { behind, left, words: `${left.toLocaleString('en')} after ${CATCH_UP_S} s` };
       await sleep(POLL_MS);
     }
   });

@@ -27,7 +27,11 @@ export function approvalParties({ accountIds }: Ledger): Parties {
 /**
  * Makes every transfer from these accounts, from the smallest amount on, need one approval within this many seconds.
  */
-export async function setPolicies({ url }: Ledger, sources: readonly Uuid[], expiresInS: number): Promise<void> {
+export async function setPolicies(
+  { url }: Ledger,
+  sources: readonly Uuid[],
+  expiresInS: number,
+): Promise<void> {
   const rows = sources.map((accountId) => ({
     accountId,
     asset: 'COPM' as const,
@@ -39,7 +43,9 @@ export async function setPolicies({ url }: Ledger, sources: readonly Uuid[], exp
   }));
   await withDatabase(url, (database) =>
     transact(database, (transaction) =>
-      transaction.execute(upsertSql(approvalPolicies, rows, ['threshold', 'approvals', 'expiresInS'])),
+      transaction.execute(
+        upsertSql(approvalPolicies, rows, ['threshold', 'approvals', 'expiresInS']),
+      ),
     ),
   );
 }

@@ -53,7 +53,9 @@ async function measureBatch(bench: Bench): Promise<Measured> {
   const rows = isQuick ? QUICK_ROWS : ROWS;
   const ledger = await bench.newLedger(payrollLedger(isQuick ? 'batch_quick' : 'batch', rows));
   const file = await payrollFile(ledger, rows);
-  const paid = await bench.withService(ledger, (service) => payOne(bench, ledger, service, file, rows));
+  const paid = await bench.withService(ledger, (service) =>
+    payOne(bench, ledger, service, file, rows),
+  );
   const readS = await readByExcelJs(file);
   const { load } = await runTransfers(bench, ledger, randomParties(ledger), CLIENTS);
   const { readyS, executedS, filesS, csv, xlsx, crowd, apiMb, workerMb } = paid;
@@ -80,7 +82,13 @@ async function measureBatch(bench: Bench): Promise<Measured> {
 }
 
 /** Memory is each process's own high-water mark, from its start to the end of the downloads. */
-async function payOne(bench: Bench, ledger: Ledger, { api, worker }: Service, file: Buffer, rows: number) {
+async function payOne(
+  bench: Bench,
+  ledger: Ledger,
+  { api, worker }: Service,
+  file: Buffer,
+  rows: number,
+) {
   const client = new Client(api, ledger);
   const began = performance.now();
   const id = await uploadPayroll(client, sendersOf(ledger).payroll, file);
@@ -96,8 +104,24 @@ async function payOne(bench: Bench, ledger: Ledger, { api, worker }: Service, fi
   const filesS = (performance.now() - executed) / 1000 - executedS;
   const csv = await downloadResult(client, id, 'csv');
   const xlsx = await downloadResult(client, id, 'xlsx');
-  const crowd = await downloadByMany(bench, api, ledger, () => downloadResult(client, id, 'csv'), DOWNLOADERS);
-  return { uploadedS, readyS, executedS, filesS, csv, xlsx, crowd, apiMb: api.peakMb(), workerMb: worker.peakMb() };
+  const crowd = await downloadByMany(
+    bench,
+    api,
+    ledger,
+    () => downloadResult(client, id, 'csv'),
+    DOWNLOADERS,
+  );
+  return {
+    uploadedS,
+    readyS,
+    executedS,
+    filesS,
+    csv,
+    xlsx,
+    crowd,
+    apiMb: api.peakMb(),
+    workerMb: worker.peakMb(),
+  };
 }
 
 async function measureBeside(bench: Bench): Promise<Measured> {
@@ -147,7 +171,11 @@ async function loadBeside(bench: Bench, ledger: Ledger, { api }: Service, file: 
   // Started together with the load, so that the promise of a failing batch is always awaited.
   const [completedAt, { run, endedAt, paid }] = await Promise.all([
     untilStatus(client, id, 'completed', PAID_WITHIN_S).then(() => performance.now()),
-    load().then(async (loaded) => ({ run: loaded, endedAt: performance.now(), paid: await paidRows(client, id) })),
+    load().then(async (loaded) => ({
+      run: loaded,
+      endedAt: performance.now(),
+      paid: await paidRows(client, id),
+    })),
   ]);
   const paidShare = (Math.min(completedAt, endedAt) - began) / (endedAt - began);
   return { quiet, loaded: run, paidShare, paid };

@@ -11,7 +11,13 @@ const ENTRIES = 10_000;
 const ACCOUNTS = 20;
 const MAX_BYTES = 1_300;
 /** Written by every transfer. */
-const TABLES = ['entries', 'events', 'transfers', 'idempotency_keys', 'ledger_transactions'] as const;
+const TABLES = [
+  'entries',
+  'events',
+  'transfers',
+  'idempotency_keys',
+  'ledger_transactions',
+] as const;
 
 /** What a transfer leaves on disk, rows and indexes, in tables that grew by transfers rather than in key order. */
 export const bytesRow: Row = {
@@ -21,15 +27,24 @@ export const bytesRow: Row = {
     const ledger = await bench.newLedger(evenLedger('bytes', ENTRIES));
     const before = await sizes(ledger);
     const accounts = ledger.accountIds.slice(0, ACCOUNTS);
-    const run = await runTransfers(bench, ledger, { sources: accounts, destinations: accounts }, CLIENTS);
+    const run = await runTransfers(
+      bench,
+      ledger,
+      { sources: accounts, destinations: accounts },
+      CLIENTS,
+    );
     await settle(ledger.adminUrl);
     const after = await sizes(ledger);
     const transfers = after.rows - before.rows;
     const each = Object.fromEntries(
-      TABLES.map((name) => [name, ((after.bytes.get(name) ?? 0) - (before.bytes.get(name) ?? 0)) / transfers]),
+      TABLES.map((name) => [
+        name,
+        ((after.bytes.get(name) ?? 0) - (before.bytes.get(name) ?? 0)) / transfers,
+      ]),
     );
     const sum = Object.values(each).reduce((total, bytes) => total + bytes, 0);
-    const loaded = [...before.bytes.values()].reduce((total, bytes) => total + bytes, 0) / before.rows;
+    const loaded =
+      [...before.bytes.values()].reduce((total, bytes) => total + bytes, 0) / before.rows;
     const words = Object.entries(each).map(([name, bytes]) => `${name} ${bytes.toFixed(0)}`);
     return {
       figures: `${sum.toFixed(0)} bytes over ${transfers.toLocaleString('en')} transfers: ${words.join(', ')}`,

@@ -62,16 +62,28 @@ export async function downloadByMany(
   return { quiet, beside, seconds, downloads, peakMbBefore };
 }
 
-async function otherTenant({ url }: Ledger): Promise<{ readonly token: string; readonly accountId: string }> {
+async function otherTenant({
+  url,
+}: Ledger): Promise<{ readonly token: string; readonly accountId: string }> {
   const actor = operatorActor('bench');
   return withDatabase(url, async (database) => {
     const wanted = { name: 'another', network: null, timeZone: DEFAULT_TIME_ZONE };
     const { id: tenantId } = await addTenant(database, systemClock, wanted, actor);
     const member = await addMember(database, systemClock, tenantId, 'another', actor);
     const grants = [{ memberId: member.id, role: 'owner' as const }];
-    const account = { tenantId, type: 'business' as const, name: 'Another', alias: null, phone: null, grants };
+    const account = {
+      tenantId,
+      type: 'business' as const,
+      name: 'Another',
+      alias: null,
+      phone: null,
+      grants,
+    };
     const { id: accountId } = await openAccount(database, systemClock, account, actor);
     const scopes = { name: 'bench', scopes: SCOPES, expiresAt: null, cidrs: [] };
-    return { accountId, token: (await issueToken(database, systemClock, member, scopes, actor)).text };
+    return {
+      accountId,
+      token: (await issueToken(database, systemClock, member, scopes, actor)).text,
+    };
   });
 }

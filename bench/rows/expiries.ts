@@ -85,20 +85,28 @@ async function measure(bench: Bench, size: Size, temporal: 'there' | 'away'): Pr
       await setPolicies(ledger, parties.sources, HOUR_S);
       await create(bench, ledger, service, parties, 1 + size.together);
       await untilTold(ledger, service);
-      const workflows = service.temporal === null ? null : await service.temporal.running('transfer');
+      const workflows =
+        service.temporal === null ? null : await service.temporal.running('transfer');
       return { ...(await watch(ledger, size)), workflows };
     },
     temporal,
   );
 }
 
-async function create(bench: Bench, ledger: Ledger, { api }: Service, parties: Parties, count: number): Promise<void> {
+async function create(
+  bench: Bench,
+  ledger: Ledger,
+  { api }: Service,
+  parties: Parties,
+  count: number,
+): Promise<void> {
   const { load } = await bench.run(api, ledger, {
     connections: CLIENTS,
     expectedStatus: 202,
     requests: { kind: 'listed', list: transferList(parties, count), order: 'once' },
   });
-  if (load.answered !== count) throw new RowFailed(`only ${load.answered} of ${count} transfers were created in time`);
+  if (load.answered !== count)
+    throw new RowFailed(`only ${load.answered} of ${count} transfers were created in time`);
 }
 
 /** Waits until every waiting transfer has its workflow; while Temporal is away there are none. */
@@ -107,7 +115,8 @@ async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> 
   await withDatabase(url, async ({ reader }) => {
     const end = performance.now() + TOLD_WITHIN_S * 1000;
     for (let left = await outboxEntries(reader); left > 0; left = await outboxEntries(reader)) {
-      if (performance.now() > end) throw new RowFailed(`${left} transfers had no workflow after ${TOLD_WITHIN_S} s`);
+      if (performance.now() > end)
+        throw new RowFailed(`${left} transfers had no workflow after ${TOLD_WITHIN_S} s`);
       await sleep(POLL_MS);
     }
   });
@@ -137,7 +146,9 @@ function soonDue(): string {
 async function bringForward(database: Database): Promise<Instant> {
   const aloneAt = instant(systemClock() + ALONE_IN_MS);
   const togetherAt = instant(aloneAt + APART_MS);
-  const [first] = await database.reader.query(`SELECT id FROM transfers WHERE ${soonDue()} LIMIT 1`);
+  const [first] = await database.reader.query(
+    `SELECT id FROM transfers WHERE ${soonDue()} LIMIT 1`,
+  );
   const id = column.uuid.literal(column.uuid.parse(first?.id));
   const dueAt = `IF(t.id=${id}, ${column.time.literal(aloneAt)}, ${column.time.literal(togetherAt)})`;
   await transact(database, (transaction) =>
@@ -156,7 +167,9 @@ async function untilSettled(reader: Reader, dueAt: Instant): Promise<void> {
     const count = column.integer.parse(row?.count);
     if (count === 0) return;
     if (systemClock() - dueAt > SETTLED_WITHIN_S * 1000)
-      throw new RowFailed(`${count} transfers were not settled ${SETTLED_WITHIN_S} s after their time`);
+      throw new RowFailed(
+        `${count} transfers were not settled ${SETTLED_WITHIN_S} s after their time`,
+      );
     await sleep(POLL_MS);
   }
 }

@@ -23,7 +23,12 @@ export const growthRow: Row = {
       const ledger = await bench.ledger(shape);
       const { load, details } = await runTransfers(bench, ledger, randomParties(ledger), CLIENTS);
       const text = `${ledger.entries.toLocaleString('en')} entries: ${perSecond(load.perSecond)}, ${latencyText(load.latency)}`;
-      measured.push({ shape, rate: load.perSecond, text, details: { entries: ledger.entries, ...details } });
+      measured.push({
+        shape,
+        rate: load.perSecond,
+        text,
+        details: { entries: ledger.entries, ...details },
+      });
     }
     const [small, ...others] = measured;
     if (small === undefined) throw new Error('nothing was measured');

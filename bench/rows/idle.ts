@@ -31,7 +31,8 @@ interface Idle {
 /** An idle worker keeps looking for work: that must not cost more when there is more that needs nothing. */
 export const idleRow: Row = {
   name: 'idle',
-  title: 'A worker with nothing to do, beside 100,000 webhook endpoints and 1,000,000 settled transfers',
+  title:
+    'A worker with nothing to do, beside 100,000 webhook endpoints and 1,000,000 settled transfers',
   async run(bench) {
     const share = bench.options.isQuick ? QUICK_SHARE : 1;
     const small = await measure(bench, evenLedger('idle_small', 10_000), 0);
@@ -47,7 +48,12 @@ export const idleRow: Row = {
   },
 };
 
-function words({ workerPercent, databasePercent, statementsPerSecond, rowsReadPerSecond }: Idle): string {
+function words({
+  workerPercent,
+  databasePercent,
+  statementsPerSecond,
+  rowsReadPerSecond,
+}: Idle): string {
   const database = databasePercent === null ? '' : `, MySQL ${databasePercent.toFixed(1)} %`;
   return `worker ${workerPercent.toFixed(1)} % of a processor${database}; ${statementsPerSecond.toFixed(0)} statements and ${rowsReadPerSecond.toFixed(0)} rows read a second`;
 }
@@ -75,9 +81,12 @@ async function measure(bench: Bench, shape: LedgerShape, tenants: number): Promi
       await sleep(bench.options.isQuick ? QUICK_MS : MEASURED_MS);
       const after = await look();
       const ms = after.at - before.at;
-      if (before.cpuMs === null || after.cpuMs === null) throw new RowFailed('the system does not tell CPU times');
+      if (before.cpuMs === null || after.cpuMs === null)
+        throw new RowFailed('the system does not tell CPU times');
       const database =
-        before.databaseMs === null || after.databaseMs === null ? null : after.databaseMs - before.databaseMs;
+        before.databaseMs === null || after.databaseMs === null
+          ? null
+          : after.databaseMs - before.databaseMs;
       return {
         workerPercent: ((after.cpuMs - before.cpuMs) / ms) * 100,
         databasePercent: database === null ? null : (database / ms) * 100,
@@ -100,14 +109,24 @@ async function countsOf(admin: Connection): Promise<Counts> {
     "SHOW GLOBAL STATUS WHERE variable_name='Questions' OR variable_name LIKE 'Handler_read%'",
   );
   const values = new Map(
-    (rows as { Variable_name: string; Value: string }[]).map((row) => [row.Variable_name, Number(row.Value)]),
+    (rows as { Variable_name: string; Value: string }[]).map((row) => [
+      row.Variable_name,
+      Number(row.Value),
+    ]),
   );
   const statements = values.get('Questions') ?? 0;
-  return { statements, rowsRead: [...values.values()].reduce((sum, value) => sum + value, 0) - statements };
+  return {
+    statements,
+    rowsRead: [...values.values()].reduce((sum, value) => sum + value, 0) - statements,
+  };
 }
 
 /** Tenants whose endpoints have received everything that they want. */
-async function addEndpoints(admin: Connection, { memberId }: Ledger, tenants: number): Promise<void> {
+async function addEndpoints(
+  admin: Connection,
+  { memberId }: Ledger,
+  tenants: number,
+): Promise<void> {
   const member = `X'${memberId.replaceAll('-', '')}'`;
   const numbers = Array.from({ length: tenants }, (_, number) => number);
   const idOf = (kind: number, number: number): string =>
@@ -134,10 +153,16 @@ async function addEndpoints(admin: Connection, { memberId }: Ledger, tenants: nu
           `(${idOf(2, own)},${idOf(1, number)},'https://receiver.example/${own}','enabled','2026-11-01',X'00','idle',${EVENTS_OF_A_TENANT},0,1,0,0,${member},NOW(3))`,
       ),
   );
-  await insert(admin, 'webhook_subscriptions (endpoint_id, type, tenant_id, from_sequence)', numbers, (number) =>
-    endpoints(number).map((own) => `(${idOf(2, own)},'transfer.completed',${idOf(1, number)},1)`),
+  await insert(
+    admin,
+    'webhook_subscriptions (endpoint_id, type, tenant_id, from_sequence)',
+    numbers,
+    (number) =>
+      endpoints(number).map((own) => `(${idOf(2, own)},'transfer.completed',${idOf(1, number)},1)`),
   );
-  await admin.query('ANALYZE TABLE tenants, event_counters, event_heads, webhook_endpoints, webhook_subscriptions');
+  await admin.query(
+    'ANALYZE TABLE tenants, event_counters, event_heads, webhook_endpoints, webhook_subscriptions',
+  );
 }
 
 async function insert(

@@ -36,9 +36,12 @@ const ROWS: readonly Row[] = [
 
 /** The rows that the words name, in full or by their first words. No words: all. Throws for an unknown one. */
 export function chooseRows(words: readonly string[]): readonly Row[] {
-  const names = (word: string) => (row: Row) => row.name === word || row.name.startsWith(`${word}-`);
+  const names = (word: string) => (row: Row) =>
+    row.name === word || row.name.startsWith(`${word}-`);
   const unknown = words.find((word) => !ROWS.some(names(word)));
   if (unknown !== undefined)
-    throw new Error(`there is no row ${unknown}; there are ${ROWS.map(({ name }) => name).join(', ')}`);
+    throw new Error(
+      `there is no row ${unknown}; there are ${ROWS.map(({ name }) => name).join(', ')}`,
+    );
   return words.length === 0 ? ROWS : ROWS.filter((row) => words.some((word) => names(word)(row)));
 }

@@ -51,20 +51,27 @@ async function measure(bench: Bench): Promise<Measured> {
       connections: CONNECTIONS,
       perSecond: PER_SECOND,
       expectedStatus: 200,
-      requests: { kind: 'listed', list: pages.map(({ path, labels }) => ({ path, labels })), order: 'random' },
+      requests: {
+        kind: 'listed',
+        list: pages.map(({ path, labels }) => ({ path, labels })),
+        order: 'random',
+      },
     });
     const caller = callerOf(ledger);
     return withPageTimes(
       ledger,
       {
         pages,
-        read: (reader, { filter, before }) => listOperations(transferList, reader, caller, filter, before, LIMIT),
+        read: (reader, { filter, before }) =>
+          listOperations(transferList, reader, caller, filter, before, LIMIT),
       },
       load,
     );
   });
   const { latency, byLabel, perSecond } = run.load;
-  const p99s = Object.entries(byLabel).map(([label, one]: [string, Latency]) => `${label} ${one.p99Ms.toFixed(1)}`);
+  const p99s = Object.entries(byLabel).map(
+    ([label, one]: [string, Latency]) => `${label} ${one.p99Ms.toFixed(1)}`,
+  );
   return {
     figures:
       `${ledger.entries.toLocaleString('en')} entries: ${latencyText(latency)}; p99 of each: ${p99s.join(', ')} ms; ` +
@@ -87,9 +94,14 @@ async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
         `SELECT id, created_at FROM transfers ORDER BY created_at DESC, id DESC
          LIMIT ${PAGES_OF_A_DEPTH} OFFSET ${Math.floor(depth * ledger.shape.operations)}`,
       );
-      return rows.map((row) => ({ createdAt: column.time.parse(row.created_at), id: column.uuid.parse(row.id) }));
+      return rows.map((row) => ({
+        createdAt: column.time.parse(row.created_at),
+        id: column.uuid.parse(row.id),
+      }));
     };
-    const depths = await Promise.all(DEPTHS.map(async (depth) => [depth, await positionsAt(depth)] as const));
+    const depths = await Promise.all(
+      DEPTHS.map(async (depth) => [depth, await positionsAt(depth)] as const),
+    );
     const [oldest] = await positionsAt(0.9);
     const [key] = await reader.query(
       "SELECT idempotency_key FROM idempotency_keys WHERE idempotency_key NOT LIKE 'ops/%' LIMIT 1",
@@ -99,7 +111,9 @@ async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
     return [
       ...filtersOf(ledger, oldest).flatMap((filter) =>
         depths.flatMap(([depth, positions]) =>
-          positions.map((position) => pageAt(ledger, filter, depth === 0 ? null : position, `depth ${depth * 100} %`)),
+          positions.map((position) =>
+            pageAt(ledger, filter, depth === 0 ? null : position, `depth ${depth * 100} %`),
+          ),
         ),
       ),
       pageAt(ledger, [{ idempotencyKey: made }, { idempotency_key: made }], null, 'depth 0 %'),
@@ -108,7 +122,10 @@ async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
 }
 
 /** The last one matches so few that a page examines as many rows as it may. */
-function filtersOf({ accountIds: [busy, other] }: Ledger, { createdAt: from }: TimePosition): readonly Filter[] {
+function filtersOf(
+  { accountIds: [busy, other] }: Ledger,
+  { createdAt: from }: TimePosition,
+): readonly Filter[] {
   const least = UNIT_RAW * 3n;
   return [
     [{}, {}],
@@ -124,14 +141,30 @@ function filtersOf({ accountIds: [busy, other] }: Ledger, { createdAt: from }: T
 }
 
 /** The cursor of any depth is made as the service makes it, with the key that the bench gave it. */
-function pageAt(ledger: Ledger, [filter, sent]: Filter, before: TimePosition | null, depth: string): ListPage {
+function pageAt(
+  ledger: Ledger,
+  [filter, sent]: Filter,
+  before: TimePosition | null,
+  depth: string,
+): ListPage {
   // As the service binds it: a time in parsed form.
-  const understood = { ...sent, ...(filter.from === undefined ? {} : { 'created_at[gte]': filter.from }) };
+  const understood = {
+    ...sent,
+    ...(filter.from === undefined ? {} : { 'created_at[gte]': filter.from }),
+  };
   const binding = cursorBinding({ caller: ledger, path: PATH, query: understood });
   const query = new URLSearchParams({ limit: `${LIMIT}` });
   for (const [name, value] of Object.entries(sent)) if (value !== undefined) query.set(name, value);
   if (before !== null)
-    query.set('cursor', new Cursors([CURSOR_KEY]).encode(binding, [String(before.createdAt), before.id]));
+    query.set(
+      'cursor',
+      new Cursors([CURSOR_KEY]).encode(binding, [String(before.createdAt), before.id]),
+    );
   const names = Object.keys(sent).join(' + ');
-  return { filter, before, path: `${PATH}?${query.toString()}`, labels: [depth, `filter ${names || 'none'}`] };
+  return {
+    filter,
+    before,
+    path: `${PATH}?${query.toString()}`,
+    labels: [depth, `filter ${names || 'none'}`],
+  };
 }

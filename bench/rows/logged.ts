@@ -8,7 +8,10 @@ import type { Ledger } from '../ledgers/ledger.js';
 
 /** The sequence of the ledger's last event. */
 export function headOf({ url, tenantId }: Ledger): Promise<bigint> {
-  return withDatabase(url, async ({ reader }) => (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n);
+  return withDatabase(
+    url,
+    async ({ reader }) => (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n,
+  );
 }
 
 interface Logged {
@@ -18,7 +21,11 @@ interface Logged {
 }
 
 /** The events of a type after a sequence. */
-export function loggedAfter({ url, tenantId }: Ledger, type: EventType, sequence: bigint): Promise<Logged> {
+export function loggedAfter(
+  { url, tenantId }: Ledger,
+  type: EventType,
+  sequence: bigint,
+): Promise<Logged> {
   return withDatabase(url, async ({ reader }) => {
     const [row] = await reader.query(
       `SELECT COUNT(*) AS count, MIN(created_at) AS first_at, MAX(created_at) AS last_at FROM events

@@ -21,7 +21,9 @@ const FROM_SHARE = 0.3;
 const TO_SHARE = 0.7;
 
 /** The ledger with one busy account, and that account's number of entries. */
-export async function busyLedgerOf(bench: Bench): Promise<{ readonly ledger: Ledger; readonly entries: number }> {
+export async function busyLedgerOf(
+  bench: Bench,
+): Promise<{ readonly ledger: Ledger; readonly entries: number }> {
   const [name, entries] = bench.options.isQuick
     ? (['busy_quick', QUICK_ENTRIES] as const)
     : (['busy', ENTRIES] as const);
@@ -46,7 +48,9 @@ export async function withBusyAccount<T>(
     const id = column.uuid.literal(busy);
     const [account] = await database.reader.query(`SELECT seq FROM accounts WHERE id=${id}`);
     return work(Number(column.bigint.parse(account?.seq)), async (seq) => {
-      const [row] = await database.reader.query(`SELECT created_at FROM entries WHERE account_id=${id} AND seq=${seq}`);
+      const [row] = await database.reader.query(
+        `SELECT created_at FROM entries WHERE account_id=${id} AND seq=${seq}`,
+      );
       return column.time.parse(row?.created_at);
     });
   });

@@ -52,12 +52,22 @@ async function measure(bench: Bench): Promise<Measured> {
       connections: CONNECTIONS,
       perSecond: PER_SECOND,
       expectedStatus: 200,
-      requests: { kind: 'listed', list: pages.map(({ path, labels }) => ({ path, labels })), order: 'random' },
+      requests: {
+        kind: 'listed',
+        list: pages.map(({ path, labels }) => ({ path, labels })),
+        order: 'random',
+      },
     });
-    return withPageTimes(ledger, { pages, read: (reader, page) => readPage(reader, ledger, page) }, load);
+    return withPageTimes(
+      ledger,
+      { pages, read: (reader, page) => readPage(reader, ledger, page) },
+      load,
+    );
   });
   const { latency, byLabel } = run.load;
-  const depths = DEPTHS.map((depth) => byLabel[depthLabel(depth)]).filter((one) => one !== undefined);
+  const depths = DEPTHS.map((depth) => byLabel[depthLabel(depth)]).filter(
+    (one) => one !== undefined,
+  );
   const spread = spreadOf(depths);
   const byDepth = depths.map(({ p50Ms }) => p50Ms.toFixed(1)).join(', ');
   return {
@@ -121,7 +131,8 @@ function pagesOf(ledger: Ledger, facts: HistoryFacts): Page[] {
         const newest = filter.to === undefined ? facts.entries : facts.toSeq;
         const oldest = filter.from === undefined ? 1 : facts.fromSeq;
         const length = newest - oldest;
-        const at = newest - Math.floor(depth * length) - random.below(Math.ceil(length * SPREAD_SHARE));
+        const at =
+          newest - Math.floor(depth * length) - random.below(Math.ceil(length * SPREAD_SHARE));
         return pageAt(ledger, filter, depth === 0 ? null : BigInt(at), depth);
       }),
     ),
@@ -129,7 +140,12 @@ function pagesOf(ledger: Ledger, facts: HistoryFacts): Page[] {
 }
 
 /** The cursor of any depth is made as the service makes it, with the key that the bench gave it. */
-function pageAt(ledger: Ledger, filter: MovementFilter, before: bigint | null, depth: number): Page {
+function pageAt(
+  ledger: Ledger,
+  filter: MovementFilter,
+  before: bigint | null,
+  depth: number,
+): Page {
   const path = `/v1/accounts/${ledger.accountIds[0]}/movements`;
   const query = {
     asset: filter.asset,
@@ -141,7 +157,8 @@ function pageAt(ledger: Ledger, filter: MovementFilter, before: bigint | null, d
   const sent = new URLSearchParams({ limit: `${PAGE}` });
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) sent.set(name, typeof value === 'number' ? toRfc3339(value) : value);
-  if (before !== null) sent.set('cursor', new Cursors([CURSOR_KEY]).encode(binding, [before.toString()]));
+  if (before !== null)
+    sent.set('cursor', new Cursors([CURSOR_KEY]).encode(binding, [before.toString()]));
   const filters = Object.keys(binding.filters).join(' + ');
   return {
     filter,
@@ -177,6 +194,9 @@ async function checkPages(api: ApiProcess, ledger: Ledger, pages: readonly Page[
           (filter.from === undefined || item.created_at >= toRfc3339(filter.from)) &&
           (filter.to === undefined || item.created_at <= toRfc3339(filter.to)),
       );
-    if (!isRight) throw new RowFailed(`the page ${path} is not a full page of what was asked for (${answer.status})`);
+    if (!isRight)
+      throw new RowFailed(
+        `the page ${path} is not a full page of what was asked for (${answer.status})`,
+      );
   }
 }

@@ -26,7 +26,11 @@ export function payrollLedger(name: string, rows: number): LedgerShape {
 }
 
 /** The account that pays the batch, and the one that pays others meanwhile. */
-export function sendersOf({ accountIds }: Ledger): { payroll: string; other: string; recipients: readonly string[] } {
+export function sendersOf({ accountIds }: Ledger): {
+  payroll: string;
+  other: string;
+  recipients: readonly string[];
+} {
   const [payroll = '', other = '', ...recipients] = accountIds;
   return { payroll, other, recipients };
 }
@@ -38,12 +42,18 @@ export function sendersOf({ accountIds }: Ledger): { payroll: string; other: str
 export async function payrollFile(ledger: Ledger, rows: number): Promise<Buffer> {
   const out = new PassThrough();
   const written = buffer(out);
-  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: out, useSharedStrings: true, useStyles: false });
+  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
+    stream: out,
+    useSharedStrings: true,
+    useStyles: false,
+  });
   const sheet = workbook.addWorksheet('Nómina');
   sheet.addRow(HEADER).commit();
   for (let row = 0; row < rows; row += 1) {
     const reference = `NOV-${(row + 1).toString().padStart(6, '0')}`;
-    sheet.addRow([recipient(ledger, row), UNIT_RAW.toString(), 'COPM', 'Bono de noviembre', reference]).commit();
+    sheet
+      .addRow([recipient(ledger, row), UNIT_RAW.toString(), 'COPM', 'Bono de noviembre', reference])
+      .commit();
   }
   sheet.commit();
   await workbook.commit();
@@ -67,9 +77,13 @@ export async function readByExcelJs(file: Buffer): Promise<number> {
   const began = performance.now();
   const source = new PassThrough();
   source.end(file);
-  const reader = new ExcelJS.stream.xlsx.WorkbookReader(source, { sharedStrings: 'cache', worksheets: 'emit' });
+  const reader = new ExcelJS.stream.xlsx.WorkbookReader(source, {
+    sharedStrings: 'cache',
+    worksheets: 'emit',
+  });
   let rows = 0;
-  for await (const sheet of reader) for await (const row of sheet) rows += row.cellCount > 0 ? 1 : 0;
+  for await (const sheet of reader)
+    for await (const row of sheet) rows += row.cellCount > 0 ? 1 : 0;
   if (rows === 0) throw new Error('exceljs read nothing');
   return (performance.now() - began) / 1000;
 }
@@ -79,11 +93,19 @@ interface ShownBatch {
   readonly status: string;
   readonly rows: number;
   readonly rows_rejected: number;
-  readonly progress: { readonly paid: number; readonly failed: number; readonly pending: number } | null;
+  readonly progress: {
+    readonly paid: number;
+    readonly failed: number;
+    readonly pending: number;
+  } | null;
 }
 
 /** Uploads the file. Returns the batch's id. */
-export async function uploadPayroll(client: Client, sourceAccount: string, file: Buffer): Promise<string> {
+export async function uploadPayroll(
+  client: Client,
+  sourceAccount: string,
+  file: Buffer,
+): Promise<string> {
   const form = new FormData();
   form.set('source_account', sourceAccount);
   form.set('description', 'Bonos de noviembre');
@@ -96,7 +118,12 @@ export async function readBatch(client: Client, id: string): Promise<ShownBatch>
 }
 
 /** Polls like a client. Throws RowFailed if the batch ends differently or takes too long. */
-export async function untilStatus(client: Client, id: string, wanted: string, withinS: number): Promise<ShownBatch> {
+export async function untilStatus(
+  client: Client,
+  id: string,
+  wanted: string,
+  withinS: number,
+): Promise<ShownBatch> {
   const passing = ['validating', 'executing'];
   const end = performance.now() + withinS * 1000;
   for (;;) {
@@ -120,7 +147,11 @@ export async function untilSettled(client: Client, id: string, withinS: number):
 }
 
 /** Downloads the result and counts its bytes and seconds. */
-export function downloadResult(client: Client, id: string, format: 'csv' | 'xlsx'): ReturnType<Client['download']> {
+export function downloadResult(
+  client: Client,
+  id: string,
+  format: 'csv' | 'xlsx',
+): ReturnType<Client['download']> {
   return client.download(`/v1/bonus_batches/${id}/files/result?format=${format}`);
 }
 

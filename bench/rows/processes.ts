@@ -31,7 +31,10 @@ async function measure(bench: Bench, choose: (ledger: Ledger) => Parties): Promi
   const load = loadOf(choose(ledger), CLIENTS);
   const runs = new Map<number, Run>();
   for (const count of [1, ...PROCESSES])
-    runs.set(count, await bench.withApis(ledger, count, (apis) => bench.runOver(apis, ledger, load)));
+    runs.set(
+      count,
+      await bench.withApis(ledger, count, (apis) => bench.runOver(apis, ledger, load)),
+    );
   const figures = Array.from(
     runs,
     ([

@@ -36,7 +36,8 @@ const READS: readonly Read[] = [
     name: 'balances',
     title: 'Balances, 64 clients',
     path: ({ accountId }) => `/v1/accounts/${accountId}/balances`,
-    read: (reader, caller, { accountId }) => new Balances(reader).read(caller, accountId, systemClock()),
+    read: (reader, caller, { accountId }) =>
+      new Balances(reader).read(caller, accountId, systemClock()),
   },
   {
     name: 'lookup',
@@ -68,17 +69,29 @@ async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
     }),
   );
   const statements = await record(ledger, asked, read);
-  const bare = await replayReads(ledger.url, statements, bench.readConnections, bench.options.seconds);
+  const bare = await replayReads(
+    ledger.url,
+    statements,
+    bench.readConnections,
+    bench.options.seconds,
+  );
   return {
     figures: `${perSecond(load.perSecond)}, ${latencyText(load.latency)}`,
     baseline: `the same SELECTs, one account each, by the bare driver over ${bench.readConnections} connections: ${perSecond(bare.perSecond)}`,
     ratio: load.perSecond / bare.perSecond,
-    targets: [atLeast('per second', load.perSecond, 5_000), atMost('p99 ms', load.latency.p99Ms, 30)],
+    targets: [
+      atLeast('per second', load.perSecond, 5_000),
+      atMost('p99 ms', load.latency.p99Ms, 30),
+    ],
     details: { ...details, bare },
   };
 }
 
-async function record(ledger: Ledger, asked: readonly Asked[], read: Read['read']): Promise<readonly string[]> {
+async function record(
+  ledger: Ledger,
+  asked: readonly Asked[],
+  read: Read['read'],
+): Promise<readonly string[]> {
   const statements: string[] = [];
   const connection = await openBare(ledger.url, 'reads');
   try {

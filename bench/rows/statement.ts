@@ -40,7 +40,10 @@ export const statementRow: Row = {
 
 async function measure(bench: Bench): Promise<Measured> {
   const { ledger, entries } = await busyLedgerOf(bench);
-  const stretch = await lastStretch(ledger, Math.min(entries / 2, MAX_MOVEMENTS * SHARE_OF_THE_LONGEST));
+  const stretch = await lastStretch(
+    ledger,
+    Math.min(entries / 2, MAX_MOVEMENTS * SHARE_OF_THE_LONGEST),
+  );
   const made = await bench.withService(ledger, (service) => makeOne(ledger, service, stretch));
   const readS = await readBare(ledger, stretch);
   const { movements, askedS, readyS, csv, xlsx, workerMb, apiMb } = made;
@@ -84,7 +87,15 @@ async function makeOne(ledger: Ledger, { api, worker }: Service, { from, to }: S
   const readyS = (performance.now() - began) / 1000;
   const csv = await client.download(`/v1/statements/${id}/file?format=csv`);
   const xlsx = await client.download(`/v1/statements/${id}/file?format=xlsx`);
-  return { movements: movements ?? 0, askedS, readyS, csv, xlsx, apiMb: api.peakMb(), workerMb: worker.peakMb() };
+  return {
+    movements: movements ?? 0,
+    askedS,
+    readyS,
+    csv,
+    xlsx,
+    apiMb: api.peakMb(),
+    workerMb: worker.peakMb(),
+  };
 }
 
 async function untilReady(client: Client, id: string): Promise<Shown> {
@@ -92,7 +103,8 @@ async function untilReady(client: Client, id: string): Promise<Shown> {
   for (;;) {
     const shown = (await (await client.get(`/v1/statements/${id}`)).json()) as Shown;
     if (shown.status === 'ready') return shown;
-    if (performance.now() > end) throw new RowFailed(`the statement is not ready: ${JSON.stringify(shown)}`);
+    if (performance.now() > end)
+      throw new RowFailed(`the statement is not ready: ${JSON.stringify(shown)}`);
     await sleep(POLL_MS);
   }
 }

@@ -90,7 +90,12 @@ export function randomParties({ accountIds }: Ledger): Parties {
 }
 
 /** New transfers through HTTP. */
-export function runTransfers(bench: Bench, ledger: Ledger, parties: Parties, connections: number): Promise<Run> {
+export function runTransfers(
+  bench: Bench,
+  ledger: Ledger,
+  parties: Parties,
+  connections: number,
+): Promise<Run> {
   return bench.withApi(ledger, (api) => bench.run(api, ledger, loadOf(parties, connections)));
 }
 

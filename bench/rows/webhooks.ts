@@ -52,7 +52,11 @@ async function measureRate(bench: Bench, receiver: Receiver): Promise<Measured> 
     await bench.run(api, ledger, {
       connections: CLIENTS,
       expectedStatus: 201,
-      requests: { kind: 'listed', list: transferList(randomParties(ledger), events), order: 'once' },
+      requests: {
+        kind: 'listed',
+        list: transferList(randomParties(ledger), events),
+        order: 'once',
+      },
     });
   });
   const { report, cpuUs } = await bench.withService(ledger, async ({ worker }) => {
@@ -88,13 +92,20 @@ async function measureLatency(bench: Bench, receiver: Receiver): Promise<Measure
       connections: CONNECTIONS,
       perSecond: PER_SECOND,
       expectedStatus: 201,
-      requests: { kind: 'transfers', sources, destinations: sources, raw: UNIT_RAW.toString(), asset: 'COPM' },
+      requests: {
+        kind: 'transfers',
+        sources,
+        destinations: sources,
+        raw: UNIT_RAW.toString(),
+        asset: 'COPM',
+      },
     });
     const { count } = await loggedAfter(ledger, 'transfer.completed', head);
     await receiver.untilArrived(count * LATENCY_ENDPOINTS, STILL_MS);
     const found = await receiver.report(since);
     const [before, after] = [cpuBefore, worker.cpuMs()];
-    const cpuUs = before === null || after === null ? null : ((after - before) * 1000) / found.arrivals;
+    const cpuUs =
+      before === null || after === null ? null : ((after - before) * 1000) / found.arrivals;
     return { run: load, report: found, cpuUs };
   });
   if (report.latency.count === 0) throw new RowFailed('no event came after the warm-up');
@@ -120,7 +131,12 @@ async function withReceiver<T>(work: (receiver: Receiver) => Promise<T>): Promis
   }
 }
 
-async function register(api: ApiProcess, ledger: Ledger, receiver: Receiver, count: number): Promise<void> {
+async function register(
+  api: ApiProcess,
+  ledger: Ledger,
+  receiver: Receiver,
+  count: number,
+): Promise<void> {
   const client = new Client(api, ledger);
   for (const url of urlsOf(receiver, count))
     await client.post('/v1/webhook_endpoints', 201, { url, events: ['transfer.completed'] });

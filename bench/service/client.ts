@@ -25,9 +25,14 @@ export class Client {
   post(path: string, expectedStatus: number, body?: FormData | object): Promise<Response> {
     const headers = { 'Idempotency-Key': randomUUID() };
     if (body === undefined) return this.send(expectedStatus, path, { method: 'POST', headers });
-    if (body instanceof FormData) return this.send(expectedStatus, path, { method: 'POST', headers, body });
+    if (body instanceof FormData)
+      return this.send(expectedStatus, path, { method: 'POST', headers, body });
     const json = { ...headers, 'Content-Type': 'application/json' };
-    return this.send(expectedStatus, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
+    return this.send(expectedStatus, path, {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify(body),
+    });
   }
 
   /** Reads the whole of a file, and counts its bytes and seconds. By http itself: fetch would be slower than what is measured. */
@@ -40,7 +45,8 @@ export class Client {
         answer.on('data', (piece: Buffer) => (bytes += piece.length));
         answer.once('error', reject);
         answer.once('end', () => {
-          if (answer.statusCode === 200) resolve({ seconds: (performance.now() - began) / 1000, bytes });
+          if (answer.statusCode === 200)
+            resolve({ seconds: (performance.now() - began) / 1000, bytes });
           else reject(new RowFailed(`${path} answered ${answer.statusCode}`));
         });
       });
@@ -51,7 +57,10 @@ export class Client {
   private async send(
     expectedStatus: number,
     path: string,
-    { headers, ...init }: { method?: string; headers?: Record<string, string>; body?: FormData | string },
+    {
+      headers,
+      ...init
+    }: { method?: string; headers?: Record<string, string>; body?: FormData | string },
   ): Promise<Response> {
     const answer = await fetch(this.base + path, {
       ...init,

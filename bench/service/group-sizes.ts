@@ -56,7 +56,9 @@ export function sizesOf({ buckets, commands }: GroupHistogram): number[] {
   let missing = commands - ranges.reduce((sum, { size }) => sum + size, 0);
   while (missing !== 0) {
     const step = Math.sign(missing);
-    const movable = ranges.filter(({ from, upTo, size }) => size + step >= from && size + step <= upTo);
+    const movable = ranges.filter(
+      ({ from, upTo, size }) => size + step >= from && size + step <= upTo,
+    );
     if (movable.length === 0) break;
     for (const range of movable.slice(0, Math.abs(missing))) {
       range.size += step;

@@ -29,7 +29,9 @@ export async function databasePid(adminUrl: string): Promise<number | undefined>
   try {
     const [rows] = await connection.query('SELECT @@datadir AS folder, @@pid_file AS file');
     const [row] = rows as { folder: string; file: string }[];
-    return row === undefined ? undefined : Number(readFileSync(resolve(row.folder, row.file), 'latin1'));
+    return row === undefined
+      ? undefined
+      : Number(readFileSync(resolve(row.folder, row.file), 'latin1'));
   } catch {
     return undefined;
   } finally {

@@ -42,11 +42,15 @@ export async function startProgram(program: Program): Promise<Started> {
   const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
   const script = fileURLToPath(new URL(`../../src/${file}`, import.meta.url));
   const began = performance.now();
-  const child = spawn(process.execPath, [...profile, '--enable-source-maps', ...nodeOptions, script], {
-    cwd: ROOT,
-    stdio: ['ignore', log, log],
-    env: { ...process.env, ...settings, ADMIN_PORT: `${adminPort}` },
-  });
+  const child = spawn(
+    process.execPath,
+    [...profile, '--enable-source-maps', ...nodeOptions, script],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...settings, ADMIN_PORT: `${adminPort}` },
+    },
+  );
   const kill = (): boolean => child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
@@ -92,7 +96,9 @@ export class ServiceProcess {
   async stop(): Promise<void> {
     const { child, program } = this;
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new RowFailed(`the ${program.name} process ended by itself (${child.signalCode ?? child.exitCode})`);
+      throw new RowFailed(
+        `the ${program.name} process ended by itself (${child.signalCode ?? child.exitCode})`,
+      );
     const ended = new Promise<'ended'>((resolve) => child.once('exit', () => resolve('ended')));
     child.kill('SIGTERM');
     if ((await Promise.race([ended, sleep(STOP_MS, 'late', { ref: false })])) === 'ended') return;

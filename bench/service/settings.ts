@@ -4,7 +4,10 @@ import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 
 /** The keys that the bench gives the service, so that it can itself make cursors of any depth. */
 export const CURSOR_KEY = { id: 'bench', secret: Buffer.from('the cursors of the benchmarks, 32') };
-export const FINGERPRINT_KEY = { id: 'bench', secret: Buffer.from('the fingerprints of benchmarks, 32') };
+export const FINGERPRINT_KEY = {
+  id: 'bench',
+  secret: Buffer.from('the fingerprints of benchmarks, 32'),
+};
 const ENCRYPTION_KEY = { id: 'bench', secret: Buffer.alloc(32, 'what the benchmarks seal') };
 
 const NO_LIMIT = '1000000';

@@ -16,7 +16,10 @@ export class BenchTemporal {
   private readonly client: Client;
 
   private constructor(readonly address: string) {
-    this.client = new Client({ connection: Connection.lazy({ address }), namespace: this.namespace });
+    this.client = new Client({
+      connection: Connection.lazy({ address }),
+      namespace: this.namespace,
+    });
   }
 
   /** Resolves once it is usable. Throws RowFailed. */
@@ -28,7 +31,9 @@ export class BenchTemporal {
 
   /** How many workflows of a type are running, as far as visibility has caught up. */
   async running(type: WorkflowType): Promise<number> {
-    return (await this.client.workflow.count(`WorkflowType="${type}" AND ExecutionStatus="Running"`)).count;
+    return (
+      await this.client.workflow.count(`WorkflowType="${type}" AND ExecutionStatus="Running"`)
+    ).count;
   }
 
   async close(): Promise<void> {
@@ -37,10 +42,14 @@ export class BenchTemporal {
 
   private async register(): Promise<void> {
     const { client, namespace } = this;
-    await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
+    await client.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs('1 day'),
+    });
     // The server's parts learn of it one after the other.
     for (const end = performance.now() + LIMIT_MS; !(await this.isUsable()); await sleep(POLL_MS))
-      if (performance.now() > end) throw new RowFailed('the namespace at Temporal could not be used');
+      if (performance.now() > end)
+        throw new RowFailed('the namespace at Temporal could not be used');
   }
 
   private async isUsable(): Promise<boolean> {

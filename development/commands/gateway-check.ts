@@ -29,7 +29,8 @@ Needs no database. Ends with 0 where every rule holds, else with 1.`;
 
 export const gatewayCheckCommand = localCommand({
   usage: 'check',
-  summary: "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
+  summary:
+    "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
   explanation: EXPLANATION,
   examples: [
     'rails check --url http://127.0.0.1:9999 --name bank-a',
@@ -52,13 +53,21 @@ export const gatewayCheckCommand = localCommand({
       `of each order, in the smallest unit (default: ${DEFAULTS.raw})`,
       raw.default(BigInt(DEFAULTS.raw)),
     ),
-    asset: option('<asset>', `of each order (default: ${DEFAULTS.asset})`, asset.default(DEFAULTS.asset)),
+    asset: option(
+      '<asset>',
+      `of each order (default: ${DEFAULTS.asset})`,
+      asset.default(DEFAULTS.asset),
+    ),
     country: option(
       '<country>',
       `where the accounts are (default: ${DEFAULTS.country})`,
       text.default(DEFAULTS.country),
     ),
-    bankCode: option('<code>', `their bank (default: ${DEFAULTS.bankCode})`, text.default(DEFAULTS.bankCode)),
+    bankCode: option(
+      '<code>',
+      `their bank (default: ${DEFAULTS.bankCode})`,
+      text.default(DEFAULTS.bankCode),
+    ),
     accountNumber: option(
       '<number>',
       `an account that is paid (default: ${DEFAULTS.accountNumber})`,
@@ -89,7 +98,9 @@ export const gatewayCheckCommand = localCommand({
     });
     const failed = results.filter(({ passed }) => !passed).length;
     output.say(
-      failed === 0 ? `All ${results.length} rules hold.` : `${failed} of ${results.length} rules do not hold.`,
+      failed === 0
+        ? `All ${results.length} rules hold.`
+        : `${failed} of ${results.length} rules do not hold.`,
     );
     if (failed > 0) process.exitCode = 1;
   },

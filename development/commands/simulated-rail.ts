@@ -31,7 +31,13 @@ in the database. What it does follows from the account number's ending (docs/pay
       if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
       const rail = new SimulatedRail(database, clock, `gateway:${name}`);
       const onLine = (line: string): void => output.say(line);
-      const running = await serveGateway(rail, clock, { name, port, keys, serviceUrl: service, onLine });
+      const running = await serveGateway(rail, clock, {
+        name,
+        port,
+        keys,
+        serviceUrl: service,
+        onLine,
+      });
       output.say(`${name} listens on http://127.0.0.1:${running.port}`);
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
       await running.stop();
@@ -40,14 +46,22 @@ in the database. What it does follows from the account number's ending (docs/pay
   query({
     usage: 'statement',
     summary: "the simulated rail's own statement of a day, as CSV: what payouts reconcile reads",
-    examples: ['rails statement --date 2026-11-21', 'rails statement --date 2026-11-21 --name bank-a'],
+    examples: [
+      'rails statement --date 2026-11-21',
+      'rails statement --date 2026-11-21 --name bank-a',
+    ],
     input: z.object({
       date: option('<day>', 'the day, UTC: 2026-11-21', day),
-      name: option('<name>', 'of a rail served by rails simulate (default: the built-in one)', text.optional()),
+      name: option(
+        '<name>',
+        'of a rail served by rails simulate (default: the built-in one)',
+        text.optional(),
+      ),
     }),
     run: async ({ database, clock, output }, { date, name }) => {
       const rail = name === undefined ? SIMULATED : `gateway:${name}`;
-      for await (const piece of simulatedStatement(database.reader, rail, date, clock())) output.verbatim(piece);
+      for await (const piece of simulatedStatement(database.reader, rail, date, clock()))
+        output.verbatim(piece);
     },
   }),
 ];

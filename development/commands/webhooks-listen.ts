@@ -11,7 +11,8 @@ const DEFAULT_ANSWER = 200;
 
 export const webhookListenCommand = localCommand({
   usage: 'listen',
-  summary: 'receive deliveries on this machine, check their signatures and show what arrives, until Ctrl-C',
+  summary:
+    'receive deliveries on this machine, check their signatures and show what arrives, until Ctrl-C',
   explanation:
     '\nRegister http://127.0.0.1:<port>/ as an endpoint where the operator allows it, as the demo world does.\nNeeds no database. With --json each delivery is a line of JSON.',
   examples: [
@@ -19,7 +20,11 @@ export const webhookListenCommand = localCommand({
     'webhooks listen --port 9999 --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --answer 500',
   ],
   input: z.object({
-    port: option('<port>', 'port to listen on, only at 127.0.0.1; 0 takes any free port', count(0, 65_535)),
+    port: option(
+      '<port>',
+      'port to listen on, only at 127.0.0.1; 0 takes any free port',
+      count(0, 65_535),
+    ),
     secret: option(
       '<secret>',
       "the endpoint's signing secret, whsec_…; in a rotation, the new or the old one",
@@ -30,7 +35,11 @@ export const webhookListenCommand = localCommand({
       `what a good delivery is answered (default: ${DEFAULT_ANSWER}); a bad signature is answered 401`,
       count(200, 599).default(DEFAULT_ANSWER),
     ),
-    delayMs: option('<ms>', 'wait this long before each answer (default: 0)', count(0, 600_000).default(0)),
+    delayMs: option(
+      '<ms>',
+      'wait this long before each answer (default: 0)',
+      count(0, 600_000).default(0),
+    ),
   }),
   run: async (output, { port, secret, answer, delayMs }) => {
     const receiver = new WebhookReceiver({ secret, answer, delayMs }, (delivery) =>

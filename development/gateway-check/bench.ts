@@ -53,7 +53,9 @@ export class Bench {
   async give(order: RailOrder): Promise<KeyedStatement> {
     const said = statement(await this.probe.order(order), order.key);
     if (said.status !== 'accepted' && said.status !== 'completed')
-      throw new Violation(`a new order was answered ${said.status}: name an account that the gateway pays`);
+      throw new Violation(
+        `a new order was answered ${said.status}: name an account that the gateway pays`,
+      );
     return said;
   }
 
@@ -67,7 +69,8 @@ export class Bench {
       const now = await this.ask(key);
       return now.status === 'accepted' ? undefined : now;
     });
-    if (said.status !== 'completed') throw new Violation(`an order that was taken became ${said.status}`);
+    if (said.status !== 'completed')
+      throw new Violation(`an order that was taken became ${said.status}`);
     this.paid.set(key, said.reference);
     return said;
   }
@@ -82,7 +85,8 @@ export class Bench {
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;
-      if (performance.now() > end) throw new Violation(`waited ${this.waitMs / 1_000} s for ${what}`);
+      if (performance.now() > end)
+        throw new Violation(`waited ${this.waitMs / 1_000} s for ${what}`);
       await sleep(POLL_MS);
     }
   }

@@ -62,12 +62,15 @@ export class CallbackListener {
     const message = { method: 'POST', path: this.path, body } as const;
     const verdict = verify(this.keys, request.headers, message, this.clock());
     const callback = readCallback(body.toString('utf8'));
-    const answered = verdict !== 'genuine' ? 401 : callback === null ? 400 : this.isNew(callback) ? 503 : 200;
+    const answered =
+      verdict !== 'genuine' ? 401 : callback === null ? 400 : this.isNew(callback) ? 503 : 200;
     this.arrivals.push({ path, verdict, callback, answered });
     response.writeHead(answered).end();
   }
 
   private isNew({ callbackId }: RailCallback): boolean {
-    return !this.arrivals.some(({ callback, verdict }) => verdict === 'genuine' && callback?.callbackId === callbackId);
+    return !this.arrivals.some(
+      ({ callback, verdict }) => verdict === 'genuine' && callback?.callbackId === callbackId,
+    );
   }
 }

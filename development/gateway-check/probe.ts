@@ -59,7 +59,10 @@ export class Probe {
   }
 
   void(key: Uuid, signing?: Signing): Promise<ProbeAnswer> {
-    return this.send({ method: 'POST', path: `${PAYOUTS_PATH}/${key}${VOID}`, body: NOTHING }, signing);
+    return this.send(
+      { method: 'POST', path: `${PAYOUTS_PATH}/${key}${VOID}`, body: NOTHING },
+      signing,
+    );
   }
 
   private async send(message: SignedMessage, signing: Signing = {}): Promise<ProbeAnswer> {

@@ -2,7 +2,14 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { orderText } from '../../src/payouts/rails/wire.js';
 import type { Arrival } from './callbacks.js';
 import { type Bench, mustBeSame } from './bench.js';
-import { mustAnswer, mustBeUnknown, type Signing, statement, Violation, voidStatement } from './probe.js';
+import {
+  mustAnswer,
+  mustBeUnknown,
+  type Signing,
+  statement,
+  Violation,
+  voidStatement,
+} from './probe.js';
 
 /** A rule of docs/payout-rail.md that can be checked from outside. */
 export interface Rule {
@@ -21,7 +28,8 @@ const SIGNATURES = 'Signatures, in both directions';
 const ANSWERS = 'Answers';
 const CALLBACKS = 'What the gateway tells';
 
-const CANNOT_VOID = 'it says that it cannot void, so nothing is given back before its quiet time is over';
+const CANNOT_VOID =
+  'it says that it cannot void, so nothing is given back before its quiet time is over';
 const AT_ONCE = 4;
 const RACES = 5;
 const FAR_S = 600;
@@ -29,27 +37,72 @@ const FAR_S = 600;
 /** The order matters: the last one examines everything that the others left. */
 export const RULES: readonly Rule[] = [
   { name: 'order', says: 'a new order is taken and paid', where: ORDERS, check: takesOrders },
-  { name: 'repeated_key', says: 'a key is acted on once, however often it comes', where: ORDERS, check: actsOnce },
-  { name: 'unknown_key', says: 'of a key that it never heard of it says so', where: ANSWERS, check: knowsUnknown },
-  { name: 'malformed', says: 'what is no order is 400 and not acted on', where: ORDERS, check: refusesMalformed },
-  { name: 'signature', says: 'a wrong signature is 401 and not acted on', where: SIGNATURES, check: checksSignatures },
-  { name: 'timestamp', says: 'a timestamp far from now is 401', where: SIGNATURES, check: checksTimestamps },
-  { name: 'void_before', says: 'what was voided before it came is never paid', where: VOIDING, check: voidsBefore },
-  { name: 'void_paid', says: 'a void of what was paid tells that', where: VOIDING, check: voidsPaid },
+  {
+    name: 'repeated_key',
+    says: 'a key is acted on once, however often it comes',
+    where: ORDERS,
+    check: actsOnce,
+  },
+  {
+    name: 'unknown_key',
+    says: 'of a key that it never heard of it says so',
+    where: ANSWERS,
+    check: knowsUnknown,
+  },
+  {
+    name: 'malformed',
+    says: 'what is no order is 400 and not acted on',
+    where: ORDERS,
+    check: refusesMalformed,
+  },
+  {
+    name: 'signature',
+    says: 'a wrong signature is 401 and not acted on',
+    where: SIGNATURES,
+    check: checksSignatures,
+  },
+  {
+    name: 'timestamp',
+    says: 'a timestamp far from now is 401',
+    where: SIGNATURES,
+    check: checksTimestamps,
+  },
+  {
+    name: 'void_before',
+    says: 'what was voided before it came is never paid',
+    where: VOIDING,
+    check: voidsBefore,
+  },
+  {
+    name: 'void_paid',
+    says: 'a void of what was paid tells that',
+    where: VOIDING,
+    check: voidsPaid,
+  },
   {
     name: 'void_accepted',
     says: 'a void of what was accepted holds, or is denied',
     where: VOIDING,
     check: voidsAccepted,
   },
-  { name: 'void_race', says: 'of an order and a void at the same time one wins', where: VOIDING, check: racesVoids },
+  {
+    name: 'void_race',
+    says: 'of an order and a void at the same time one wins',
+    where: VOIDING,
+    check: racesVoids,
+  },
   {
     name: 'callback',
     says: 'a callback is signed, and comes again until it is taken',
     where: CALLBACKS,
     check: callsBack,
   },
-  { name: 'for_ever', says: 'an end stays, and nothing is told as paid twice', where: ASKING, check: staysEnded },
+  {
+    name: 'for_ever',
+    says: 'an end stays, and nothing is told as paid twice',
+    where: ASKING,
+    check: staysEnded,
+  },
 ];
 
 async function takesOrders(bench: Bench): Promise<void> {
@@ -68,7 +121,8 @@ async function actsOnce(bench: Bench): Promise<void> {
   mustBeSame(first, await bench.completed(order.key));
   await repeat();
   const after = await bench.ask(order.key);
-  if (after.status !== 'completed') throw new Violation(`what was paid is ${after.status} after the order came again`);
+  if (after.status !== 'completed')
+    throw new Violation(`what was paid is ${after.status} after the order came again`);
   mustBeSame(first, after);
 }
 
@@ -81,7 +135,10 @@ async function refusesMalformed(bench: Bench): Promise<void> {
   const { key, ...rest } = JSON.parse(orderText(bench.newOrder())) as { key: Uuid; amount: object };
   const bodies: readonly (readonly [what: string, body: string])[] = [
     ['an order without amount', JSON.stringify({ ...rest, key, amount: undefined })],
-    ['an amount that is no integer', JSON.stringify({ ...rest, key, amount: { ...rest.amount, raw: '1.5' } })],
+    [
+      'an amount that is no integer',
+      JSON.stringify({ ...rest, key, amount: { ...rest.amount, raw: '1.5' } }),
+    ],
     ['an order without destination', JSON.stringify({ ...rest, key, destination: undefined })],
     ['a key that is no UUID', JSON.stringify({ ...rest, key: 'one' })],
     ['what is no JSON', `{"key":"${key}"`],
@@ -94,10 +151,15 @@ async function checksSignatures(bench: Bench): Promise<void> {
   const { probe } = bench;
   const [own] = probe.keys;
   const order = bench.newOrder();
-  const other = Buffer.from(orderText({ ...order, amount: { ...order.amount, raw: order.amount.raw + 1n } }));
+  const other = Buffer.from(
+    orderText({ ...order, amount: { ...order.amount, raw: order.amount.raw + 1n } }),
+  );
   const wrong: readonly (readonly [what: string, signing: Signing])[] = [
     ['no signature', { isUnsigned: true }],
-    ['a signature under another secret', { key: { id: own.id, secret: Buffer.alloc(own.secret.length, 1) } }],
+    [
+      'a signature under another secret',
+      { key: { id: own.id, secret: Buffer.alloc(own.secret.length, 1) } },
+    ],
     ['the id of a key that there is not', { key: { ...own, id: 'no-such-key' } }],
     ['a signature of another body', { body: other }],
   ];
@@ -124,7 +186,8 @@ async function voidsBefore(bench: Bench): Promise<string | void> {
   const order = bench.newOrder();
   const said = voidStatement(await bench.probe.void(order.key), order.key);
   if (said === null) return CANNOT_VOID;
-  if (said.status !== 'voided') throw new Violation(`a void of what it never had was answered ${said.status}`);
+  if (said.status !== 'voided')
+    throw new Violation(`a void of what it never had was answered ${said.status}`);
   bench.voided.add(order.key);
   await staysVoided(bench, order.key);
 }
@@ -132,9 +195,14 @@ async function voidsBefore(bench: Bench): Promise<string | void> {
 /** Whatever the request, the key stays voided. */
 async function staysVoided(bench: Bench, key: Uuid): Promise<void> {
   const { probe } = bench;
-  for (const answer of [await probe.order(bench.orderOf(key)), await probe.get(key), await probe.void(key)]) {
+  for (const answer of [
+    await probe.order(bench.orderOf(key)),
+    await probe.get(key),
+    await probe.void(key),
+  ]) {
     const { status } = statement(answer, key);
-    if (status !== 'voided') throw new Violation(`${answer.asked} was answered ${status} for a key that was voided`);
+    if (status !== 'voided')
+      throw new Violation(`${answer.asked} was answered ${status} for a key that was voided`);
   }
 }
 
@@ -144,7 +212,8 @@ async function voidsPaid(bench: Bench): Promise<string | void> {
   const paid = await bench.completed(order.key);
   const said = voidStatement(await bench.probe.void(order.key), order.key);
   if (said === null) return CANNOT_VOID;
-  if (said.status !== 'completed') throw new Violation(`a void of what was paid was answered ${said.status}`);
+  if (said.status !== 'completed')
+    throw new Violation(`a void of what was paid was answered ${said.status}`);
   mustBeSame(paid, said);
   mustBeSame(paid, await bench.completed(order.key));
 }
@@ -171,7 +240,8 @@ async function racesVoids(bench: Bench): Promise<string | void> {
     const [taken, said] = [statement(ordered, key), voidStatement(voided, key)];
     if (said === null) return CANNOT_VOID;
     if (said.status !== 'voided') await bench.completed(key);
-    else if (taken.status === 'completed') throw new Violation('an order was answered completed, and its void voided');
+    else if (taken.status === 'completed')
+      throw new Violation('an order was answered completed, and its void voided');
     else {
       bench.voided.add(key);
       await staysVoided(bench, key);
@@ -183,11 +253,14 @@ async function callsBack(bench: Bench): Promise<string> {
   const { callbacks } = bench;
   const order = bench.newOrder('later');
   await bench.give(order);
-  const all = await bench.until(`a callback at ${callbacks.path}, and the same again after a 503`, () => {
-    for (const arrival of callbacks.arrivals) mustBeGenuine(arrival, callbacks.path);
-    const about = callbacks.about(order.key);
-    return about.some(({ answered }) => answered === 200) ? about : undefined;
-  });
+  const all = await bench.until(
+    `a callback at ${callbacks.path}, and the same again after a 503`,
+    () => {
+      for (const arrival of callbacks.arrivals) mustBeGenuine(arrival, callbacks.path);
+      const about = callbacks.about(order.key);
+      return about.some(({ answered }) => answered === 200) ? about : undefined;
+    },
+  );
   const [first] = all;
   const paid = await bench.completed(order.key);
   for (const { callback } of all) {
@@ -201,9 +274,11 @@ async function callsBack(bench: Bench): Promise<string> {
 }
 
 function mustBeGenuine({ path, verdict, callback }: Arrival, wanted: string): void {
-  if (!path.endsWith(wanted)) throw new Violation(`a callback went to ${path.slice(0, 80)}, and not to ${wanted}`);
+  if (!path.endsWith(wanted))
+    throw new Violation(`a callback went to ${path.slice(0, 80)}, and not to ${wanted}`);
   if (verdict === 'forged') throw new Violation('the signature of a callback is wrong');
-  if (verdict === 'late') throw new Violation('the timestamp of a callback is more than 300 s from now');
+  if (verdict === 'late')
+    throw new Violation('the timestamp of a callback is more than 300 s from now');
   if (callback === null) throw new Violation('a callback is not what the page describes');
 }
 
@@ -215,10 +290,14 @@ async function staysEnded(bench: Bench): Promise<string> {
   }
   for (const key of bench.voided) await staysVoided(bench, key);
   for (const key of [...bench.paid.keys(), ...bench.voided]) {
-    const told = bench.callbacks.about(key).filter(({ callback }) => callback?.status === 'completed');
+    const told = bench.callbacks
+      .about(key)
+      .filter(({ callback }) => callback?.status === 'completed');
     const ids = new Set(told.map(({ callback }) => callback?.callbackId));
-    if (ids.size > 0 && bench.voided.has(key)) throw new Violation('a callback told as paid what had been voided');
-    if (ids.size > 1) throw new Violation('two callbacks told one key as paid: it may be paid twice');
+    if (ids.size > 0 && bench.voided.has(key))
+      throw new Violation('a callback told as paid what had been voided');
+    if (ids.size > 1)
+      throw new Violation('two callbacks told one key as paid: it may be paid twice');
   }
   return `${bench.paid.size} keys were paid, each once, and ${bench.voided.size} voided: your books must say so too`;
 }

@@ -43,7 +43,12 @@ export function tellEvent(body: Buffer): Told {
   const { type, id, sequence, data } = eventSchema
     .catch({ type: null, id: null, sequence: null, data: null })
     .parse(jsonOf(body));
-  return { type, id, sequence, resource: data === null ? null : (data.object.id ?? data.object.account_id) };
+  return {
+    type,
+    id,
+    sequence,
+    resource: data === null ? null : (data.object.id ?? data.object.account_id),
+  };
 }
 
 function jsonOf(body: Buffer): unknown {
@@ -60,14 +65,18 @@ export function deliveryFields({ at, body, checks, arrivals, answered }: Receive
     ...tellEvent(body),
     bytes: body.length,
     arrivals,
-    signatures: Object.fromEntries(checks.map(({ header, problem }) => [header, problem ?? 'good'])),
+    signatures: Object.fromEntries(
+      checks.map(({ header, problem }) => [header, problem ?? 'good']),
+    ),
     answered,
   };
 }
 
 export function deliveryLine({ at, body, checks, arrivals, answered }: ReceivedDelivery): string {
   const { type, id, sequence, resource } = tellEvent(body);
-  const bad = checks.flatMap(({ header, problem }) => (problem === null ? [] : [`${header} ${problem}`]));
+  const bad = checks.flatMap(({ header, problem }) =>
+    problem === null ? [] : [`${header} ${problem}`],
+  );
   return [
     at.toISOString().slice(11, 23),
     type ?? 'no event',

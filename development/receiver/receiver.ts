@@ -71,5 +71,7 @@ export class WebhookReceiver {
 }
 
 function singles({ headers }: IncomingMessage): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value?.toString()]),
+  );
 }

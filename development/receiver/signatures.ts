@@ -21,7 +21,11 @@ interface Received {
 }
 
 /** Checks both signatures with the one secret that a receiver has, be it the new or the old one of a rotation. */
-export function verifySignatures(received: Received, secret: string, nowS: number): readonly SignatureCheck[] {
+export function verifySignatures(
+  received: Received,
+  secret: string,
+  nowS: number,
+): readonly SignatureCheck[] {
   return [
     { header: 'Svc-Signature', problem: bodySignatureProblem(received, secret) },
     { header: 'webhook-signature', problem: standardSignatureProblem(received, secret, nowS) },
@@ -32,15 +36,26 @@ function bodySignatureProblem({ body, headers }: Received, secret: string): stri
   const current = headers['svc-signature'];
   if (current === undefined) return 'is missing';
   const expected = bodySignature(body, secret);
-  const isGood = [current, headers['svc-signature-previous'] ?? ''].some((given) => isSame(given, expected));
+  const isGood = [current, headers['svc-signature-previous'] ?? ''].some((given) =>
+    isSame(given, expected),
+  );
   return isGood ? null : 'does not fit the body and this secret';
 }
 
-function standardSignatureProblem({ body, headers }: Received, secret: string, nowS: number): string | null {
-  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
+function standardSignatureProblem(
+  { body, headers }: Received,
+  secret: string,
+  nowS: number,
+): string | null {
+  const {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures,
+  } = headers;
   if (signatures === undefined) return 'is missing';
   if (id === undefined) return 'lacks webhook-id';
-  if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return 'lacks a whole webhook-timestamp';
+  if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp))
+    return 'lacks a whole webhook-timestamp';
   const expected = `v1,${standardSignature(id, timestamp, body, secret)}`;
   if (!signatures.split(' ').some((given) => isSame(given, expected)))
     return 'does not fit webhook-id, webhook-timestamp, the body and this secret';

@@ -88,7 +88,9 @@ async function answer(
   } catch (failure) {
     // A silent rail gives no answer: the connection just ends.
     onLine(
-      failure instanceof RailSilent ? 'no answer' : `failed: ${failure instanceof Error ? failure.name : 'unknown'}`,
+      failure instanceof RailSilent
+        ? 'no answer'
+        : `failed: ${failure instanceof Error ? failure.name : 'unknown'}`,
     );
     response.destroy();
   }
@@ -109,7 +111,10 @@ async function answerOf(
     const query = new URLSearchParams(path.slice(PAYOUTS_PATH.length + 1));
     const since = parseRfc3339(query.get('since') ?? '');
     if (since === null) return { status: 400, text: JSON.stringify({ error: 'malformed' }) };
-    return { status: 200, text: pageText(await rail.list(since, parseUuid(query.get('after') ?? ''))) };
+    return {
+      status: 200,
+      text: pageText(await rail.list(since, parseUuid(query.get('after') ?? ''))),
+    };
   }
   const key = keyOf(path, method === 'POST' ? VOID : '');
   if (key === null) return { status: 404, text: JSON.stringify({ error: 'no such path' }) };
@@ -145,15 +150,22 @@ async function callBack(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      for (const report of await rail.due(AT_ONCE)) if (await deliver(clock, options, report)) await rail.told(report);
+      for (const report of await rail.due(AT_ONCE))
+        if (await deliver(clock, options, report)) await rail.told(report);
     } catch (failure) {
-      options.onLine(`callbacks failed: ${failure instanceof Error ? failure.message : String(failure)}`);
+      options.onLine(
+        `callbacks failed: ${failure instanceof Error ? failure.message : String(failure)}`,
+      );
     }
     await sleep(CALLBACKS_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-async function deliver(clock: Clock, options: GatewayOptions, report: RailReport): Promise<boolean> {
+async function deliver(
+  clock: Clock,
+  options: GatewayOptions,
+  report: RailReport,
+): Promise<boolean> {
   const { name, keys, serviceUrl, onLine } = options;
   const path = `/rails/${name}/callbacks`;
   const body = Buffer.from(callbackText(report));
@@ -162,7 +174,10 @@ async function deliver(clock: Clock, options: GatewayOptions, report: RailReport
       method: 'POST',
       body,
       signal: AbortSignal.timeout(CALLBACK_TIMEOUT_MS),
-      headers: { 'content-type': 'application/json', ...signed(keys[0], { method: 'POST', path, body }, clock()) },
+      headers: {
+        'content-type': 'application/json',
+        ...signed(keys[0], { method: 'POST', path, body }, clock()),
+      },
     });
     await response.arrayBuffer();
     onLine(`callback ${report.status} ${response.status}`);

@@ -12,7 +12,12 @@ import { parseRow } from '../../src/db/table.js';
 import { transact } from '../../src/db/transact.js';
 import type { RailStatement } from '../../src/payouts/rules.js';
 import { scenarioFor, scenarioNamed, type Step } from './scenarios.js';
-import { type ListingRail, type RailOrder, type RailPage, RailSilent } from '../../src/payouts/rails/types.js';
+import {
+  type ListingRail,
+  type RailOrder,
+  type RailPage,
+  RailSilent,
+} from '../../src/payouts/rails/types.js';
 
 /** Payments on a page of a list. */
 const PAGE = 500;
@@ -41,13 +46,19 @@ export class SimulatedRail implements ListingRail {
    * Accepts the order; repeating a key changes nothing. Throws RailSilent if it does not answer, DatabaseUnavailable.
    */
   async submit(order: RailOrder): Promise<RailStatement> {
-    return this.answer(await transact(this.database, (transaction) => this.take(transaction, order)));
+    return this.answer(
+      await transact(this.database, (transaction) => this.take(transaction, order)),
+    );
   }
 
   /** Throws RailSilent where it gives no answer, DatabaseUnavailable. */
   async status(key: Uuid): Promise<RailStatement | null> {
-    const payment = await this.database.reader.find(simulatedRailPayments, { rail: this.name, paymentKey: key });
-    const isKnown = payment !== undefined && (payment.actedAt !== null || payment.voidedAt !== null);
+    const payment = await this.database.reader.find(simulatedRailPayments, {
+      rail: this.name,
+      paymentKey: key,
+    });
+    const isKnown =
+      payment !== undefined && (payment.actedAt !== null || payment.voidedAt !== null);
     return isKnown ? this.answer(payment) : null;
   }
 
@@ -56,7 +67,12 @@ export class SimulatedRail implements ListingRail {
     return this.answer(
       await transact(this.database, async (transaction) => {
         const own = { rail: this.name, paymentKey: key };
-        const known = await this.locked(transaction, key, { scenario: null, asset: null, raw: null }, this.clock());
+        const known = await this.locked(
+          transaction,
+          key,
+          { scenario: null, asset: null, raw: null },
+          this.clock(),
+        );
         if (known.voidedAt !== null || this.lastStep(known) !== undefined) return known;
         const change = { voidedAt: this.clock(), reportAt: null };
         await transaction.execute(updateSql(simulatedRailPayments, change, own));
@@ -79,10 +95,16 @@ export class SimulatedRail implements ListingRail {
       const { paymentKey: key, asset, raw, reference } = payment;
       if (asset === null || raw === null) return [];
       const last = this.lastStep(payment);
-      const status = payment.voidedAt === null ? (last?.status ?? ('accepted' as const)) : ('voided' as const);
-      return [{ key, status, reference, failureCode: last?.failureCode ?? null, amount: { asset, raw } }];
+      const status =
+        payment.voidedAt === null ? (last?.status ?? ('accepted' as const)) : ('voided' as const);
+      return [
+        { key, status, reference, failureCode: last?.failureCode ?? null, amount: { asset, raw } },
+      ];
     });
-    return { items, next: last === undefined ? null : parseRow(simulatedRailPayments, last).paymentKey };
+    return {
+      items,
+      next: last === undefined ? null : parseRow(simulatedRailPayments, last).paymentKey,
+    };
   }
 
   /** The payment of a key, created if there is none: of two simultaneous calls the second waits here for the first. */
@@ -104,7 +126,10 @@ export class SimulatedRail implements ListingRail {
     return known;
   }
 
-  private async take(transaction: Transaction, { key, amount, destination }: RailOrder): Promise<SimulatedRailPayment> {
+  private async take(
+    transaction: Transaction,
+    { key, amount, destination }: RailOrder,
+  ): Promise<SimulatedRailPayment> {
     const rail = this.name;
     const scenario = scenarioFor(destination.accountNumber);
     const known = await this.locked(transaction, key, { scenario: scenario.name, ...amount }, null);
@@ -119,9 +144,15 @@ export class SimulatedRail implements ListingRail {
       reportAt: acts ? reportAt({ ...known, actedAt }) : known.reportAt,
     };
     if (acts && actedAt !== null)
-      await transaction.execute(insertSql(simulatedRailActions, [{ id: newId(), rail, paymentKey: key, at: actedAt }]));
+      await transaction.execute(
+        insertSql(simulatedRailActions, [{ id: newId(), rail, paymentKey: key, at: actedAt }]),
+      );
     await transaction.execute(
-      updateSql(simulatedRailPayments, { submissions, actedAt, reportAt: payment.reportAt }, { rail, paymentKey: key }),
+      updateSql(
+        simulatedRailPayments,
+        { submissions, actedAt, reportAt: payment.reportAt },
+        { rail, paymentKey: key },
+      ),
     );
     return payment;
   }
@@ -129,9 +160,14 @@ export class SimulatedRail implements ListingRail {
   private answer(payment: SimulatedRailPayment): RailStatement {
     const { scenario, reference, voidedAt } = payment;
     if (voidedAt !== null) return { status: 'voided', reference, failureCode: null };
-    if (this.elapsedMs(payment) < scenarioNamed(scenario).silentMs) throw new RailSilent('the rail gave no answer');
+    if (this.elapsedMs(payment) < scenarioNamed(scenario).silentMs)
+      throw new RailSilent('the rail gave no answer');
     const last = this.lastStep(payment);
-    return { status: last?.status ?? 'accepted', reference, failureCode: last?.failureCode ?? null };
+    return {
+      status: last?.status ?? 'accepted',
+      reference,
+      failureCode: last?.failureCode ?? null,
+    };
   }
 
   /** Its outcome so far; undefined if it has none. */
@@ -195,7 +231,11 @@ function laterSteps({ scenario }: Pick<SimulatedRailPayment, 'scenario'>): reado
   return calls ? steps.filter(({ afterMs }) => afterMs > 0) : [];
 }
 
-function reportAt(payment: Pick<SimulatedRailPayment, 'scenario' | 'reported' | 'actedAt'>): Instant | null {
+function reportAt(
+  payment: Pick<SimulatedRailPayment, 'scenario' | 'reported' | 'actedAt'>,
+): Instant | null {
   const step = laterSteps(payment)[payment.reported];
-  return step === undefined || payment.actedAt === null ? null : instant(payment.actedAt + step.afterMs);
+  return step === undefined || payment.actedAt === null
+    ? null
+    : instant(payment.actedAt + step.afterMs);
 }

@@ -99,11 +99,15 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
 ];
 
 export function scenarioFor(accountNumber: string): Scenario {
-  return SCENARIOS.find(({ ending }) => ending !== null && accountNumber.endsWith(ending)) ?? SCENARIOS[0];
+  return (
+    SCENARIOS.find(({ ending }) => ending !== null && accountNumber.endsWith(ending)) ??
+    SCENARIOS[0]
+  );
 }
 
 export function scenarioNamed(name: string | null): Scenario {
   const found = SCENARIOS.find((scenario) => scenario.name === name);
-  if (found === undefined) throw new Error(`the simulated rail has no scenario ${name ?? 'without a name'}`);
+  if (found === undefined)
+    throw new Error(`the simulated rail has no scenario ${name ?? 'without a name'}`);
   return found;
 }

@@ -45,6 +45,8 @@ function linesOf(
   if (actedAt === null || voidedAt !== null) return [];
   return scenarioNamed(scenario).steps.flatMap(({ afterMs, status }) => {
     const at = instant(actedAt + afterMs);
-    return at >= from && at < to ? [`${paymentKey},${status},${raw},${asset},${reference},${toRfc3339(at)}\n`] : [];
+    return at >= from && at < to
+      ? [`${paymentKey},${status},${raw},${asset},${reference},${toRfc3339(at)}\n`]
+      : [];
   });
 }

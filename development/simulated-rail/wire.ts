@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { amountJson } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { RailOrder, RailPage } from '../../src/payouts/rails/types.js';
-import { amount, key, type KeyedStatement, parsed, type RailCallback } from '../../src/payouts/rails/wire.js';
+import {
+  amount,
+  key,
+  type KeyedStatement,
+  parsed,
+  type RailCallback,
+} from '../../src/payouts/rails/wire.js';
 
 /** What a gateway reads and writes: the other end of src/payouts/rails/wire.ts. (docs/payout-rail.md) */
 
@@ -49,12 +55,20 @@ export function pageText({ items, next }: RailPage): string {
   return JSON.stringify({ items: shown, next });
 }
 
-export function statementText({ key: id, status, reference, failureCode: code }: KeyedStatement): string {
+export function statementText({
+  key: id,
+  status,
+  reference,
+  failureCode: code,
+}: KeyedStatement): string {
   return JSON.stringify({ key: id, status, reference, failure: code === null ? null : { code } });
 }
 
 export function callbackText(report: RailCallback): string {
-  return JSON.stringify({ id: report.callbackId, ...(JSON.parse(statementText(report)) as object) });
+  return JSON.stringify({
+    id: report.callbackId,
+    ...(JSON.parse(statementText(report)) as object),
+  });
 }
 
 export function unknownText(id: Uuid): string {

@@ -14,7 +14,9 @@
   // Colours
 
   const isDark = () =>
-    root.dataset.colours ? root.dataset.colours === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    root.dataset.colours
+      ? root.dataset.colours === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches;
 
   function addSwitch() {
     const button = make('button', { type: 'button', className: 'colours' });
@@ -66,12 +68,20 @@
   }
 
   async function load() {
-    const [{ default: MiniSearch }, answer] = await Promise.all([import(engine), fetch(body.dataset.search)]);
+    const [{ default: MiniSearch }, answer] = await Promise.all([
+      import(engine),
+      fetch(body.dataset.search),
+    ]);
     const index = new MiniSearch({
       fields: ['title', 'page', 'text'],
       storeFields: ['title', 'page', 'text', 'href'],
       tokenize: (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
-      searchOptions: { boost: { title: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+      searchOptions: {
+        boost: { title: 4, page: 2 },
+        prefix: true,
+        fuzzy: 0.15,
+        combineWith: 'AND',
+      },
     });
     index.addAll(await answer.json());
     return index;
@@ -88,7 +98,12 @@
     return make(
       'li',
       {},
-      make('a', { href: found.href }, make('b', { textContent: title }), make('span', { textContent: excerpt(found) })),
+      make(
+        'a',
+        { href: found.href },
+        make('b', { textContent: title }),
+        make('span', { textContent: excerpt(found) }),
+      ),
     );
   }
 
@@ -133,7 +148,8 @@
       all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
     });
     document.addEventListener('keydown', (event) => {
-      if (event.key !== '/' || /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) return;
+      if (event.key !== '/' || /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName))
+        return;
       event.preventDefault();
       input.focus();
     });

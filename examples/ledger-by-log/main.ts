@@ -12,7 +12,11 @@ interface Books {
   position?: string;
   /** Centavos that have left each of our accounts, as text. */
   readonly spent: Record<string, string>;
-  readonly entries: { readonly event: string; readonly account: string; readonly centavos: string }[];
+  readonly entries: {
+    readonly event: string;
+    readonly account: string;
+    readonly centavos: string;
+  }[];
 }
 
 const [file = 'books.json'] = process.argv.slice(2);
@@ -23,7 +27,9 @@ const {
   PORT: port = '3000',
 } = process.env;
 const client = new MoneyClient({ baseUrl, token });
-const books: Books = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Books) : { spent: {}, entries: [] };
+const books: Books = existsSync(file)
+  ? (JSON.parse(readFileSync(file, 'utf8')) as Books)
+  : { spent: {}, entries: [] };
 
 /** What an event did to our accounts: money leaves when a transfer completes, and comes back when a payout is returned. */
 function centavosOf(event: Event): bigint {
@@ -77,7 +83,9 @@ createServer((request, response) => {
     },
     () => response.destroy(),
   );
-}).listen(Number(port), '127.0.0.1', () => console.log(`in step from ${books.position ?? 'the beginning'}`));
+}).listen(Number(port), '127.0.0.1', () =>
+  console.log(`in step from ${books.position ?? 'the beginning'}`),
+);
 
 for (;;) {
   wake = new AbortController();

@@ -3,7 +3,12 @@
  * request, and its id and status afterwards. Run it again after a crash, and it continues where it was.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { type components, isApiError, MoneyClient, UnknownResultError } from 'money-movement-client';
+import {
+  type components,
+  isApiError,
+  MoneyClient,
+  UnknownResultError,
+} from 'money-movement-client';
 
 type NewPayout = components['schemas']['CreatePayout'];
 
@@ -50,7 +55,8 @@ async function payOut(order: Order): Promise<void> {
     Object.assign(order, { payout: id, status });
   } catch (error) {
     // The next run tries again with the stored key.
-    if (error instanceof UnknownResultError) return console.log(`unknown, ask again: ${error.message}`);
+    if (error instanceof UnknownResultError)
+      return console.log(`unknown, ask again: ${error.message}`);
     if (!isApiError(error) || error.status !== 422) throw error;
     order.status = 'refused';
     console.log(`refused: ${error.code}, ${error.message}`);

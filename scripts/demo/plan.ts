@@ -62,7 +62,12 @@ function business(name: string, alias: string | null, funds: AccountPlan['funds'
   return { type: 'business', name, alias, phone: null, declared, funds };
 }
 
-function person(name: string, alias: string, phone: string, funds: AccountPlan['funds']): AccountPlan {
+function person(
+  name: string,
+  alias: string,
+  phone: string,
+  funds: AccountPlan['funds'],
+): AccountPlan {
   const declared = { documentType: 'CC', documentNumber: `10${phone.slice(-8)}` } as const;
   return { type: 'person', name, alias, phone, declared, funds };
 }
@@ -73,12 +78,24 @@ const NETWORK = 'andes';
 
 const acme: TenantPlan = {
   network: NETWORK,
-  members: { owner: 'owner', operator: 'operator', approver: 'approver', approver2: 'approver', viewer: 'viewer' },
+  members: {
+    owner: 'owner',
+    operator: 'operator',
+    approver: 'approver',
+    approver2: 'approver',
+    viewer: 'viewer',
+  },
   accounts: {
     treasury: business('Acme Treasury', '$acme-treasury', TREASURY_FUNDS),
-    ana: person('Ana María Pérez', '$ana', '+573001112233', { COPM: 500_000_000n, DUSD: 500_000_000n }),
+    ana: person('Ana María Pérez', '$ana', '+573001112233', {
+      COPM: 500_000_000n,
+      DUSD: 500_000_000n,
+    }),
     bruno: person('Bruno Castro Díaz', '$bruno', '+573001112234', {}),
-    carla: { ...person('Carla Gómez', '$carla', '+573001112235', { COPM: 100_000_000n }), declared: null },
+    carla: {
+      ...person('Carla Gómez', '$carla', '+573001112235', { COPM: 100_000_000n }),
+      declared: null,
+    },
     guarded: business('Acme Guarded', '$acme-guarded', { COPM: 5_000_000_000n }),
     fees: business('Acme Fees', null, {}),
   },
@@ -90,7 +107,9 @@ const acme: TenantPlan = {
     viewer: { member: 'viewer', scopes: SCOPES },
     ...Object.fromEntries(SCOPES.map((scope) => [scope, { member: 'owner', scopes: [scope] }])),
   },
-  policies: [{ account: 'guarded', asset: 'COPM', threshold: 1_000_000n, approvals: 1, expiresInS: 60 }],
+  policies: [
+    { account: 'guarded', asset: 'COPM', threshold: 1_000_000n, approvals: 1, expiresInS: 60 },
+  ],
   fees: {
     account: 'fees',
     schedules: (['bonus', 'payout'] as const).map((operation) => ({
@@ -130,4 +149,7 @@ const initech: TenantPlan = {
 export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };
 
 /** The operators' people: two, so that acts that need a second person can be tried too. */
-export const DEMO_STAFF = ['demo-support', 'demo-lead'].map((name) => ({ name, rights: STAFF_RIGHTS }));
+export const DEMO_STAFF = ['demo-support', 'demo-lead'].map((name) => ({
+  name,
+  rights: STAFF_RIGHTS,
+}));

@@ -4,7 +4,10 @@ import type { z } from 'zod';
 /** What is shown to the demo world once, but needed at every start, as JSON. Mode 0600. */
 
 /** A missing or corrupted file counts as empty. */
-export function readPrivate<S extends z.ZodRecord>(path: string, content: S): z.infer<S> | Record<string, never> {
+export function readPrivate<S extends z.ZodRecord>(
+  path: string,
+  content: S,
+): z.infer<S> | Record<string, never> {
   try {
     return content.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {

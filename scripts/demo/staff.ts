@@ -34,11 +34,23 @@ export async function makeDemoStaff(deps: StaffDeps, path: string, actor: Actor)
   }
 }
 
-function isOf({ encryptionKeys, clock }: StaffDeps, { id, factorKeyId, factorSecret }: Staff, secret: string): boolean {
+function isOf(
+  { encryptionKeys, clock }: StaffDeps,
+  { id, factorKeyId, factorSecret }: Staff,
+  secret: string,
+): boolean {
   if (factorKeyId === null || factorSecret === null) return false;
   const now = clock();
   try {
-    return stepOf(encryptionKeys, id, { keyId: factorKeyId, bytes: factorSecret }, codeAt(secret, now), now) !== null;
+    return (
+      stepOf(
+        encryptionKeys,
+        id,
+        { keyId: factorKeyId, bytes: factorSecret },
+        codeAt(secret, now),
+        now,
+      ) !== null
+    );
   } catch {
     // Sealed by the keys of another checkout.
     return false;
@@ -46,11 +58,20 @@ function isOf({ encryptionKeys, clock }: StaffDeps, { id, factorKeyId, factorSec
 }
 
 /** Only for the demo world: if this checkout has lost the secret, nobody has it. */
-function replaceFactor({ database, clock, encryptionKeys }: StaffDeps, person: Staff, actor: Actor): Promise<string> {
+function replaceFactor(
+  { database, clock, encryptionKeys }: StaffDeps,
+  person: Staff,
+  actor: Actor,
+): Promise<string> {
   return transact(database, async (transaction) => {
     const factor = newFactor(encryptionKeys, person);
     await transaction.execute(updateSql(staff, sealedColumns(factor), { id: person.id }));
-    const act = { tenantId: null, action: 'staff.replace_demo_factor', subjectType: 'staff', subjectId: person.id };
+    const act = {
+      tenantId: null,
+      action: 'staff.replace_demo_factor',
+      subjectType: 'staff',
+      subjectId: person.id,
+    };
     await recordAct(transaction, actor, clock(), { ...act, details: { name: person.name } });
     return factor.secret;
   });

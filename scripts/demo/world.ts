@@ -68,9 +68,12 @@ interface DemoAccount {
 const SERVICE = 'demo-setup';
 const ACTOR = operatorActor(SERVICE);
 
-export async function makeDemoWorld(deps: DemoDeps): Promise<{ tenants: Record<string, DemoTenant> }> {
+export async function makeDemoWorld(
+  deps: DemoDeps,
+): Promise<{ tenants: Record<string, DemoTenant> }> {
   const world: Record<string, DemoTenant> = {};
-  for (const [name, plan] of Object.entries(DEMO_TENANTS)) world[name] = await makeTenant(deps, name, plan);
+  for (const [name, plan] of Object.entries(DEMO_TENANTS))
+    world[name] = await makeTenant(deps, name, plan);
   await makeDemoStaff(deps, deps.staffFile, ACTOR);
   return { tenants: world };
 }
@@ -80,7 +83,8 @@ async function makeTenant(deps: DemoDeps, name: string, plan: TenantPlan): Promi
   await setDemoQuotas(deps, tenant);
   const people = await membersOf(deps, tenant, plan);
   const own = new Map<string, Account>();
-  for (const [key, account] of Object.entries(plan.accounts)) own.set(key, await accountOf(deps, tenant, account, key));
+  for (const [key, account] of Object.entries(plan.accounts))
+    own.set(key, await accountOf(deps, tenant, account, key));
   await grantRoles(deps, plan, people, [...own.values()]);
   await setFees(deps, tenant, plan, own);
   await setPolicies(deps, plan, own);
@@ -91,15 +95,27 @@ async function makeTenant(deps: DemoDeps, name: string, plan: TenantPlan): Promi
   };
 }
 
-async function tenantOf({ database, clock, say }: DemoDeps, name: string, plan: TenantPlan): Promise<Tenant> {
+async function tenantOf(
+  { database, clock, say }: DemoDeps,
+  name: string,
+  plan: TenantPlan,
+): Promise<Tenant> {
   const known = await database.reader.find(tenants, { name });
   if (known !== undefined) return known;
   say(`making the tenant ${name}`);
-  return addTenant(database, clock, { name, network: plan.network, timeZone: DEFAULT_TIME_ZONE }, ACTOR);
+  return addTenant(
+    database,
+    clock,
+    { name, network: plan.network, timeZone: DEFAULT_TIME_ZONE },
+    ACTOR,
+  );
 }
 
 /** A hundred times the usual, like the rate limits: nobody who tries things out runs out of room. What operators have set stays. */
-async function setDemoQuotas({ database, clock }: DemoDeps, { id: tenantId }: Tenant): Promise<void> {
+async function setDemoQuotas(
+  { database, clock }: DemoDeps,
+  { id: tenantId }: Tenant,
+): Promise<void> {
   if ((await database.reader.find(tenantQuotas, { tenantId })) !== undefined) return;
   const { openBatches, problemRows, unpaidRows, storedBytes } = DEFAULT_QUOTAS;
   const change = {
@@ -116,14 +132,21 @@ async function membersOf(
   { id: tenantId }: Tenant,
   plan: TenantPlan,
 ): Promise<ReadonlyMap<string, Member>> {
-  const known = new Map((await database.reader.select(members, { tenantId })).map((member) => [member.name, member]));
+  const known = new Map(
+    (await database.reader.select(members, { tenantId })).map((member) => [member.name, member]),
+  );
   for (const name of Object.keys(plan.members))
     if (!known.has(name)) known.set(name, await addMember(database, clock, tenantId, name, ACTOR));
   return known;
 }
 
 /** Recognised by its name, which never changes: people may change its alias. */
-async function accountOf(deps: DemoDeps, tenant: Tenant, plan: AccountPlan, key: string): Promise<Account> {
+async function accountOf(
+  deps: DemoDeps,
+  tenant: Tenant,
+  plan: AccountPlan,
+  key: string,
+): Promise<Account> {
   const { database, clock, say } = deps;
   const { type, name } = plan;
   const [known] = await database.reader.select(
@@ -157,12 +180,20 @@ async function payIn(
   if (raw === undefined) return;
   const reference = `demo-${key}-${asset}`;
   const amount = { raw, asset };
-  await recordPayIn(deps, { tenantId, accountId, amount, reference, description: null, by: await setUp(deps) });
+  await recordPayIn(deps, {
+    tenantId,
+    accountId,
+    amount,
+    reference,
+    description: null,
+    by: await setUp(deps),
+  });
 }
 
 async function setUp(deps: DemoDeps): Promise<StaffIdentity> {
   const known = await findStaff(deps.database.reader, SERVICE);
-  const service = known ?? (await setService(deps, { name: SERVICE, rights: ['adjust'] }, ACTOR)).service;
+  const service =
+    known ?? (await setService(deps, { name: SERVICE, rights: ['adjust'] }, ACTOR)).service;
   return identityOf(service, 'ops');
 }
 
@@ -194,7 +225,8 @@ async function setFees(
   if (feeAccountId === null) await setFeeAccount(database, clock, tenantId, account.id, ACTOR);
   for (const schedule of fees.schedules) {
     const known = await database.reader.find(feeSchedules, feeKeyOf({ ...schedule, tenantId }));
-    if (known === undefined) await setFeeSchedule(database, clock, { ...schedule, tenantId, flatRaw: 0n }, ACTOR);
+    if (known === undefined)
+      await setFeeSchedule(database, clock, { ...schedule, tenantId, flatRaw: 0n }, ACTOR);
   }
 }
 
@@ -207,7 +239,8 @@ async function setPolicies(
     const accountId = own.get(account)?.id;
     if (accountId === undefined) continue;
     const known = await database.reader.find(approvalPolicies, { accountId, asset: policy.asset });
-    if (known === undefined) await setPolicy(database, clock, { ...policy, refusesBatches: false, accountId }, ACTOR);
+    if (known === undefined)
+      await setPolicy(database, clock, { ...policy, refusesBatches: false, accountId }, ACTOR);
   }
 }
 
@@ -222,7 +255,8 @@ async function tokensOf(
   for (const [name, wanted] of Object.entries(plan.tokens)) {
     const kept = deps.tokenFile.get(tenant.name, name);
     const member = people.get(wanted.member);
-    if (member === undefined) throw new Error(`the plan has a token of ${wanted.member}, who is no member`);
+    if (member === undefined)
+      throw new Error(`the plan has a token of ${wanted.member}, who is no member`);
     if (kept !== undefined && (await isLive(deps, kept, member))) held[name] = kept;
     else held[name] = issued[name] = await replaceToken(deps, tenant, name, wanted, member);
   }
@@ -231,8 +265,15 @@ async function tokensOf(
 }
 
 async function isLive({ database }: DemoDeps, text: string, member: Member): Promise<boolean> {
-  const token = await database.reader.find(tokens, { keyId: keyIdOf(text) ?? '', memberId: member.id });
-  return token !== undefined && token.revokedAt === null && sameBytes(token.secretHash, hashOfToken(text));
+  const token = await database.reader.find(tokens, {
+    keyId: keyIdOf(text) ?? '',
+    memberId: member.id,
+  });
+  return (
+    token !== undefined &&
+    token.revokedAt === null &&
+    sameBytes(token.secretHash, hashOfToken(text))
+  );
 }
 
 /** If this checkout has lost a demo token, nobody else may keep it. */
@@ -244,7 +285,11 @@ async function replaceToken(
   member: Member,
 ): Promise<string> {
   const ofDemo = { name: `demo ${name}`, scopes: wanted.scopes, expiresAt: null, cidrs: [] };
-  for (const old of await database.reader.select(tokens, { tenantId, name: ofDemo.name, revokedAt: null }))
+  for (const old of await database.reader.select(tokens, {
+    tenantId,
+    name: ofDemo.name,
+    revokedAt: null,
+  }))
     await revokeToken(database, clock, old.keyId, ACTOR);
   return (await issueToken(database, clock, member, ofDemo, ACTOR)).text;
 }

@@ -18,9 +18,15 @@ interface Operation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  readonly parameters: readonly { readonly $ref?: string; readonly name?: string; readonly in?: string }[];
+  readonly parameters: readonly {
+    readonly $ref?: string;
+    readonly name?: string;
+    readonly in?: string;
+  }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema?: Schema }>> }>>;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema?: Schema }>> }>
+  >;
 }
 interface Schema {
   readonly $ref?: string;
@@ -62,7 +68,8 @@ async function typesOf(document: Document): Promise<string> {
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,
     transform: ({ type, format: kind }) => {
-      if (kind === 'int64' && type === 'string') return ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+      if (kind === 'int64' && type === 'string')
+        return ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
       return kind === 'binary' ? ts.factory.createTypeReferenceNode('Blob') : undefined;
     },
   });
@@ -71,10 +78,16 @@ async function typesOf(document: Document): Promise<string> {
 
 function operationsOf(document: Document): string {
   const methods = Object.entries(document.paths).flatMap(([path, own]) =>
-    Object.entries(own).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    Object.entries(own).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
   );
   const order = TAGS.map(({ name }): string => name);
-  methods.sort((a, b) => order.indexOf(a.operation.tags[0] ?? '') - order.indexOf(b.operation.tags[0] ?? ''));
+  methods.sort(
+    (a, b) => order.indexOf(a.operation.tags[0] ?? '') - order.indexOf(b.operation.tags[0] ?? ''),
+  );
   return `import { type CallOptions, Calls } from '../calls.js';
 import type { List } from '../list.js';
 import { segment } from '../segment.js';
@@ -100,7 +113,15 @@ export const SUBSCRIBABLE_EVENTS = ${JSON.stringify(eventTypes(document, (one) =
 `;
 }
 
-function methodText({ method, path, operation }: { method: string; path: string; operation: Operation }): string {
+function methodText({
+  method,
+  path,
+  operation,
+}: {
+  method: string;
+  path: string;
+  operation: Operation;
+}): string {
   const { operationId: id, summary, description, parameters, requestBody, responses } = operation;
   const params = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
   const hasQuery = parameters.some((one) => one.in === 'query');
@@ -124,13 +145,19 @@ function methodText({ method, path, operation }: { method: string; path: string;
     ...(bodyType === 'multipart/form-data' ? ['form'] : []),
     ...(hasQuery ? ['query'] : []),
   ].join(', ');
-  const result = isFile ? 'Promise<Blob>' : isList ? `List<ResultOf<'${id}'>>` : `Promise<ResultOf<'${id}'>>`;
+  const result = isFile
+    ? 'Promise<Blob>'
+    : isList
+      ? `List<ResultOf<'${id}'>>`
+      : `Promise<ResultOf<'${id}'>>`;
   const made = isFile
     ? `this.download({ ${call} }, options)`
     : isList
       ? `this.list({ ${call} }, options)`
       : `this.send({ ${call} }, options) as ${result}`;
-  const lines = [`${summary}.`, ...description.split('\n')].filter((line) => line !== '').map((line) => ` * ${line}`);
+  const lines = [`${summary}.`, ...description.split('\n')]
+    .filter((line) => line !== '')
+    .map((line) => ` * ${line}`);
   return `/**\n${lines.join('\n')}\n */\n${id}(${takes.join(', ')}): ${result} {\n  return ${made};\n}`;
 }
 
@@ -152,8 +179,13 @@ function errorCodes({ components }: Document): readonly string[] {
 }
 
 /** `webhook.test` is not an event. */
-function eventTypes({ webhooks }: Document, isWanted: (one: Webhook) => boolean): readonly string[] {
-  const types = Object.entries(webhooks).filter(([type, { post }]) => type !== 'webhook.test' && isWanted(post));
+function eventTypes(
+  { webhooks }: Document,
+  isWanted: (one: Webhook) => boolean,
+): readonly string[] {
+  const types = Object.entries(webhooks).filter(
+    ([type, { post }]) => type !== 'webhook.test' && isWanted(post),
+  );
   return types.map(([type]) => type);
 }
 
@@ -164,11 +196,14 @@ function amountFields({ components }: Document): readonly string[] {
   const look = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return;
     if ('properties' in schema)
-      for (const [name, { type, format: kind }] of Object.entries(schema.properties as Record<string, Schema>))
+      for (const [name, { type, format: kind }] of Object.entries(
+        schema.properties as Record<string, Schema>,
+      ))
         if (type === 'string') (kind === 'int64' ? amounts : others).add(name);
     Object.values(schema).forEach(look);
   };
   look(components.schemas);
-  for (const name of amounts) if (others.has(name)) throw new Error(`${name} is an amount, and elsewhere it is not`);
+  for (const name of amounts)
+    if (others.has(name)) throw new Error(`${name} is an amount, and elsewhere it is not`);
   return [...amounts].sort();
 }

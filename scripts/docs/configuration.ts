@@ -24,7 +24,9 @@ const NAMES = Object.keys(PROGRAMS) as readonly Program[];
 const SECRET = 'secret: ';
 
 /** Sections of the page, each with the reason to set its variables. */
-const SECTIONS: Readonly<Record<string, { readonly reason: string; readonly names: readonly string[] }>> = {
+const SECTIONS: Readonly<
+  Record<string, { readonly reason: string; readonly names: readonly string[] }>
+> = {
   'What every installation sets': {
     reason: 'Where the service, MySQL and Temporal are, its keys, and where payouts go.',
     names: [
@@ -43,17 +45,36 @@ const SECTIONS: Readonly<Record<string, { readonly reason: string; readonly name
     ],
   },
   'Network and TLS': {
-    reason: 'Set them if MySQL or Temporal is reached over TLS, ports are taken, or deliveries take a special way.',
+    reason:
+      'Set them if MySQL or Temporal is reached over TLS, ports are taken, or deliveries take a special way.',
     names: [
-      ...['MYSQL_TLS', 'MYSQL_TLS_CA', 'MYSQL_TLS_CERTIFICATE', 'MYSQL_TLS_KEY', 'TEMPORAL_API_KEY', 'TEMPORAL_TLS'],
-      ...['TEMPORAL_TLS_CA', 'TEMPORAL_TLS_CERTIFICATE', 'TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_SERVER_NAME'],
+      ...[
+        'MYSQL_TLS',
+        'MYSQL_TLS_CA',
+        'MYSQL_TLS_CERTIFICATE',
+        'MYSQL_TLS_KEY',
+        'TEMPORAL_API_KEY',
+        'TEMPORAL_TLS',
+      ],
+      ...[
+        'TEMPORAL_TLS_CA',
+        'TEMPORAL_TLS_CERTIFICATE',
+        'TEMPORAL_TLS_KEY',
+        'TEMPORAL_TLS_SERVER_NAME',
+      ],
       ...['PORT', 'ADMIN_PORT', 'WEBHOOK_ALLOWED_HOSTS', 'WEBHOOK_PROXY_URL'],
     ],
   },
   Size: {
     reason: 'Set them for the number and size of the machines, and for the size of the ledger.',
     names: [
-      ...['MYSQL_READ_CONNECTIONS', 'MYSQL_TRANSACTION_CONNECTIONS', 'API_PROCESSES', 'REDIS_URL', 'WORKER_QUEUES'],
+      ...[
+        'MYSQL_READ_CONNECTIONS',
+        'MYSQL_TRANSACTION_CONNECTIONS',
+        'API_PROCESSES',
+        'REDIS_URL',
+        'WORKER_QUEUES',
+      ],
       ...['COMMAND_TIMEOUT_MS', 'SHUTDOWN_GRACE_MS', 'AUDIT_PASS_EVERY_S', 'WORKFLOW_LOOK_AGAIN_S'],
     ],
   },
@@ -65,29 +86,54 @@ const SECTIONS: Readonly<Record<string, { readonly reason: string; readonly name
     reason: 'Set them for each gateway, as agreed with its bank.',
     names: [
       ...['PAYOUT_RAIL_URLS', 'PAYOUT_RAIL_KEYS', 'PAYOUT_RAIL_ALLOWED_HOSTS', 'PAYOUT_RAIL_CALLS'],
-      ...['PAYOUT_RAIL_PROBE_S', 'PAYOUT_RAIL_QUIET_S', 'PAYOUT_RAIL_RETURN_WINDOW_S', 'PAYOUT_RAIL_STATEMENT_DELAY_S'],
+      ...[
+        'PAYOUT_RAIL_PROBE_S',
+        'PAYOUT_RAIL_QUIET_S',
+        'PAYOUT_RAIL_RETURN_WINDOW_S',
+        'PAYOUT_RAIL_STATEMENT_DELAY_S',
+      ],
       'PAYOUT_STUCK_AFTER_S',
     ],
   },
   Retention: {
     reason: 'Set them as the law and your storage require.',
     names: [
-      ...['UPLOADS_KEPT_DAYS', 'PROBLEM_ROWS_KEPT_DAYS', 'BATCH_ROWS_KEPT_DAYS', 'STATEMENTS_KEPT_DAYS'],
+      ...[
+        'UPLOADS_KEPT_DAYS',
+        'PROBLEM_ROWS_KEPT_DAYS',
+        'BATCH_ROWS_KEPT_DAYS',
+        'STATEMENTS_KEPT_DAYS',
+      ],
       'RAIL_EVENTS_KEPT_DAYS',
     ],
   },
   Staff: {
     reason: "Set them to sign in through the company's identity provider, and for automation.",
     names: [
-      ...['SUPPORT_OIDC_ISSUER', 'SUPPORT_OIDC_CLIENT_ID', 'SUPPORT_OIDC_CLIENT_SECRET', 'SUPPORT_OIDC_SCOPE'],
-      ...['SUPPORT_OIDC_NAME_CLAIM', 'SUPPORT_OIDC_RIGHTS_CLAIM', 'SUPPORT_OIDC_RIGHTS', 'SUPPORT_CODE_SIGN_IN'],
+      ...[
+        'SUPPORT_OIDC_ISSUER',
+        'SUPPORT_OIDC_CLIENT_ID',
+        'SUPPORT_OIDC_CLIENT_SECRET',
+        'SUPPORT_OIDC_SCOPE',
+      ],
+      ...[
+        'SUPPORT_OIDC_NAME_CLAIM',
+        'SUPPORT_OIDC_RIGHTS_CLAIM',
+        'SUPPORT_OIDC_RIGHTS',
+        'SUPPORT_CODE_SIGN_IN',
+      ],
       ...['SUPPORT_TEMPORAL_UI_URL', 'OPS_KEY', 'OPS_SESSIONS'],
     ],
   },
   'Logs, traces and releases': {
     reason: 'Set them to find faults, and to use worker versioning.',
     names: [
-      ...['LOG_LEVEL', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_TRACES_SAMPLER_ARG'],
+      ...[
+        'LOG_LEVEL',
+        'OTEL_EXPORTER_OTLP_ENDPOINT',
+        'OTEL_EXPORTER_OTLP_HEADERS',
+        'OTEL_TRACES_SAMPLER_ARG',
+      ],
       'TEMPORAL_WORKER_VERSION',
     ],
   },
@@ -110,16 +156,23 @@ export function configurationPage(): Promise<string> {
   const listed = Object.values(SECTIONS).flatMap(({ names }) => names);
   const known = new Set(NAMES.flatMap((program) => Object.keys(PROGRAMS[program])));
   const wrong = [...new Set([...listed, ...known])].filter(
-    (name) => !known.has(name) || listed.indexOf(name) !== listed.lastIndexOf(name) || !listed.includes(name),
+    (name) =>
+      !known.has(name) ||
+      listed.indexOf(name) !== listed.lastIndexOf(name) ||
+      !listed.includes(name),
   );
-  if (wrong.length > 0) throw new Error(`scripts/docs/configuration.ts must list once: ${wrong.join(', ')}`);
-  const sections = Object.entries(SECTIONS).map(([title, { reason, names }]) => section(title, reason, names));
+  if (wrong.length > 0)
+    throw new Error(`scripts/docs/configuration.ts must list once: ${wrong.join(', ')}`);
+  const sections = Object.entries(SECTIONS).map(([title, { reason, names }]) =>
+    section(title, reason, names),
+  );
   return format([HEAD, ...sections].join('\n'), { parser: 'markdown', printWidth: 120 });
 }
 
 function section(title: string, reason: string, names: readonly string[]): string {
   const rows = names.map(
-    (name) => `| ${[`\`${name}\``, programsOf(name), meaningOf(name), valueOf(name)].join(' | ')} |`,
+    (name) =>
+      `| ${[`\`${name}\``, programsOf(name), meaningOf(name), valueOf(name)].join(' | ')} |`,
   );
   const head = ['| Variable | Programs | Meaning | Value |', '| --- | --- | --- | --- |'];
   return [`## ${title}`, '', reason, '', ...head, ...rows, ''].join('\n');
@@ -151,10 +204,13 @@ function valueOf(name: string): string {
 }
 
 function rangeOf(schema: z.ZodType): string {
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return rangeOf(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional)
+    return rangeOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodPipe) return rangeOf(schema.out as z.ZodType);
-  if (schema instanceof z.ZodEnum) return schema.options.map((option) => `\`${String(option)}\``).join(', ');
-  if (schema instanceof z.ZodNumber) return `${numberText(schema.minValue)} to ${numberText(schema.maxValue)}`;
+  if (schema instanceof z.ZodEnum)
+    return schema.options.map((option) => `\`${String(option)}\``).join(', ');
+  if (schema instanceof z.ZodNumber)
+    return `${numberText(schema.minValue)} to ${numberText(schema.maxValue)}`;
   return '';
 }
 

@@ -1,5 +1,11 @@
 import { pino } from 'pino';
-import { buildApi, buildBridge, buildConfiguredSending, buildCore, buildWebhookParts } from '../../src/app.js';
+import {
+  buildApi,
+  buildBridge,
+  buildConfiguredSending,
+  buildCore,
+  buildWebhookParts,
+} from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
 import { openApiDocument } from '../../src/http/openapi.js';
 import type { Route } from '../../src/http/route.js';
@@ -29,7 +35,10 @@ const UNUSED = {
  * Built from the routes like in a process, with BASE_URL and DOCS_URL of the environment. Connects to nothing. Throws
  * ConfigError if they are not addresses.
  */
-export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Promise<DescribedApi> {
+export async function describeApi({
+  BASE_URL,
+  DOCS_URL,
+}: NodeJS.ProcessEnv): Promise<DescribedApi> {
   const config = readConfig({ ...UNUSED, BASE_URL, DOCS_URL });
   const logger = pino({ level: 'silent' });
   const core = buildCore(config, logger);
@@ -47,5 +56,6 @@ export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Pr
 
 /** The document, with the address for examples. */
 export async function serviceDocument(): Promise<object> {
-  return (await describeApi({ BASE_URL: EXAMPLE_BASE_URL, DOCS_URL: `${EXAMPLE_BASE_URL}/docs` })).openApi;
+  return (await describeApi({ BASE_URL: EXAMPLE_BASE_URL, DOCS_URL: `${EXAMPLE_BASE_URL}/docs` }))
+    .openApi;
 }

@@ -73,7 +73,13 @@ function itemOf(method: string, path: string, operation: Operation): object {
       description: `\`${operationId}\`\n\n${description}`,
       header: [
         ...(isKeyed
-          ? [{ key: 'Idempotency-Key', value: '{{$guid}}', description: 'Keep it when you repeat a request.' }]
+          ? [
+              {
+                key: 'Idempotency-Key',
+                value: '{{$guid}}',
+                description: 'Keep it when you repeat a request.',
+              },
+            ]
           : []),
         ...(type === 'application/json' ? [{ key: 'Content-Type', value: type }] : []),
       ],
@@ -107,7 +113,11 @@ function urlOf(path: string, parameters: readonly Parameter[]): object {
 
 function bodyOf(type: string, { example }: Media): object {
   if (type === 'application/json')
-    return { mode: 'raw', raw: JSON.stringify(example, null, 2), options: { raw: { language: 'json' } } };
+    return {
+      mode: 'raw',
+      raw: JSON.stringify(example, null, 2),
+      options: { raw: { language: 'json' } },
+    };
   const parts = Object.entries(Object(example) as Record<string, unknown>);
   return {
     mode: 'formdata',

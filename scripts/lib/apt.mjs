@@ -11,7 +11,11 @@ export function install(title, failure, packages) {
   return step(title, async (onLine) => {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     await run('apt-get', ['update'], { failure, onLine, env });
-    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { failure, onLine, env });
+    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], {
+      failure,
+      onLine,
+      env,
+    });
   });
 }
 
@@ -31,7 +35,10 @@ export function unpack(title, failure, name, tree) {
         await download();
       });
       const file = readdirSync(draft).find((found) => found.endsWith('.deb'));
-      await run('dpkg-deb', ['--extract', join(draft, file), join(draft, 'tree')], { failure, onLine });
+      await run('dpkg-deb', ['--extract', join(draft, file), join(draft, 'tree')], {
+        failure,
+        onLine,
+      });
       rmSync(tree, { recursive: true, force: true });
       renameSync(join(draft, 'tree'), tree);
     } finally {

@@ -57,7 +57,8 @@ export class BorrowedServers {
     if (!alive.mysql) rmSync(memory, { recursive: true, force: true });
     const data = !alive.mysql && isInMemory(dataIn) ? makeFolder(memory) : this.#slot;
     await Promise.all([
-      alive.mysql ?? this.#startMysql({ findMysql, bufferPool, redoLog, port: ports.mysql, password, data }),
+      alive.mysql ??
+        this.#startMysql({ findMysql, bufferPool, redoLog, port: ports.mysql, password, data }),
       withTemporal && (alive.temporal ?? this.#startTemporal(ports)),
     ]);
     return {
@@ -83,13 +84,19 @@ export class BorrowedServers {
 
   async #startMysql({ findMysql, bufferPool, redoLog, port, password, data }) {
     const server = await findMysql();
-    const folder = server.root ? join(server.root, 'srv', shortHash(this.#slot)) : join(data, 'mysql');
+    const folder = server.root
+      ? join(server.root, 'srv', shortHash(this.#slot))
+      : join(data, 'mysql');
     const log = join(this.#slot, 'mysql.log');
-    await this.#start(await mysqlPart(server, { folder, port, log, bufferPool, redoLog, adminPassword: password }));
+    await this.#start(
+      await mysqlPart(server, { folder, port, log, bufferPool, redoLog, adminPassword: password }),
+    );
   }
 
   async #startTemporal(ports) {
-    await this.#start(temporalPart(await findTemporal(), { ports, log: join(this.#slot, 'temporal.log') }));
+    await this.#start(
+      temporalPart(await findTemporal(), { ports, log: join(this.#slot, 'temporal.log') }),
+    );
   }
 
   async #start(part) {

@@ -8,7 +8,9 @@ import { run } from './run.mjs';
 import { staleSources, transpile } from './transpile.mjs';
 
 const DIST = join(ROOT, 'dist');
-const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name) => join(DIST, name));
+const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name) =>
+  join(DIST, name),
+);
 const BUNDLE_STAMP = join(DIST, '.workflows');
 /** Folders that the service, its command line and the demo world do not need. */
 const NOT_SERVED = ['test', 'bench', 'examples'];
@@ -27,7 +29,8 @@ export async function compile({ onlyService = false } = {}) {
   await ensurePackages();
   const folders = readJson(join(ROOT, 'tsconfig.json')).include;
   const sources = folders.flatMap((folder) => filesUnder(join(ROOT, folder), '.ts'));
-  const isNeeded = (file) => !onlyService || !NOT_SERVED.includes(relative(ROOT, file).split('/')[0]);
+  const isNeeded = (file) =>
+    !onlyService || !NOT_SERVED.includes(relative(ROOT, file).split('/')[0]);
   const stale = staleSources(sources.filter(isNeeded), DIST);
   if (stale.length > 0) await part('Compiled code', () => transpile(stale));
   removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
@@ -35,7 +38,8 @@ export async function compile({ onlyService = false } = {}) {
 
 /** Bundles the workflows, with and without tracing, if they or the few modules that they may import have changed. */
 export async function bundleWorkflows() {
-  const reachable = /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/bundle-workflows|src\/.+\/rules)/;
+  const reachable =
+    /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/bundle-workflows|src\/.+\/rules)/;
   const state = hashOfCode(reachable);
   if (BUNDLES.every((file) => existsSync(file)) && isStamped(BUNDLE_STAMP, state)) return;
   await step('Bundling the workflows', () =>
@@ -50,7 +54,11 @@ export async function bundleWorkflows() {
 /** Returns a hash of the packages and of the compiled files whose path below dist/ matches. */
 export function hashOfCode(pattern) {
   const modules = filesUnder(DIST, '.js').filter((file) => pattern.test(relative(DIST, file)));
-  return shortHash([...modules, join(ROOT, 'package-lock.json')].map((file) => readFileSync(file, 'utf8')).join('\n'));
+  return shortHash(
+    [...modules, join(ROOT, 'package-lock.json')]
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n'),
+  );
 }
 
 /** Whether the file holds this state. */

@@ -32,5 +32,9 @@ async function fetchChromium(onLine) {
   const failure = 'Chromium could not be fetched';
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   await run('apt-get', ['update'], { failure, onLine, env });
-  await run('apt-get', ['install', '-y', '--no-install-recommends', ...PACKAGES], { failure, onLine, env });
+  await run('apt-get', ['install', '-y', '--no-install-recommends', ...PACKAGES], {
+    failure,
+    onLine,
+    env,
+  });
 }

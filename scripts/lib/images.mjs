@@ -31,15 +31,21 @@ export async function digestOf(image) {
   try {
     const first = await head(url);
     const answer =
-      first.status === 401 ? await head(url, await tokenFor(first.headers.get('www-authenticate'))) : first;
+      first.status === 401
+        ? await head(url, await tokenFor(first.headers.get('www-authenticate')))
+        : first;
     const digest = answer.headers.get('docker-content-digest');
     if (!answer.ok || !/^sha256:[0-9a-f]{64}$/.test(digest ?? ''))
-      throw new UserError(`${registry} tells no digest of ${image} (status ${answer.status}). Nothing was changed.`);
+      throw new UserError(
+        `${registry} tells no digest of ${image} (status ${answer.status}). Nothing was changed.`,
+      );
     return digest;
   } catch (error) {
     if (error instanceof UserError) throw error;
     const why = error.cause?.code ?? error.message;
-    throw new UserError(`${registry} does not answer for ${image}: ${why}. Nothing was changed.`, { cause: error });
+    throw new UserError(`${registry} does not answer for ${image}: ${why}. Nothing was changed.`, {
+      cause: error,
+    });
   }
 }
 
@@ -61,7 +67,8 @@ async function tokenFor(challenge) {
   const asked = Object.fromEntries(
     Array.from((challenge ?? '').matchAll(/(\w+)="([^"]*)"/g), ([, key, value]) => [key, value]),
   );
-  if (!asked.realm?.startsWith('https://')) throw new Error('the registry asks for no token that can be had');
+  if (!asked.realm?.startsWith('https://'))
+    throw new Error('the registry asks for no token that can be had');
   const url = new URL(asked.realm);
   for (const name of ['service', 'scope']) if (asked[name]) url.searchParams.set(name, asked[name]);
   const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -27,7 +27,12 @@ export async function launch({ name, entry, variable, temporalVariable }) {
   let exitCode = 1;
   try {
     const withTemporal = temporalVariable !== undefined;
-    const options = { findMysql: findOrInstallMysql, bufferPool: '2G', redoLog: '2G', withTemporal };
+    const options = {
+      findMysql: findOrInstallMysql,
+      bufferPool: '2G',
+      redoLog: '2G',
+      withTemporal,
+    };
     const [{ mysqlAdminUrl, temporalAddress, temporaryFolder }] = await Promise.all([
       servers.open(options),
       prepareCode(),

@@ -14,5 +14,7 @@ export async function requireMariadbTools() {
   if (missing().length > 0 && canInstall())
     await install("Installing MariaDB's backup (once)", 'It could not be installed', PACKAGES);
   if (missing().length > 0)
-    throw new UserError(`There is no ${missing().join(', no ')} here: apt-get install ${PACKAGES.join(' ')}.`);
+    throw new UserError(
+      `There is no ${missing().join(', no ')} here: apt-get install ${PACKAGES.join(' ')}.`,
+    );
 }

@@ -37,7 +37,9 @@ const LONGEST = [
  */
 export function selectTests(args, { onlyUnit }) {
   const named = args.filter((arg) => /^(\.\/|dist\/)?test\//.test(arg));
-  const files = named.flatMap((arg) => testsIn(arg.replace(/^(\.\/)?(dist\/)?/, '').replace(/\.js$/, '.ts')));
+  const files = named.flatMap((arg) =>
+    testsIn(arg.replace(/^(\.\/)?(dist\/)?/, '').replace(/\.js$/, '.ts')),
+  );
   const ending = onlyUnit ? UNIT : SOURCE;
   const all = () => filesUnder(join(ROOT, 'test'), ending).map((file) => relative(ROOT, file));
   const selected = named.length > 0 ? files : all().sort();
@@ -86,7 +88,11 @@ export function startMocha({ files, mochaArgs, env }) {
       ...compiled,
     ],
     // The worker's number, which names its database; mocha sets it itself if there are several.
-    { cwd: ROOT, env: { ...env, MOCHA_WORKER_ID: '0' }, stdio: ['ignore', 'inherit', 'inherit', 'pipe'] },
+    {
+      cwd: ROOT,
+      env: { ...env, MOCHA_WORKER_ID: '0' },
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    },
   );
   let report = '';
   child.stdio[3].on('data', (chunk) => (report += chunk));

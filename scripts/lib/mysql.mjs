@@ -21,7 +21,9 @@ export async function findOrInstallMysql() {
 }
 
 export function isMariaDb(program) {
-  return execFileSync(program, ['--no-defaults', '--version'], { encoding: 'utf8' }).includes('MariaDB');
+  return execFileSync(program, ['--no-defaults', '--version'], { encoding: 'utf8' }).includes(
+    'MariaDB',
+  );
 }
 
 async function installMysql() {
@@ -35,11 +37,23 @@ async function installMysql() {
   }
   const asRoot = rootPrefix();
   if (!asRoot)
-    throw new UserError(`There is no MySQL server on this machine. Install it with: sudo ${command}. ${otherwise}`);
+    throw new UserError(
+      `There is no MySQL server on this machine. Install it with: sudo ${command}. ${otherwise}`,
+    );
   await step('Installing the MySQL server (apt-get)', async (detail) => {
     const apt = (...args) => {
-      const [program, ...rest] = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-y', ...args];
-      return run(program, rest, { failure: `The MySQL server could not be installed with ${command}`, onLine: detail });
+      const [program, ...rest] = [
+        ...asRoot,
+        'env',
+        'DEBIAN_FRONTEND=noninteractive',
+        'apt-get',
+        '-y',
+        ...args,
+      ];
+      return run(program, rest, {
+        failure: `The MySQL server could not be installed with ${command}`,
+        onLine: detail,
+      });
     };
     await apt('update');
     await apt('install', '--no-install-recommends', ...PACKAGES);
@@ -65,7 +79,10 @@ function rootPrefix() {
  * `server.root`). It has an administrator and, if `app: {database, password}` is given, the application's user and an
  * empty database.
  */
-export async function mysqlPart(server, { folder, port, log, bufferPool, redoLog, adminPassword, app }) {
+export async function mysqlPart(
+  server,
+  { folder, port, log, bufferPool, redoLog, adminPassword, app },
+) {
   const inside = folder.slice(server.root.length);
   const users = join(folder, 'users.sql');
   const command = (args) =>
@@ -97,7 +114,9 @@ export async function mysqlPart(server, { folder, port, log, bufferPool, redoLog
       `--innodb-buffer-pool-size=${bufferPool}`,
       // With the default of 200 pages a second every commit waits for seconds whenever the log is full.
       '--innodb-io-capacity=2000',
-      ...(redoLog ? [`--innodb-${server.isMariaDb ? 'log-file-size' : 'redo-log-capacity'}=${redoLog}`] : []),
+      ...(redoLog
+        ? [`--innodb-${server.isMariaDb ? 'log-file-size' : 'redo-log-capacity'}=${redoLog}`]
+        : []),
       ...(server.isMariaDb ? [] : ['--mysqlx=OFF', '--secure-file-priv=NULL']),
     ]),
     log,
@@ -123,14 +142,21 @@ async function initialise(server, folder, mysqlCommand) {
 
 function mariaDbInstallation(server, folder) {
   const beside = join(dirname(server.program), '../bin/mariadb-install-db');
-  const command = existsSync(beside) ? beside : findProgram('mariadb-install-db', 'mysql_install_db');
+  const command = existsSync(beside)
+    ? beside
+    : findProgram('mariadb-install-db', 'mysql_install_db');
   if (!command) {
     throw new UserError(
       'mariadb-install-db is missing beside the MariaDB server. On Debian: apt-get install default-mysql-client-core.',
     );
   }
   const folders = [`--datadir=${join(folder, 'data')}`, `--tmpdir=${join(folder, 'tmp')}`];
-  const args = ['--no-defaults', ...folders, '--auth-root-authentication-method=normal', '--skip-test-db'];
+  const args = [
+    '--no-defaults',
+    ...folders,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+  ];
   return { command, args: isRoot ? [...args, '--user=root'] : args };
 }
 
@@ -143,7 +169,10 @@ function userStatements(adminPassword, app) {
     ...user(ADMIN_USER, adminPassword),
     `GRANT ALL PRIVILEGES ON *.* TO '${ADMIN_USER}'@'%' WITH GRANT OPTION;`,
     ...(app
-      ? [`CREATE DATABASE IF NOT EXISTS ${app.database} CHARACTER SET utf8mb4;`, ...user(APP_USER, app.password)]
+      ? [
+          `CREATE DATABASE IF NOT EXISTS ${app.database} CHARACTER SET utf8mb4;`,
+          ...user(APP_USER, app.password),
+        ]
       : []),
     // The installation's own administrator has no password.
     ...['localhost', '127.0.0.1', '::1'].map((host) => `DROP USER IF EXISTS 'root'@'${host}';`),

@@ -12,7 +12,9 @@ const TIMEOUT_MS = 120_000;
  * package that contains it. Undefined if none is needed or available; tests that want it are then pending.
  */
 export async function findNode24() {
-  const [, version, major] = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').match(/^FROM node:((\d+)[\d.]+)/m);
+  const [, version, major] = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').match(
+    /^FROM node:((\d+)[\d.]+)/m,
+  );
   if (process.versions.node.startsWith(`${major}.`)) return undefined;
   if (process.env.NODE_24) return process.env.NODE_24;
   const folder = join(CACHE, `node-${version}`);
@@ -28,7 +30,15 @@ async function fetchNode(version, folder) {
   const [command, ...first] = npm ? [process.execPath, npm] : [findProgram('npm')];
   const draft = `${folder}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
-  const args = ['install', '--prefix', draft, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'];
+  const args = [
+    'install',
+    '--prefix',
+    draft,
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+  ];
   try {
     await step(`Fetching Node ${version}, for the tests on it`, () =>
       run(command, [...first, ...args, `node-linux-${process.arch}@${version}`], {

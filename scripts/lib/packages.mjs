@@ -19,7 +19,8 @@ async function installPackages() {
   await part('Packages', async (detail) => {
     const npm = process.env.npm_execpath;
     const [command, ...first] = npm ? [process.execPath, npm] : [findProgram('npm')];
-    if (!command) throw new UserError('npm is not on the PATH: install Node.js with npm, then run this again.');
+    if (!command)
+      throw new UserError('npm is not on the PATH: install Node.js with npm, then run this again.');
     await run(command, [...first, 'ci', '--no-audit', '--no-fund'], {
       cwd: ROOT,
       failure: 'npm ci could not install the packages',
@@ -35,6 +36,7 @@ function packagesAreCurrent() {
   const installed = readJson(join(ROOT, 'node_modules', '.package-lock.json'));
   if (!installed) return false;
   return Object.entries(wanted.packages).every(
-    ([path, entry]) => path === '' || entry.optional || installed.packages[path]?.version === entry.version,
+    ([path, entry]) =>
+      path === '' || entry.optional || installed.packages[path]?.version === entry.version,
   );
 }

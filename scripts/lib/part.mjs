@@ -39,7 +39,9 @@ export async function untilReady(part, ended) {
   while (!(await part.isReady())) {
     if (Date.now() > deadline) reason ??= `did not answer within ${part.readyMs / 1000} s`;
     if (reason)
-      throw new UserError(`${part.name} ${reason}. The end of ${relative(ROOT, part.log)}:\n${tail(part.log)}`);
+      throw new UserError(
+        `${part.name} ${reason}. The end of ${relative(ROOT, part.log)}:\n${tail(part.log)}`,
+      );
     await sleep(POLL_MS);
   }
 }

@@ -10,7 +10,10 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/
 export const RUN = join(ROOT, '.run');
 
 /** For what is built or downloaded once for all of this user's checkouts. */
-export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'money-movement');
+export const CACHE = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'money-movement',
+);
 
 /** A short name for a text or a file's content. */
 export function shortHash(content) {

@@ -15,7 +15,16 @@ export async function fetchByPip(name, version, { title, failure, options = [] }
   if (!python) throw new UserError(failure);
   const draft = `${folder}.${process.pid}`;
   rmSync(draft, { recursive: true, force: true });
-  const args = ['-m', 'pip', 'install', '--quiet', ...options, '--target', draft, `${name}==${version}`];
+  const args = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    ...options,
+    '--target',
+    draft,
+    `${name}==${version}`,
+  ];
   await step(title, (onLine) => run(python, args, { failure, onLine }));
   renameSync(draft, folder);
   return folder;

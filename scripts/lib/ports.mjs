@@ -20,7 +20,9 @@ export async function choosePorts(names, earlier = {}) {
     }
     // Each stays taken until all are chosen, so that no port is chosen twice.
     const server = createServer();
-    await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+    await new Promise((resolve, reject) =>
+      server.once('error', reject).listen(0, '127.0.0.1', resolve),
+    );
     chosen[name] = server.address().port;
     servers.push(server);
   }

@@ -63,7 +63,12 @@ export class ProcessBook {
     const earlier = readJson(path);
     if (earlier && isAlive(earlier.owner)) return { owner: earlier.owner };
     const parts = Object.entries(earlier?.parts ?? {}).filter(([, part]) => isAlive(part));
-    return { book: new ProcessBook(path, { owner: describeProcess(process.pid), parts: Object.fromEntries(parts) }) };
+    return {
+      book: new ProcessBook(path, {
+        owner: describeProcess(process.pid),
+        parts: Object.fromEntries(parts),
+      }),
+    };
   }
 
   /** The running servers by name: `{pid, identity}` and what was stored with them. */

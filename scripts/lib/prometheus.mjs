@@ -26,7 +26,9 @@ export async function findPrometheus() {
   }
   const found = cached();
   if (!found)
-    say('  NO PROMETHEUS IS AT HAND: alerts and dashboard are not tried. Put prometheus and promtool on the PATH.');
+    say(
+      '  NO PROMETHEUS IS AT HAND: alerts and dashboard are not tried. Put prometheus and promtool on the PATH.',
+    );
   return found;
 }
 

@@ -5,7 +5,8 @@ import { isMariaDb } from './mysql.mjs';
 import { CACHE } from './paths.mjs';
 import { step, UserError } from './progress.mjs';
 
-const OTHERWISE = 'Put a MySQL 8 mysqld on the PATH, or name one by MYSQL_SERVER_BIN=/path/to/mysqld.';
+const OTHERWISE =
+  'Put a MySQL 8 mysqld on the PATH, or name one by MYSQL_SERVER_BIN=/path/to/mysqld.';
 
 const TREE = join(CACHE, 'mysql-sid');
 
@@ -21,14 +22,17 @@ export async function findRealMysql() {
 /** The same if nothing has to be fetched for it, otherwise null. */
 export function realMysqlAtHand() {
   const program = process.env.MYSQL_SERVER_BIN || findProgram('mysqld');
-  if (program && existsSync(program) && !isMariaDb(program)) return { program, isMariaDb: false, root: '' };
+  if (program && existsSync(program) && !isMariaDb(program))
+    return { program, isMariaDb: false, root: '' };
   return existsSync(TREE) ? { program: '/usr/sbin/mysqld', isMariaDb: false, root: TREE } : null;
 }
 
 /** Only Debian unstable has MySQL: installs a minimal system of it, without touching the machine's own. */
 async function bootstrap(root) {
   if (process.getuid?.() !== 0 || !findProgram('apt-get')) {
-    throw new UserError(`There is no MySQL server here, and only root on Debian can fetch one. ${OTHERWISE}`);
+    throw new UserError(
+      `There is no MySQL server here, and only root on Debian can fetch one. ${OTHERWISE}`,
+    );
   }
   const mirror = await debianMirror();
   await step('Fetching MySQL from Debian unstable (once, about a minute)', async (onLine) => {
@@ -36,7 +40,11 @@ async function bootstrap(root) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (!findProgram('debootstrap')) {
       await run('apt-get', ['update'], { failure, onLine, env });
-      await run('apt-get', ['install', '-y', '--no-install-recommends', 'debootstrap'], { failure, onLine, env });
+      await run('apt-get', ['install', '-y', '--no-install-recommends', 'debootstrap'], {
+        failure,
+        onLine,
+        env,
+      });
     }
     mkdirSync(CACHE, { recursive: true });
     const draft = `${root}.${process.pid}`;
@@ -60,7 +68,10 @@ async function debianMirror() {
     },
   );
   const sources = list.split('\n').map((line) => line.split(' '));
-  const uri = sources.find(([origin, suite]) => origin === 'Debian' && !/-(updates|security)$/.test(suite))?.[2];
-  if (!uri) throw new UserError(`apt knows no Debian mirror, run apt-get update first. ${OTHERWISE}`);
+  const uri = sources.find(
+    ([origin, suite]) => origin === 'Debian' && !/-(updates|security)$/.test(suite),
+  )?.[2];
+  if (!uri)
+    throw new UserError(`apt knows no Debian mirror, run apt-get update first. ${OTHERWISE}`);
   return uri;
 }

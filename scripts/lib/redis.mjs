@@ -31,5 +31,9 @@ async function fetchRedis(onLine) {
   // At this runlevel the package starts no service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   await run('apt-get', ['update'], { failure, onLine, env });
-  await run('apt-get', ['install', '-y', '--no-install-recommends', NAME], { failure, onLine, env });
+  await run('apt-get', ['install', '-y', '--no-install-recommends', NAME], {
+    failure,
+    onLine,
+    env,
+  });
 }

@@ -8,8 +8,16 @@ const KEPT_LINES = 25;
 /** Servers are in sbin, which is not on an ordinary user's PATH, and Homebrew links no older versions into its bin. */
 const HOMEBREW_SERVERS = ['mysql', 'mysql@8.4', 'mysql@8.0', 'mariadb'];
 const MORE_PLACES = [
-  ...['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/local/mysql/bin', '/opt/homebrew/bin'],
-  ...['/opt/homebrew', '/usr/local'].flatMap((brew) => HOMEBREW_SERVERS.map((name) => `${brew}/opt/${name}/bin`)),
+  ...[
+    '/usr/sbin',
+    '/usr/local/sbin',
+    '/usr/local/bin',
+    '/usr/local/mysql/bin',
+    '/opt/homebrew/bin',
+  ],
+  ...['/opt/homebrew', '/usr/local'].flatMap((brew) =>
+    HOMEBREW_SERVERS.map((name) => `${brew}/opt/${name}/bin`),
+  ),
 ];
 
 const commands = new Set();
@@ -53,7 +61,8 @@ export function run(command, args, { failure, onLine = () => {}, ...options }) {
     };
     collect(child.stdout, true);
     collect(child.stderr, false);
-    const fail = (reason) => reject(new UserError([`${failure} (${reason}).`, ...lines].join('\n  ')));
+    const fail = (reason) =>
+      reject(new UserError([`${failure} (${reason}).`, ...lines].join('\n  ')));
     child.once('error', (error) => fail(error.message));
     child.once('close', (code, signal) => {
       commands.delete(child);

@@ -10,10 +10,15 @@ const VERSION = '4.32.5';
 export async function findSchemathesis() {
   try {
     const title = `Fetching Schemathesis ${VERSION} (once)`;
-    const folder = await fetchByPip('schemathesis', VERSION, { title, failure: 'pip could not fetch it' });
+    const folder = await fetchByPip('schemathesis', VERSION, {
+      title,
+      failure: 'pip could not fetch it',
+    });
     return pythonIn(folder, '-m', 'schemathesis.cli');
   } catch (error) {
-    say(`  ${error.message}\n  NO SCHEMATHESIS IS AT HAND (Python with pip fetches it): no calls are made up.`);
+    say(
+      `  ${error.message}\n  NO SCHEMATHESIS IS AT HAND (Python with pip fetches it): no calls are made up.`,
+    );
     return undefined;
   }
 }

@@ -90,7 +90,10 @@ export class Supervisor {
       ended = this.#spawn(part).ended;
       this.onChange();
       untilReady(part, ended).then(
-        () => say(`${part.name} is back as process ${this.pid(part.name)}, after ${Date.now() - startedAt} ms.`),
+        () =>
+          say(
+            `${part.name} is back as process ${this.pid(part.name)}, after ${Date.now() - startedAt} ms.`,
+          ),
         (error) => this.#stopping || say(error.message),
       );
     }

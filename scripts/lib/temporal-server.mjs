@@ -1,4 +1,12 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CACHE, ROOT, shortHash } from './paths.mjs';
 import { fetchByPip } from './pip.mjs';
@@ -16,12 +24,17 @@ export async function findOrBuildTemporalServer() {
   const tool = join(ROOT, 'test/campaigns/temporal-server');
   const mod = readFileSync(join(tool, 'go.mod'), 'utf8');
   const version = mod.match(/go\.temporal\.io\/server v(\S+)/)[1];
-  const folder = join(CACHE, `temporal-server-${version}-${shortHash(readFileSync(join(tool, 'go.sum')))}`);
+  const folder = join(
+    CACHE,
+    `temporal-server-${version}-${shortHash(readFileSync(join(tool, 'go.sum')))}`,
+  );
   if (existsSync(folder)) return folder;
   const draft = `${folder}.${process.pid}`;
   mkdirSync(join(draft, 'bin'), { recursive: true });
   const go = await findOrFetchGo(mod);
-  await step('Building the Temporal server (once, about 3 minutes)', (onLine) => build(go, tool, draft, onLine));
+  await step('Building the Temporal server (once, about 3 minutes)', (onLine) =>
+    build(go, tool, draft, onLine),
+  );
   renameSync(draft, folder);
   return folder;
 }
@@ -33,7 +46,15 @@ async function build(go, tool, folder, onLine) {
     failure: 'The Temporal server could not be built from test/campaigns/temporal-server',
   };
   for (const [name, path] of Object.entries(PROGRAMS)) {
-    const args = ['build', '-v', '-trimpath', '-ldflags=-s -w', '-o', join(folder, 'bin', name), `${MODULE}/${path}`];
+    const args = [
+      'build',
+      '-v',
+      '-trimpath',
+      '-ldflags=-s -w',
+      '-o',
+      join(folder, 'bin', name),
+      `${MODULE}/${path}`,
+    ];
     await run(go, args, options);
   }
   const source = (await run(go, ['list', '-m', '-f', '{{.Dir}}', MODULE], options)).trim();

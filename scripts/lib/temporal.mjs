@@ -19,9 +19,19 @@ export function temporalPart(program, { ports, log, database }) {
     command: program,
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
-      ...['--port', `${ports.temporal}`, '--http-port', `${ports.temporalHttp}`, '--ui-port', `${ports.temporalUi}`],
+      ...[
+        '--port',
+        `${ports.temporal}`,
+        '--http-port',
+        `${ports.temporalHttp}`,
+        '--ui-port',
+        `${ports.temporalUi}`,
+      ],
       ...(database ? ['--db-filename', database] : []),
-      ...Object.entries(dynamic).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
+      ...Object.entries(dynamic).flatMap(([name, value]) => [
+        '--dynamic-config-value',
+        `${name}=${value}`,
+      ]),
       ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
     ],
     log,

@@ -24,9 +24,16 @@ export async function transpile(stale) {
       mkdirSync(dirname(out), { recursive: true });
       writeFileSync(
         `${out}.map`,
-        JSON.stringify({ ...JSON.parse(map), sources: [relative(dirname(out), file)], sourcesContent: undefined }),
+        JSON.stringify({
+          ...JSON.parse(map),
+          sources: [relative(dirname(out), file)],
+          sourcesContent: undefined,
+        }),
       );
-      writeFileSync(out, `${code}//# sourceMappingURL=${out.slice(out.lastIndexOf('/') + 1)}.map\n`);
+      writeFileSync(
+        out,
+        `${code}//# sourceMappingURL=${out.slice(out.lastIndexOf('/') + 1)}.map\n`,
+      );
     }),
   );
 }

@@ -43,7 +43,12 @@ export function accountAct(
 }
 
 /** Records the acts in the transaction that does them, as its last write: neither exists without the other. */
-export function recordActs(transaction: Transaction, actor: Actor, at: Instant, acts: readonly Act[]): Promise<void> {
+export function recordActs(
+  transaction: Transaction,
+  actor: Actor,
+  at: Instant,
+  acts: readonly Act[],
+): Promise<void> {
   recordRows(
     transaction,
     acts.map((act) => auditRow(newId(), actor, at, act)),
@@ -78,7 +83,12 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
 }
 
 /** An act alone, under its own id: recorded once, however often that is retried. */
-export function recordOnce({ database, clock }: DatabaseDeps, id: Uuid, actor: Actor, act: Act): Promise<void> {
+export function recordOnce(
+  { database, clock }: DatabaseDeps,
+  id: Uuid,
+  actor: Actor,
+  act: Act,
+): Promise<void> {
   return transact(database, async (transaction) => {
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
     recordRows(transaction, [auditRow(id, actor, clock(), act)]);
@@ -123,12 +133,22 @@ interface ActFilter {
   readonly action?: string | undefined;
 }
 
-export async function listActs(reader: Reader, filter: ActFilter, limit: number): Promise<AuditRow[]> {
+export async function listActs(
+  reader: Reader,
+  filter: ActFilter,
+  limit: number,
+): Promise<AuditRow[]> {
   const conditions = ['TRUE'];
-  if (filter.tenantId !== undefined) conditions.push(`tenant_id=${literal(auditLog, 'tenantId', filter.tenantId)}`);
-  if (filter.subjectId !== undefined) conditions.push(`subject_id=${literal(auditLog, 'subjectId', filter.subjectId)}`);
-  if (filter.action !== undefined) conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
-  return reader.list(auditLog, `WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`);
+  if (filter.tenantId !== undefined)
+    conditions.push(`tenant_id=${literal(auditLog, 'tenantId', filter.tenantId)}`);
+  if (filter.subjectId !== undefined)
+    conditions.push(`subject_id=${literal(auditLog, 'subjectId', filter.subjectId)}`);
+  if (filter.action !== undefined)
+    conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
+  return reader.list(
+    auditLog,
+    `WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`,
+  );
 }
 
 /** The last act of each chain, to be kept elsewhere. `tenant` is null for the chain of acts that belong to none. */
@@ -136,9 +156,13 @@ export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,
 ): Promise<{ readonly tenant: string | null; readonly acts: string; readonly hash: string }[]> {
-  const heads = await reader.select(auditChains, tenantId === undefined ? {} : { chainId: tenantId }, {
-    orderBy: ['chainId'],
-  });
+  const heads = await reader.select(
+    auditChains,
+    tenantId === undefined ? {} : { chainId: tenantId },
+    {
+      orderBy: ['chainId'],
+    },
+  );
   return heads.map(({ chainId, lastSequence, lastHash }) => ({
     tenant: chainId === SYSTEM_CHAIN ? null : chainId,
     acts: lastSequence.toString(),

@@ -52,7 +52,9 @@ export class Authenticator {
     if (this.unknown.get(keyId, now) === true) return null;
     const known = this.known.get(keyId, now);
     if (known !== undefined) return this.callerOf(known, token, address);
-    return this.lookUp(keyId, now).then((live) => (live === undefined ? null : this.callerOf(live, token, address)));
+    return this.lookUp(keyId, now).then((live) =>
+      live === undefined ? null : this.callerOf(live, token, address),
+    );
   }
 
   private callerOf(live: LiveToken, token: string, address: string): Caller | null {
@@ -64,7 +66,10 @@ export class Authenticator {
   /** Joins a recent enough read of this key id, or begins one. */
   private async lookUp(keyId: string, now: number): Promise<LiveToken | undefined> {
     const running = this.running.get(keyId);
-    const read = running !== undefined && now - running.askedAt <= MAX_AGE_MS ? running : this.joinNextRead(keyId, now);
+    const read =
+      running !== undefined && now - running.askedAt <= MAX_AGE_MS
+        ? running
+        : this.joinNextRead(keyId, now);
     return (await read.found).get(keyId);
   }
 
@@ -72,7 +77,9 @@ export class Authenticator {
     let next = this.gathering;
     if (next === null || next.keyIds.size >= MAX_READ_AT_ONCE) {
       const keyIds = new Set<string>();
-      const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.read(read));
+      const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() =>
+        this.read(read),
+      );
       const read: SharedRead = { keyIds, askedAt: now, found };
       next = this.gathering = read;
     }
@@ -86,7 +93,9 @@ export class Authenticator {
     const keyIds = [...read.keyIds];
     try {
       const rows = await this.reader.select(tokens, { keyId: keyIds });
-      const found = new Map(rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]));
+      const found = new Map(
+        rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]),
+      );
       // A result overtaken by a newer read is too old to be used.
       for (const keyId of keyIds) this.remember(keyId, found.get(keyId), read.askedAt);
       return found;

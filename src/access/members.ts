@@ -21,7 +21,12 @@ export async function addMember(
   name: string,
   actor: Actor,
 ): Promise<Member> {
-  const member: Member = { id: newId(), tenantId, name: checkedText('name', name, MAX_NAME), createdAt: clock() };
+  const member: Member = {
+    id: newId(),
+    tenantId,
+    name: checkedText('name', name, MAX_NAME),
+    createdAt: clock(),
+  };
   try {
     await transact(database, async (transaction) => {
       await transaction.execute(insertSql(members, [member]));
@@ -50,9 +55,15 @@ export async function grantRole(
   await transact(database, async (transaction) => {
     const account = await transaction.find(accounts, { id: accountId, tenantId: member.tenantId });
     if (account === undefined || account.type === 'system') throw notFound();
-    const before = await transaction.find(memberRoles, { accountId, memberId: member.id }, { forUpdate: true });
+    const before = await transaction.find(
+      memberRoles,
+      { accountId, memberId: member.id },
+      { forUpdate: true },
+    );
     if (before?.role === role) return;
-    await transaction.execute(upsertSql(memberRoles, [{ accountId, memberId: member.id, role }], ['role']));
+    await transaction.execute(
+      upsertSql(memberRoles, [{ accountId, memberId: member.id, role }], ['role']),
+    );
     const details = { account_id: accountId, role, previous: before?.role ?? null };
     await recordAct(transaction, actor, clock(), memberAct(member, 'role.grant', details));
   });
@@ -77,7 +88,12 @@ export async function grantRoleEverywhere(
     );
     const [counted] = await transaction.query(`SELECT COUNT(*) AS own ${own}`);
     const count = column.integer.parse(counted?.own);
-    await recordAct(transaction, actor, clock(), memberAct(member, 'role.grant_everywhere', { role, accounts: count }));
+    await recordAct(
+      transaction,
+      actor,
+      clock(),
+      memberAct(member, 'role.grant_everywhere', { role, accounts: count }),
+    );
     return count;
   });
 }
@@ -110,7 +126,10 @@ interface MemberWithRoles {
   readonly roles: ReadonlyMap<string, number>;
 }
 
-export async function listMembers(reader: Reader, tenantId: Uuid): Promise<readonly MemberWithRoles[]> {
+export async function listMembers(
+  reader: Reader,
+  tenantId: Uuid,
+): Promise<readonly MemberWithRoles[]> {
   const own = await reader.select(members, { tenantId }, { orderBy: ['createdAt', 'id'] });
   if (own.length === 0) return [];
   const ids = literals(

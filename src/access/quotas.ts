@@ -72,18 +72,29 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
 }
 
 /** Throws quota_exceeded unless another batch of this many bytes is within the tenant's quotas. */
-export async function assertWithinQuotas(reader: Reader, tenantId: Uuid, fileBytes: number): Promise<void> {
+export async function assertWithinQuotas(
+  reader: Reader,
+  tenantId: Uuid,
+  fileBytes: number,
+): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
   // A file's rows and problems are known only once it is read: one file may exceed the quota, the next is refused.
-  if (used.openBatches >= limits.openBatches) throw exceeded('open_batches', used.openBatches, limits.openBatches);
-  if (used.problemRows >= limits.problemRows) throw exceeded('problem_rows', used.problemRows, limits.problemRows);
-  if (used.unpaidRows >= limits.unpaidRows) throw exceeded('unpaid_rows', used.unpaidRows, limits.unpaidRows);
+  if (used.openBatches >= limits.openBatches)
+    throw exceeded('open_batches', used.openBatches, limits.openBatches);
+  if (used.problemRows >= limits.problemRows)
+    throw exceeded('problem_rows', used.problemRows, limits.problemRows);
+  if (used.unpaidRows >= limits.unpaidRows)
+    throw exceeded('unpaid_rows', used.unpaidRows, limits.unpaidRows);
   if (used.storedBytes + BigInt(fileBytes) > limits.storedBytes)
     throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
 
 /** Throws quota_exceeded unless another statement of this many movements is within the tenant's quotas. */
-export async function assertStatementQuota(reader: Reader, tenantId: Uuid, movements: number): Promise<void> {
+export async function assertStatementQuota(
+  reader: Reader,
+  tenantId: Uuid,
+  movements: number,
+): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
   if (used.statementRows + BigInt(movements + ROWS_OF_A_STATEMENT) > limits.statementRows)
     throw exceeded('statement_rows', used.statementRows, limits.statementRows);
@@ -145,14 +156,26 @@ export async function setQuotas(
       ),
     );
     if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
-    const details = Object.fromEntries(SETTABLE.map(({ name, property }) => [name, own[property]?.toString() ?? null]));
-    const act = { tenantId, action: 'tenant.set_quotas', subjectType: 'tenant', subjectId: tenantId, details };
+    const details = Object.fromEntries(
+      SETTABLE.map(({ name, property }) => [name, own[property]?.toString() ?? null]),
+    );
+    const act = {
+      tenantId,
+      action: 'tenant.set_quotas',
+      subjectType: 'tenant',
+      subjectId: tenantId,
+      details,
+    };
     await recordAct(transaction, actor, clock(), act);
   });
 }
 
 /** A budget's remainder is stored as a time, which is meaningless once its size changes. */
-async function fillBudgets(transaction: Transaction, tenantId: Uuid, fullAt: Instant): Promise<void> {
+async function fillBudgets(
+  transaction: Transaction,
+  tenantId: Uuid,
+  fullAt: Instant,
+): Promise<void> {
   const own = await transaction.select(tokens, { tenantId });
   const name = [`tenant/${tenantId}`, ...own.map(({ keyId }) => `token/${keyId}`)];
   await transaction.execute(updateSql(recipientBudgets, { fullAt }, { name }));

@@ -26,7 +26,10 @@ interface RotationDeps extends DatabaseDeps {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-export type AnySecrets = Pick<SealedSecrets<unknown>, 'counted' | 'countByKey' | 'assertKeys' | 'rotate'>;
+export type AnySecrets = Pick<
+  SealedSecrets<unknown>,
+  'counted' | 'countByKey' | 'assertKeys' | 'rotate'
+>;
 
 const CHUNK = 100;
 
@@ -40,11 +43,15 @@ export class SealedSecrets<Row> {
 
   async countByKey(reader: Reader): Promise<ReadonlyMap<string, number>> {
     const { table, keyIds } = this.sealed;
-    const named = keyIds.map((property) => `SELECT ${table.column(property).name} AS key_id FROM ${table.name}`);
+    const named = keyIds.map(
+      (property) => `SELECT ${table.column(property).name} AS key_id FROM ${table.name}`,
+    );
     const rows = await reader.query(
       `SELECT key_id, COUNT(*) AS sealed FROM (${named.join(' UNION ALL ')}) k WHERE key_id IS NOT NULL GROUP BY key_id`,
     );
-    return new Map(rows.map((row) => [column.string.parse(row.key_id), column.integer.parse(row.sealed)]));
+    return new Map(
+      rows.map((row) => [column.string.parse(row.key_id), column.integer.parse(row.sealed)]),
+    );
   }
 
   /** Throws ApiError invalid_state when a key that is needed is not in the ring. */
@@ -66,15 +73,24 @@ export class SealedSecrets<Row> {
     const { table, id, keyIds } = this.sealed;
     await this.assertKeys(database.reader, encryptionKeys);
     const older = keyIds
-      .map((property) => `${table.column(property).name}<>${column.string.literal(encryptionKeys[0].id)}`)
+      .map(
+        (property) =>
+          `${table.column(property).name}<>${column.string.literal(encryptionKeys[0].id)}`,
+      )
       .join(' OR ');
-    const [counted] = await database.reader.query(`SELECT COUNT(*) AS older FROM ${table.name} WHERE ${older}`);
+    const [counted] = await database.reader.query(
+      `SELECT COUNT(*) AS older FROM ${table.name} WHERE ${older}`,
+    );
     const total = column.integer.parse(counted?.older);
     for (let done = 0; ; onProgress(done, Math.max(done, total))) {
       const name = table.column(id).name;
-      const rows = await database.reader.query(`SELECT ${name} FROM ${table.name} WHERE ${older} LIMIT ${CHUNK}`);
+      const rows = await database.reader.query(
+        `SELECT ${name} FROM ${table.name} WHERE ${older} LIMIT ${CHUNK}`,
+      );
       if (rows.length === 0) return done;
-      const ids = rows.map((row) => table.column(id).column.parse(row[name]) as Row[keyof Row & string]);
+      const ids = rows.map(
+        (row) => table.column(id).column.parse(row[name]) as Row[keyof Row & string],
+      );
       await transact(database, (transaction) => this.reseal(transaction, deps, ids, actor));
       done += ids.length;
     }
@@ -87,9 +103,14 @@ export class SealedSecrets<Row> {
     actor: Actor,
   ): Promise<void> {
     const { table, id, reseal, counted } = this.sealed;
-    const locked = await transaction.select(table, { [id]: ids } as Where<Row>, { orderBy: [id], forUpdate: true });
+    const locked = await transaction.select(table, { [id]: ids } as Where<Row>, {
+      orderBy: [id],
+      forUpdate: true,
+    });
     await transaction.all(
-      locked.map((row) => updateSql(table, reseal(encryptionKeys, row), { [id]: row[id] } as Where<Row>)),
+      locked.map((row) =>
+        updateSql(table, reseal(encryptionKeys, row), { [id]: row[id] } as Where<Row>),
+      ),
     );
     await recordAct(transaction, actor, clock(), {
       tenantId: null,

@@ -5,7 +5,13 @@ import { newId, parseUuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { eventCounters } from '../db/entities/events.js';
-import { type Account, SYSTEM_ROLES, type SystemRole, type Tenant, tenants } from '../db/entities/parties.js';
+import {
+  type Account,
+  SYSTEM_ROLES,
+  type SystemRole,
+  type Tenant,
+  tenants,
+} from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -29,25 +35,47 @@ const MAX_TIME_ZONE = 64;
  * Creates a tenant with everything it needs to move money: its system accounts and its event counter. Throws ApiError
  * invalid_field (also for a taken name), and what withTransaction throws.
  */
-export async function addTenant(database: Database, clock: Clock, wanted: NewTenant, actor: Actor): Promise<Tenant> {
+export async function addTenant(
+  database: Database,
+  clock: Clock,
+  wanted: NewTenant,
+  actor: Actor,
+): Promise<Tenant> {
   const createdAt = clock();
-  const tenant: Tenant = { ...checkedTenant(wanted), id: newId(), feeAccountId: null, policyDelayS: 0, createdAt };
+  const tenant: Tenant = {
+    ...checkedTenant(wanted),
+    id: newId(),
+    feeAccountId: null,
+    policyDelayS: 0,
+    createdAt,
+  };
   try {
     await transact(database, async (transaction) => {
       await transaction.execute(insertSql(tenants, [tenant]));
       const opened = SYSTEM_ROLES.map((role) => systemAccount(tenant, role, createdAt));
       await openLedgerAccounts(transaction, opened);
       await transaction.execute(
-        insertSql(eventCounters, [{ tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt, restores: 0 }]),
+        insertSql(eventCounters, [
+          { tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt, restores: 0 },
+        ]),
       );
       const { id: tenantId, network, timeZone } = tenant;
       const details = { network, time_zone: timeZone };
-      const act = { tenantId, action: 'tenant.add', subjectType: 'tenant', subjectId: tenantId, details };
+      const act = {
+        tenantId,
+        action: 'tenant.add',
+        subjectType: 'tenant',
+        subjectId: tenantId,
+        details,
+      };
       await recordAct(transaction, actor, createdAt, act);
     });
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)
-      throw new ApiError({ ...invalidField('name', 'taken'), message: `there is already a tenant ${tenant.name}` });
+      throw new ApiError({
+        ...invalidField('name', 'taken'),
+        message: `there is already a tenant ${tenant.name}`,
+      });
     throw failure;
   }
   return tenant;
@@ -57,7 +85,8 @@ function checkedTenant({ name, network, timeZone }: NewTenant): NewTenant {
   const clean = checkedText('name', name, MAX_NAME);
   // Operators name a tenant by id or by name, so a name must not look like an id.
   if (parseUuid(clean) !== null) throw new ApiError(invalidField('name', 'looks_like_an_id'));
-  if (network !== null && !NETWORK.test(network)) throw new ApiError(invalidField('network', 'pattern'));
+  if (network !== null && !NETWORK.test(network))
+    throw new ApiError(invalidField('network', 'pattern'));
   if (timeZone.length > MAX_TIME_ZONE || !isTimeZone(timeZone))
     throw new ApiError(invalidField('time_zone', 'unknown'));
   return { name: clean, network, timeZone };

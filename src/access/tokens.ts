@@ -59,9 +59,14 @@ export async function issueToken(
   return issued;
 }
 
-function makeToken(wanted: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt' | 'lastUsedAt'>): IssuedToken {
+function makeToken(
+  wanted: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt' | 'lastUsedAt'>,
+): IssuedToken {
   const { keyId, text } = newToken();
-  return { token: { ...wanted, keyId, secretHash: hashOfToken(text), revokedAt: null, lastUsedAt: null }, text };
+  return {
+    token: { ...wanted, keyId, secretHash: hashOfToken(text), revokedAt: null, lastUsedAt: null },
+    text,
+  };
 }
 
 function checkedRanges(cidrs: readonly string[]): string {
@@ -80,7 +85,12 @@ export function listTokens(reader: Reader, tenantId: Uuid): Promise<Token[]> {
 }
 
 /** Ends a token forever, within 5 seconds. Repeating it changes nothing. Throws ApiError not_found. */
-export async function revokeToken(database: Database, clock: Clock, keyId: string, actor: Actor): Promise<Token> {
+export async function revokeToken(
+  database: Database,
+  clock: Clock,
+  keyId: string,
+  actor: Actor,
+): Promise<Token> {
   return transact(database, async (transaction) => {
     const token = await lockToken(transaction, keyId);
     if (token.revokedAt !== null) return token;
@@ -99,11 +109,17 @@ export async function revokeTokensOf(
   actor: Actor,
 ): Promise<readonly Token[]> {
   return transact(database, async (transaction) => {
-    const own = await transaction.select(tokens, { tenantId, memberId }, { orderBy: ['keyId'], forUpdate: true });
+    const own = await transaction.select(
+      tokens,
+      { tenantId, memberId },
+      { orderBy: ['keyId'], forUpdate: true },
+    );
     const live = own.filter((token) => token.revokedAt === null);
     if (live.length === 0) return [];
     const revokedAt = clock();
-    await transaction.execute(updateSql(tokens, { revokedAt }, { keyId: live.map(({ keyId }) => keyId) }));
+    await transaction.execute(
+      updateSql(tokens, { revokedAt }, { keyId: live.map(({ keyId }) => keyId) }),
+    );
     const acts = live.map((token) => tokenAct(token, 'token.revoke', { member_id: memberId }));
     await recordActs(transaction, actor, revokedAt, acts);
     return live.map((token) => ({ ...token, revokedAt }));
@@ -129,14 +145,19 @@ export async function rotateToken(
   return transact(database, async (transaction) => {
     const known = await lockToken(transaction, keyId);
     const now = clock();
-    const state = known.revokedAt !== null ? 'revoked' : hasExpired(known, now) ? 'expired' : 'live';
-    if (state !== 'live') throw new ApiError(invalidState(`the token is ${state}: issue a new one`, state, ['live']));
+    const state =
+      known.revokedAt !== null ? 'revoked' : hasExpired(known, now) ? 'expired' : 'live';
+    if (state !== 'live')
+      throw new ApiError(invalidState(`the token is ${state}: issue a new one`, state, ['live']));
     const end = endOf(known, now, graceMs);
     await transaction.execute(updateSql<Token>(tokens, end, { keyId }));
     const issued = makeToken({ ...known, createdAt: now });
     await transaction.execute(insertSql(tokens, [issued.token]));
     const details = { replaced_by: issued.token.keyId, grace_ms: graceMs };
-    await recordActs(transaction, actor, now, [issueAct(issued.token), tokenAct(known, 'token.rotate', details)]);
+    await recordActs(transaction, actor, now, [
+      issueAct(issued.token),
+      tokenAct(known, 'token.rotate', details),
+    ]);
     return { ...issued, old: { ...known, ...end } };
   });
 }
@@ -146,10 +167,17 @@ function hasExpired({ expiresAt }: Token, now: Instant): boolean {
 }
 
 /** A grace never extends a token's life. */
-function endOf({ expiresAt }: Token, now: Instant, graceMs: number): Pick<Token, 'revokedAt' | 'expiresAt'> {
+function endOf(
+  { expiresAt }: Token,
+  now: Instant,
+  graceMs: number,
+): Pick<Token, 'revokedAt' | 'expiresAt'> {
   if (graceMs === 0) return { revokedAt: now, expiresAt };
   const graceEnd = instant(now + graceMs);
-  return { revokedAt: null, expiresAt: expiresAt !== null && expiresAt < graceEnd ? expiresAt : graceEnd };
+  return {
+    revokedAt: null,
+    expiresAt: expiresAt !== null && expiresAt < graceEnd ? expiresAt : graceEnd,
+  };
 }
 
 async function lockToken(transaction: Transaction, keyId: string): Promise<Token> {

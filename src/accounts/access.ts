@@ -10,7 +10,10 @@ import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** SQL for an account (`a`) of the caller's tenant with the caller's role in it (`r`), to join in reads. */
-export function ownAccountSql(caller: Caller, accountId: Uuid): { from: string; where: string; role: string } {
+export function ownAccountSql(
+  caller: Caller,
+  accountId: Uuid,
+): { from: string; where: string; role: string } {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return {
     role: 'r.role AS caller_role',
@@ -22,13 +25,21 @@ export function ownAccountSql(caller: Caller, accountId: Uuid): { from: string; 
 const role = column.nullable(column.oneOf(ROLES));
 
 /** Throws not_found when there is no row, authority_insufficient when its `caller_role` does not allow the operation. */
-export function assertAllowed(operation: Operation, row: StoredRow | undefined): asserts row is StoredRow {
+export function assertAllowed(
+  operation: Operation,
+  row: StoredRow | undefined,
+): asserts row is StoredRow {
   if (row === undefined) throw notFound();
-  if (!roleAllows(operation, role.parse(row.caller_role) ?? undefined)) throw new ApiError(AUTHORITY_INSUFFICIENT);
+  if (!roleAllows(operation, role.parse(row.caller_role) ?? undefined))
+    throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
 /** Throws authority_insufficient unless the member may do this in some account of the tenant. */
-export async function assertAllowedSomewhere(reader: Reader, operation: Operation, caller: Caller): Promise<void> {
+export async function assertAllowedSomewhere(
+  reader: Reader,
+  operation: Operation,
+  caller: Caller,
+): Promise<void> {
   const member = equalsSql(memberRoles, { memberId: caller.memberId });
   const rows = await reader.query(
     `SELECT DISTINCT r.role FROM member_roles r JOIN accounts a ON a.id=r.account_id
@@ -64,14 +75,22 @@ export async function lockForChange(
   by: Changer,
   accountId: Uuid,
 ): Promise<{ readonly account: Account; readonly actor: Actor }> {
-  if (!('memberId' in by)) return { account: await lockOpenAccount(transaction, accountId), actor: by };
+  if (!('memberId' in by))
+    return { account: await lockOpenAccount(transaction, accountId), actor: by };
   // Before the lock: nobody ever waits for a foreign account's row, so timing reveals nothing about it.
   await assertAccountAllowed(transaction, 'manageAccount', by, accountId);
-  return { account: assertOpen(await lockOwnAccount(transaction, by, accountId)), actor: memberActor(by) };
+  return {
+    account: assertOpen(await lockOwnAccount(transaction, by, accountId)),
+    actor: memberActor(by),
+  };
 }
 
 /** The caller's account, locked. Throws not_found. */
-export function lockOwnAccount(transaction: Transaction, { tenantId }: Caller, id: Uuid): Promise<Account> {
+export function lockOwnAccount(
+  transaction: Transaction,
+  { tenantId }: Caller,
+  id: Uuid,
+): Promise<Account> {
   return lock(transaction, { id, tenantId });
 }
 

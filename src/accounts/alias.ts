@@ -14,7 +14,10 @@ import { parseAlias } from './identifiers.js';
 /** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
 const QUARANTINE_MS = 90 * 24 * 3_600_000;
 
-export const ALIAS_RESERVED: Refusal = { code: 'alias_reserved', message: 'this alias is reserved by the platform' };
+export const ALIAS_RESERVED: Refusal = {
+  code: 'alias_reserved',
+  message: 'this alias is reserved by the platform',
+};
 export const ALIAS_TAKEN: Refusal = {
   code: 'alias_taken',
   message: 'another account of the tenant has this alias',
@@ -46,7 +49,12 @@ export function setAlias(
 }
 
 /** Releasing none is not an error. Throws ApiError not_found, authority_insufficient, invalid_state (closed). */
-export function releaseAlias(database: Database, clock: Clock, accountId: Uuid, by: Changer): Promise<Account> {
+export function releaseAlias(
+  database: Database,
+  clock: Clock,
+  accountId: Uuid,
+  by: Changer,
+): Promise<Account> {
   return transactFor(beneficiaryOf(by), database, async (transaction) => {
     const { account, actor } = await lockForChange(transaction, by, accountId);
     await dropAlias(transaction, account, actor, clock());
@@ -62,7 +70,8 @@ async function changeAlias(
   now: Instant,
 ): Promise<Account> {
   if (account.alias === alias) return account;
-  if ((await transaction.find(reservedAliases, { alias })) !== undefined) throw new ApiError(ALIAS_RESERVED);
+  if ((await transaction.find(reservedAliases, { alias })) !== undefined)
+    throw new ApiError(ALIAS_RESERVED);
   await takeAlias(transaction, account, alias);
   // After the unique key has waited for any transaction that is giving the alias up, so its release is visible.
   await assertNotQuarantined(transaction, account.tenantId, alias, now);
@@ -72,7 +81,12 @@ async function changeAlias(
   return { ...account, alias };
 }
 
-export async function dropAlias(transaction: Transaction, account: Account, actor: Actor, now: Instant): Promise<void> {
+export async function dropAlias(
+  transaction: Transaction,
+  account: Account,
+  actor: Actor,
+  now: Instant,
+): Promise<void> {
   if (account.alias === null) return;
   await transaction.execute(updateSql(accounts, { alias: null }, { id: account.id }));
   await rememberRelease(transaction, account, now);
@@ -87,7 +101,12 @@ async function takeAlias(transaction: Transaction, { id }: Account, alias: strin
   }
 }
 
-async function assertNotQuarantined(reader: Reader, tenantId: Uuid, alias: string, now: Instant): Promise<void> {
+async function assertNotQuarantined(
+  reader: Reader,
+  tenantId: Uuid,
+  alias: string,
+  now: Instant,
+): Promise<void> {
   const released = await reader.find(releasedAliases, { tenantId, alias });
   const refusal = released === undefined ? null : quarantineRefusal(released.releasedAt, now);
   if (refusal !== null) throw new ApiError(refusal);
@@ -103,7 +122,11 @@ export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | 
   };
 }
 
-async function rememberRelease(transaction: Transaction, account: Account, now: Instant): Promise<void> {
+async function rememberRelease(
+  transaction: Transaction,
+  account: Account,
+  now: Instant,
+): Promise<void> {
   const { id: accountId, tenantId, alias } = account;
   if (alias === null) return;
   const row = { tenantId, alias, accountId, releasedAt: now };

@@ -30,16 +30,26 @@ export class Balances {
    * What an account has of each asset: total = available + held. Read by one statement, so the numbers are consistent.
    * Throws not_found, authority_insufficient. (docs/contract.md, Balances)
    */
-  async read(caller: Caller, accountId: Uuid, asOf: Instant): Promise<Readonly<Record<string, unknown>>> {
+  async read(
+    caller: Caller,
+    accountId: Uuid,
+    asOf: Instant,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const stored = await this.reads.ask({ caller, accountId });
     assertAllowed('readAccount', stored[0]);
     return {
       account_id: accountId,
       balances: ASSETS.map((asset) => {
         const row = stored.find((one) => one.asset === asset);
-        const { available, held } = row === undefined ? { available: 0n, held: 0n } : parseRow(balances, row);
+        const { available, held } =
+          row === undefined ? { available: 0n, held: 0n } : parseRow(balances, row);
         const total = available + held;
-        return { asset, available: available.toString(), held: held.toString(), total: total.toString() };
+        return {
+          asset,
+          available: available.toString(),
+          held: held.toString(),
+          total: total.toString(),
+        };
       }),
       as_of: toRfc3339(asOf),
     };
@@ -52,8 +62,14 @@ async function readTogether(
   asked: readonly AskedBalances[],
 ): Promise<(key: AskedBalances) => readonly StoredRow[]> {
   const ids = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
-  const members = literals(memberRoles, 'memberId', new Set(asked.map(({ caller }) => caller.memberId)));
-  const pairs = pairsSql(asked.map(({ caller: { tenantId }, accountId }) => ({ tenantId, accountId })));
+  const members = literals(
+    memberRoles,
+    'memberId',
+    new Set(asked.map(({ caller }) => caller.memberId)),
+  );
+  const pairs = pairsSql(
+    asked.map(({ caller: { tenantId }, accountId }) => ({ tenantId, accountId })),
+  );
   const [owned, roles] = await Promise.all([
     reader.query(
       `SELECT a.tenant_id, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
@@ -63,8 +79,13 @@ async function readTogether(
       `SELECT account_id, member_id, role FROM member_roles WHERE account_id IN (${ids}) AND member_id IN (${members})`,
     ),
   ]);
-  const byOwner = groupBy(owned, (row) => `${uuid.parse(row.tenant_id)}|${uuid.parse(row.account_id)}`);
-  const role = new Map(roles.map((row) => [`${uuid.parse(row.account_id)}|${uuid.parse(row.member_id)}`, row.role]));
+  const byOwner = groupBy(
+    owned,
+    (row) => `${uuid.parse(row.tenant_id)}|${uuid.parse(row.account_id)}`,
+  );
+  const role = new Map(
+    roles.map((row) => [`${uuid.parse(row.account_id)}|${uuid.parse(row.member_id)}`, row.role]),
+  );
   return ({ caller, accountId }) =>
     (byOwner.get(`${caller.tenantId}|${accountId}`) ?? []).map((row) => ({
       ...row,

@@ -35,7 +35,12 @@ export async function resetClock(
     const lastPostedAt = clock();
     await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
     const details = { reason, seq: seq.toString(), was: toRfc3339(was) };
-    await recordAct(transaction, decided.actor, lastPostedAt, accountAct(account, CLOCK_RESET, details));
+    await recordAct(
+      transaction,
+      decided.actor,
+      lastPostedAt,
+      accountAct(account, CLOCK_RESET, details),
+    );
     return { account: { ...account, lastPostedAt }, changed: true };
   });
 }

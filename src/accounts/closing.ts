@@ -17,7 +17,12 @@ import { type Changed, checkedReason, type Decided } from './status.js';
  * Closes an account for good and releases its alias and phone. It must be empty, with nothing held, and not its
  * tenant's fee account. Throws ApiError not_found, invalid_state, invalid_field. (docs/contract.md, Accounts)
  */
-export async function closeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
+export async function closeAccount(
+  database: Database,
+  clock: Clock,
+  id: Uuid,
+  decided: Decided,
+): Promise<Changed> {
   const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, id);
@@ -28,7 +33,12 @@ export async function closeAccount(database: Database, clock: Clock, id: Uuid, d
     await dropAlias(transaction, account, decided.actor, now);
     const set = { status: 'closed', alias: null, phone: null } as const;
     await transaction.execute(updateSql<Account>(accounts, set, { id }));
-    await recordAct(transaction, decided.actor, now, accountAct(account, 'account.close', { reason }));
+    await recordAct(
+      transaction,
+      decided.actor,
+      now,
+      accountAct(account, 'account.close', { reason }),
+    );
     return { account: { ...account, ...set }, changed: true };
   });
 }
@@ -38,27 +48,37 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
   const left = await transaction.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
   );
-  const isLeft = (of: 'available' | 'held'): boolean => left.some((row) => bigint.parse(row[of]) !== 0n);
+  const isLeft = (of: 'available' | 'held'): boolean =>
+    left.some((row) => bigint.parse(row[of]) !== 0n);
   if (isLeft('held')) return inTheWay('funds_held', 'funds are held for what is pending');
   if (isLeft('available')) return inTheWay('not_empty', 'its balances are not zero');
   const ofBatches = await batchObstacle(transaction, account);
   if (ofBatches !== null) return ofBatches;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
-  if (tenant?.feeAccountId === account.id) return inTheWay('fee_account', 'fees of its tenant go into it');
-  return (await isAwaited(transaction, account.id)) ? inTheWay('fee_account', 'a pending fee goes into it') : null;
+  if (tenant?.feeAccountId === account.id)
+    return inTheWay('fee_account', 'fees of its tenant go into it');
+  return (await isAwaited(transaction, account.id))
+    ? inTheWay('fee_account', 'a pending fee goes into it')
+    : null;
 }
 
 /**
  * Without a hold an executing batch tries its rows one after the other. A batch's fees go to the account fixed at
  * validation, however long it is `ready`: to close that account, have the batch executed and, if need be, canceled.
  */
-async function batchObstacle(transaction: Transaction, { id, tenantId }: Account): Promise<Refusal | null> {
+async function batchObstacle(
+  transaction: Transaction,
+  { id, tenantId }: Account,
+): Promise<Refusal | null> {
   const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
   if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
     return inTheWay('executing', 'a batch that it pays is executing');
   const charged = open.find(({ feeAccountId }) => feeAccountId === id);
   if (charged === undefined) return null;
-  return inTheWay('fee_account', `the fees of the batch ${charged.id} go into it, which is ${charged.status}`);
+  return inTheWay(
+    'fee_account',
+    `the fees of the batch ${charged.id} go into it, which is ${charged.status}`,
+  );
 }
 
 /** Everything that may still charge a fee, by an index over what is not settled. */

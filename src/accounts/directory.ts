@@ -7,7 +7,11 @@ import { literal } from '../db/statements.js';
 
 /** The operators' view of accounts: any tenant's, regardless of roles, without system accounts. */
 
-export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number): Promise<readonly Account[]> {
+export async function listAccounts(
+  reader: Reader,
+  tenantId: Uuid,
+  limit: number,
+): Promise<readonly Account[]> {
   return reader.list(
     accounts,
     `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}

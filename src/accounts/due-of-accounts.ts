@@ -17,9 +17,12 @@ export async function actOnDue<Row extends { readonly sourceAccountId: Uuid }>(
   const faults = new Map<Uuid, unknown>();
   for (;;) {
     const known = [...faults.keys()];
-    const others = known.length === 0 ? '' : `AND source_account_id NOT IN (${literals(accounts, 'id', known)})`;
+    const others =
+      known.length === 0 ? '' : `AND source_account_id NOT IN (${literals(accounts, 'id', known)})`;
     const rows = await find(others, Math.trunc(limit));
-    await Promise.all(rows.map((row) => act(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault))));
+    await Promise.all(
+      rows.map((row) => act(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault))),
+    );
     // Where so many fail, it is not for the accounts.
     if (faults.size > known.length && faults.size < limit) continue;
     for (const fault of faults.values()) throw fault;

@@ -55,12 +55,18 @@ export async function setFeeSchedule(
 ): Promise<void> {
   assertSchedule(schedule);
   await transact(database, async (transaction) => {
-    const tenant = existing(await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true }));
+    const tenant = existing(
+      await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true }),
+    );
     if (tenant.feeAccountId === null)
       throw new ApiError(
-        invalidState('the tenant has no fee account: set one first', 'no_fee_account', ['fee_account']),
+        invalidState('the tenant has no fee account: set one first', 'no_fee_account', [
+          'fee_account',
+        ]),
       );
-    await transaction.execute(upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']));
+    await transaction.execute(
+      upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']),
+    );
     const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
     const { tenantId, ...of } = feeKeyOf(schedule);
     await recordAct(transaction, actor, clock(), {
@@ -86,16 +92,25 @@ function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleR
     throw new ApiError(invalidField('cap', 'below_the_floor'));
 }
 
-export async function removeFeeSchedule(database: Database, clock: Clock, key: FeeKey, actor: Actor): Promise<boolean> {
+export async function removeFeeSchedule(
+  database: Database,
+  clock: Clock,
+  key: FeeKey,
+  actor: Actor,
+): Promise<boolean> {
   const { tenantId, ...details } = feeKeyOf(key);
   return transact(database, async (transaction) => {
-    if ((await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }))) === 0) return false;
+    if ((await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }))) === 0)
+      return false;
     await recordAct(transaction, actor, clock(), { ...actOn(tenantId, 'fees.remove'), details });
     return true;
   });
 }
 
-function actOn(tenantId: Uuid, action: string): Pick<Act, 'tenantId' | 'action' | 'subjectType' | 'subjectId'> {
+function actOn(
+  tenantId: Uuid,
+  action: string,
+): Pick<Act, 'tenantId' | 'action' | 'subjectType' | 'subjectId'> {
   return { tenantId, action, subjectType: 'tenant', subjectId: tenantId };
 }
 

@@ -58,7 +58,9 @@ async function selectFeeAccounts(
   );
   const found = new Map(Array.from(tenantIds, (id) => [id, new Map<Asset, Uuid>()]));
   for (const row of rows)
-    found.get(uuid.parse(row.tenant_id))?.set(asset.parse(row.asset), uuid.parse(row.fee_account_id));
+    found
+      .get(uuid.parse(row.tenant_id))
+      ?.set(asset.parse(row.asset), uuid.parse(row.fee_account_id));
   return found;
 }
 
@@ -70,7 +72,8 @@ export function feeNeeds(key: FeeKey): Need[] {
 export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
   const schedule = state.row(feeSchedules, key);
   const accountId = state.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;
-  if (schedule === undefined || accountId === null || accountId === payerId) return { raw: 0n, accountId: null };
+  if (schedule === undefined || accountId === null || accountId === payerId)
+    return { raw: 0n, accountId: null };
   const raw = feeFor(schedule, amountRaw);
   return raw === 0n ? { raw, accountId: null } : { raw, accountId };
 }

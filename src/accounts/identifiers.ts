@@ -24,7 +24,10 @@ export function parsePhone(text: string): string | null {
   if (text.length > MAX_PHONE_TEXT || MINUS.test(text) || !pointsSeparateGroups(text)) return null;
   // 00 as most of the world dials it: by Colombian rules, 0057… would be carrier 5 and a Russian number.
   const written = text.trim().replace(/^tel:/i, '').replace(/^00/, '+');
-  const phone = parsePhoneNumberFromString(written, { defaultCountry: HOME_REGION, extract: false });
+  const phone = parsePhoneNumberFromString(written, {
+    defaultCountry: HOME_REGION,
+    extract: false,
+  });
   return phone !== undefined && phone.isPossible() && phone.ext === undefined ? phone.number : null;
 }
 

@@ -6,7 +6,9 @@ import { accounts } from '../db/entities/parties.js';
 import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
 
 /** The result for one account. `known`: it was open already, so repeating an import opens nothing twice. */
-type Imported = { readonly result: 'opened' | 'known' } | { readonly result: 'refused'; readonly refusal: Refusal };
+type Imported =
+  | { readonly result: 'opened' | 'known' }
+  | { readonly result: 'refused'; readonly refusal: Refusal };
 
 export interface ImportDeps extends DatabaseDeps {
   readonly actor: Actor;
@@ -45,11 +47,19 @@ export async function importAccounts(
   });
 }
 
-async function findKnown(reader: Reader, tenantId: Uuid, drafts: readonly Draft[]): Promise<ReadonlySet<Draft>> {
+async function findKnown(
+  reader: Reader,
+  tenantId: Uuid,
+  drafts: readonly Draft[],
+): Promise<ReadonlySet<Draft>> {
   const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
   const phones = drafts.flatMap(({ account }) => account.phone ?? []);
-  const byAlias = new Map((await reader.select(accounts, { tenantId, alias: aliases })).map((one) => [one.alias, one]));
-  const byPhone = new Map((await reader.select(accounts, { tenantId, phone: phones })).map((one) => [one.phone, one]));
+  const byAlias = new Map(
+    (await reader.select(accounts, { tenantId, alias: aliases })).map((one) => [one.alias, one]),
+  );
+  const byPhone = new Map(
+    (await reader.select(accounts, { tenantId, phone: phones })).map((one) => [one.phone, one]),
+  );
   const known = new Set<Draft>();
   for (const draft of drafts) {
     const { type, name, alias, phone } = draft.account;

@@ -45,12 +45,20 @@ export async function setAccountLimits(
     if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
     await transaction.execute(upsertSql(accountLimits, [own], ['minimum', 'maximum', 'month']));
-    const details = { asset, minimum: textOf(own.minimum), maximum: textOf(own.maximum), month: textOf(own.month) };
+    const details = {
+      asset,
+      minimum: textOf(own.minimum),
+      maximum: textOf(own.maximum),
+      month: textOf(own.month),
+    };
     await recordAct(transaction, actor, clock(), accountAct(account, 'limits.set', details));
   });
 }
 
-function changed(wanted: bigint | null | undefined, before: bigint | null | undefined): bigint | null {
+function changed(
+  wanted: bigint | null | undefined,
+  before: bigint | null | undefined,
+): bigint | null {
   return wanted === undefined ? (before ?? null) : wanted;
 }
 
@@ -68,7 +76,8 @@ export async function clearAccountLimits(
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, accountId);
-    if ((await transaction.execute(deleteSql(accountLimits, { accountId, asset }))) === 0) return false;
+    if ((await transaction.execute(deleteSql(accountLimits, { accountId, asset }))) === 0)
+      return false;
     await recordAct(transaction, actor, clock(), accountAct(account, 'limits.clear', { asset }));
     return true;
   });

@@ -17,7 +17,11 @@ export interface Limits {
 const BUSINESS_FACTOR = 100n;
 
 /** The limits of an account: its own where set, otherwise its type's. (docs/contract.md, Limits and fees) */
-export function limitsOf(account: Pick<Account, 'type'>, asset: Asset, own: AccountLimits | undefined): Limits {
+export function limitsOf(
+  account: Pick<Account, 'type'>,
+  asset: Asset,
+  own: AccountLimits | undefined,
+): Limits {
   const { minimum, maximum, month } = LISTED_ASSETS[asset].limits;
   const factor = account.type === 'person' ? 1n : BUSINESS_FACTOR;
   return {
@@ -36,6 +40,8 @@ const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
 /** Every month that an instant may fall in: which one depends on a time zone that is read at the same time. */
 function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
-  const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map((offset) => monthOf(instant(at + offset), 'UTC').name);
+  const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
+    (offset) => monthOf(instant(at + offset), 'UTC').name,
+  );
   return [...new Set(names)].map((month) => need(monthTotals, { accountId, asset, month }));
 }

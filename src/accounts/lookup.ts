@@ -52,12 +52,18 @@ async function findAliases(
   const rows = await reader.query(
     `SELECT id, tenant_id, alias, name, type FROM accounts WHERE (${ofTenants.join(' OR ')}) AND status<>'closed'`,
   );
-  const found = new Map(rows.map((row) => [`${column.uuid.parse(row.tenant_id)}|${String(row.alias)}`, row]));
+  const found = new Map(
+    rows.map((row) => [`${column.uuid.parse(row.tenant_id)}|${String(row.alias)}`, row]),
+  );
   return ({ tenantId, alias }) => found.get(`${tenantId}|${alias}`);
 }
 
 /** The tenant's own, else its network's only one. Own, foreign and missing phones take the same statement. */
-export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string): Promise<LookupResult | null> {
+export async function lookUpPhone(
+  reader: Reader,
+  tenantId: Uuid,
+  phone: string,
+): Promise<LookupResult | null> {
   const own = literal(tenants, 'id', tenantId);
   const rows = await reader.query(
     `SELECT a.id, a.alias, a.name, a.type, a.tenant_id

@@ -40,10 +40,12 @@ export async function readMovements(
   before: bigint | null,
   limit: number,
 ): Promise<MovementPage> {
-  const ranges = (await rangesWithin(reader, accountId, filter)).flatMap(({ first, last }): SeqRange[] => {
-    const newest = before !== null && (last === null || before <= last) ? before - 1n : last;
-    return newest !== null && newest < first ? [] : [{ first, last: newest }];
-  });
+  const ranges = (await rangesWithin(reader, accountId, filter)).flatMap(
+    ({ first, last }): SeqRange[] => {
+      const newest = before !== null && (last === null || before <= last) ? before - 1n : last;
+      return newest !== null && newest < first ? [] : [{ first, last: newest }];
+    },
+  );
   if (ranges.length === 0) return { items: [], nextBefore: null };
   const rows = await reader.query(pageSql(accountId, filter, ranges, limit + 1));
   const shown = rows.slice(0, limit);
@@ -51,7 +53,8 @@ export async function readMovements(
   const holders = await readHolders(reader, shown);
   return {
     items: shown.map((row) => movementOf(row, holders)),
-    nextBefore: rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
+    nextBefore:
+      rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
 }
 
@@ -62,9 +65,17 @@ interface SeqRange {
 }
 
 /** Where the account's entries within the bounds are: one range, unless an operator has reset the account's clock. */
-export async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }: MovementFilter): Promise<SeqRange[]> {
+export async function rangesWithin(
+  reader: Reader,
+  accountId: Uuid,
+  { from, to }: MovementFilter,
+): Promise<SeqRange[]> {
   if (from === undefined && to === undefined) return [{ first: 1n, last: null }];
-  const rows = { table: entries.name, owner: `account_id=${literal(entries, 'accountId', accountId)}`, number: 'seq' };
+  const rows = {
+    table: entries.name,
+    owner: `account_id=${literal(entries, 'accountId', accountId)}`,
+    number: 'seq',
+  };
   const [resets, whole] = await Promise.all([
     readClockResets(reader, accountId),
     numbersWithin(reader, rows, from, to, { first: 1n }),
@@ -73,13 +84,21 @@ export async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }
   return Promise.all(
     [0n, ...resets].map((before, index) => {
       const last = resets[index];
-      return numbersWithin(reader, rows, from, to, { first: before + 1n, ...(last === undefined ? {} : { last }) });
+      return numbersWithin(reader, rows, from, to, {
+        first: before + 1n,
+        ...(last === undefined ? {} : { last }),
+      });
     }),
   );
 }
 
 /** By the primary key, or by merging an index's ranges: unnamed, the optimizer might sort the whole account. */
-function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRange[], count: number): string {
+function pageSql(
+  accountId: Uuid,
+  filter: MovementFilter,
+  ranges: readonly SeqRange[],
+  count: number,
+): string {
   const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
   const isFiltered = filter.asset !== undefined || filter.kind !== undefined;
   const newest = (condition: string, columns: string): string[] =>
@@ -90,7 +109,9 @@ function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRa
     });
   const conditions = isFiltered ? filteredBy(filter) : [''];
   const isOne = ranges.length * conditions.length === 1;
-  const parts = conditions.flatMap((condition) => newest(condition, isOne ? columnList(entries) : 'seq'));
+  const parts = conditions.flatMap((condition) =>
+    newest(condition, isOne ? columnList(entries) : 'seq'),
+  );
   const page = isOne
     ? parts.join('')
     : `SELECT ${columnList(entries, 'm')} FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}
@@ -131,7 +152,8 @@ export async function readMovementsOf(
 function filteredBy({ asset, kind }: MovementFilter): string[] {
   return (asset === undefined ? ASSETS : [asset]).flatMap((one) =>
     (kind === undefined ? ENTRY_KINDS : [kind]).map(
-      (other) => ` AND asset=${literal(entries, 'asset', one)} AND kind=${literal(entries, 'kind', other)}`,
+      (other) =>
+        ` AND asset=${literal(entries, 'asset', one)} AND kind=${literal(entries, 'kind', other)}`,
     ),
   );
 }
@@ -140,7 +162,9 @@ type Holders = ReadonlyMap<Uuid, string>;
 
 /** The holders of the bank accounts of the page's payouts, by payout; it costs nothing where there are none. */
 async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
-  const ids = rows.flatMap((row) => (row.related_type === 'payout' ? column.uuid.parse(row.related_id) : []));
+  const ids = rows.flatMap((row) =>
+    row.related_type === 'payout' ? column.uuid.parse(row.related_id) : [],
+  );
   if (ids.length === 0) return new Map();
   const found = await reader.select(payouts, { id: [...new Set(ids)] });
   return new Map(found.map(({ id, holderName }) => [id, holderName]));
@@ -181,7 +205,11 @@ function movementOf(row: StoredRow, holders: Holders): Movement {
   };
 }
 
-export function presentMovement({ entry, counterparty, ...movement }: Movement): Readonly<Record<string, unknown>> {
+export function presentMovement({
+  entry,
+  counterparty,
+  ...movement
+}: Movement): Readonly<Record<string, unknown>> {
   return {
     id: entry.id,
     kind: entry.kind,
@@ -208,7 +236,8 @@ const kind = column.oneOf(ENTRY_KINDS);
 function counterpartyOf(row: StoredRow, holder: string | undefined): Counterparty {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
   const nobody = { accountId: null, tenantId: null, alias: null };
-  if (type === 'system' && holder !== undefined) return { ...nobody, displayName: holder, type: 'bank_account' };
+  if (type === 'system' && holder !== undefined)
+    return { ...nobody, displayName: holder, type: 'bank_account' };
   if (type === 'system') return { ...nobody, displayName: 'System', type };
   const shown = type === 'person' ? type : 'business';
   return {

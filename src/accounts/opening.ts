@@ -1,6 +1,12 @@
 import { accountAct, type Actor, recordActs } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
-import { ApiError, type FieldProblem, fieldRefusal, invalidField, type Refusal } from '../core/errors.js';
+import {
+  ApiError,
+  type FieldProblem,
+  fieldRefusal,
+  invalidField,
+  type Refusal,
+} from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Role } from '../core/permissions.js';
@@ -53,12 +59,21 @@ export async function openAccount(
 ): Promise<Account> {
   const drafted = draftAccount(wanted, clock());
   if ('refusal' in drafted) throw new ApiError(drafted.refusal);
-  const [refusal = null] = await openAccounts(database, clock, wanted.tenantId, [drafted.draft], actor);
+  const [refusal = null] = await openAccounts(
+    database,
+    clock,
+    wanted.tenantId,
+    [drafted.draft],
+    actor,
+  );
   if (refusal !== null) throw new ApiError(refusal);
   return drafted.draft.account;
 }
 
-export function draftAccount({ tenantId, type, name, grants, ...wanted }: NewAccount, createdAt: Instant): Drafted {
+export function draftAccount(
+  { tenantId, type, name, grants, ...wanted }: NewAccount,
+  createdAt: Instant,
+): Drafted {
   const problems: FieldProblem[] = [];
   const wrong = (field: string, reason: string): void => {
     problems.push({ code: 'invalid_field', field, reason });
@@ -67,14 +82,27 @@ export function draftAccount({ tenantId, type, name, grants, ...wanted }: NewAcc
   if (alias === null && wanted.alias !== null) wrong('alias', 'malformed');
   const phone = wanted.phone === null ? null : parsePhone(wanted.phone);
   if (phone === null && wanted.phone !== null) wrong('phone', 'malformed');
-  if (new Set(grants.map(({ memberId }) => memberId)).size < grants.length) wrong('grants', 'member_named_twice');
+  if (new Set(grants.map(({ memberId }) => memberId)).size < grants.length)
+    wrong('grants', 'member_named_twice');
   const named = cleanText(name, MAX_NAME);
   if ('fault' in named) wrong('name', named.fault);
   const [first, ...rest] = problems;
   if (first !== undefined || 'fault' in named)
-    return { refusal: first === undefined ? invalidField('name', 'malformed') : fieldRefusal([first, ...rest]) };
+    return {
+      refusal:
+        first === undefined ? invalidField('name', 'malformed') : fieldRefusal([first, ...rest]),
+    };
   const account: Account = {
-    ...{ id: newId(), tenantId, type, systemRole: null, status: 'active', name: named.clean, alias, phone },
+    ...{
+      id: newId(),
+      tenantId,
+      type,
+      systemRole: null,
+      status: 'active',
+      name: named.clean,
+      alias,
+      phone,
+    },
     ...{ verifiedAt: null, seq: 0n, lastPostedAt: createdAt, createdAt },
   };
   return { draft: { account, grants } };
@@ -100,7 +128,9 @@ export async function openAccounts(
 ): Promise<readonly (Refusal | null)[]> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transact(database, (transaction) => openAll(transaction, tenantId, drafts, actor, clock()));
+      return await transact(database, (transaction) =>
+        openAll(transaction, tenantId, drafts, actor, clock()),
+      );
     } catch (failure) {
       if (!(failure instanceof Overtaken) && errnoOf(failure) !== DUPLICATE_KEY) throw failure;
       if (tries === TRIES) throw failure;
@@ -122,9 +152,13 @@ async function openAll(
   if (opened.length > 0) {
     await openLedgerAccounts(transaction, opened);
     await assertNoneWasReleased(transaction, tenantId, opened, now);
-    const roles = open.flatMap(({ account, grants }) => grants.map((grant) => ({ accountId: account.id, ...grant })));
+    const roles = open.flatMap(({ account, grants }) =>
+      grants.map((grant) => ({ accountId: account.id, ...grant })),
+    );
     if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
-    const acts = opened.map((account) => accountAct(account, 'account.open', { type: account.type }));
+    const acts = opened.map((account) =>
+      accountAct(account, 'account.open', { type: account.type }),
+    );
     await recordActs(transaction, actor, now, acts);
   }
   return refusals;
@@ -133,10 +167,14 @@ async function openAll(
 async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[]): Promise<void> {
   const ids = new Set(drafts.flatMap(({ grants }) => grants.map(({ memberId }) => memberId)));
   const tenant = await reader.find(tenants, { id });
-  if (tenant === undefined) throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
+  if (tenant === undefined)
+    throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
   const own = await reader.select(members, { tenantId: id, id: [...ids] });
   if (own.length < ids.size)
-    throw new ApiError({ code: 'not_found', message: 'a member that is to be granted a role does not exist' });
+    throw new ApiError({
+      code: 'not_found',
+      message: 'a member that is to be granted a role does not exist',
+    });
 }
 
 /**
@@ -151,10 +189,16 @@ export async function judgeDrafts(
 ): Promise<readonly (Refusal | null)[]> {
   const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
   const phones = drafts.flatMap(({ account }) => account.phone ?? []);
-  const reserved = new Set((await reader.select(reservedAliases, { alias: aliases })).map(({ alias }) => alias));
+  const reserved = new Set(
+    (await reader.select(reservedAliases, { alias: aliases })).map(({ alias }) => alias),
+  );
   const released = await releasedAt(reader, tenantId, aliases);
-  const takenAliases = new Set((await reader.select(accounts, { tenantId, alias: aliases })).map(({ alias }) => alias));
-  const takenPhones = new Set((await reader.select(accounts, { tenantId, phone: phones })).map(({ phone }) => phone));
+  const takenAliases = new Set(
+    (await reader.select(accounts, { tenantId, alias: aliases })).map(({ alias }) => alias),
+  );
+  const takenPhones = new Set(
+    (await reader.select(accounts, { tenantId, phone: phones })).map(({ phone }) => phone),
+  );
   const refusalOf = ({ alias, phone }: Account): Refusal | null => {
     if (alias !== null) {
       if (reserved.has(alias)) return ALIAS_RESERVED;
@@ -192,5 +236,6 @@ async function assertNoneWasReleased(
   const aliases = opened.flatMap(({ alias }) => alias ?? []);
   const released = await releasedAt(reader, tenantId, aliases);
   for (const since of released.values())
-    if (quarantineRefusal(since, now) !== null) throw new Overtaken('an alias was released meanwhile');
+    if (quarantineRefusal(since, now) !== null)
+      throw new Overtaken('an alias was released meanwhile');
 }

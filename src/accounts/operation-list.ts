@@ -41,7 +41,12 @@ export interface OperationFilter {
 }
 
 type Destination = Readonly<
-  Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
+  Partial<
+    Record<
+      'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd',
+      string | undefined
+    >
+  >
 >;
 
 export interface OperationList<Row extends AccountOperation> {
@@ -51,11 +56,17 @@ export interface OperationList<Row extends AccountOperation> {
   readonly statuses: readonly string[];
   readonly resourceType: ResourceType;
   /** The columns that name the accounts in which any role lets a member see it. */
-  readonly seenFrom: readonly ('source_account_id' | 'destination_account_id' | 'recipient_account_id')[];
+  readonly seenFrom: readonly (
+    'source_account_id' | 'destination_account_id' | 'recipient_account_id'
+  )[];
 }
 
 /** SQL that is true if the caller's member has a role in one of the row's accounts. */
-function visibleSql({ seenFrom }: Pick<OperationList<never>, 'seenFrom'>, caller: Caller, row: string): string {
+function visibleSql(
+  { seenFrom }: Pick<OperationList<never>, 'seenFrom'>,
+  caller: Caller,
+  row: string,
+): string {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return `EXISTS (SELECT 1 FROM member_roles r WHERE r.member_id=${member}
     AND r.account_id IN (${seenFrom.map((column) => `${row}.${column}`).join(', ')}))`;
@@ -90,7 +101,8 @@ export async function listOperations<Row extends AccountOperation>(
 ): Promise<Page<Row>> {
   const { tenantId } = caller;
   const { sourceAccountId, idempotencyKey, requestId } = filter;
-  if (idempotencyKey !== undefined || requestId !== undefined) return madeBy(list, reader, caller, filter);
+  if (idempotencyKey !== undefined || requestId !== undefined)
+    return madeBy(list, reader, caller, filter);
   // The account's owner comes first: a foreign account gives an empty list as quickly as a missing one.
   if (sourceAccountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
@@ -113,7 +125,9 @@ function shownSql<Row extends AccountOperation>(
     value === undefined ? [] : [sql(value)];
   return [
     visibleSql(list, caller, 'l'),
-    ...wanted.flatMap(([property, value]) => given(value, (one) => equalSql(list.table, property, one))),
+    ...wanted.flatMap(([property, value]) =>
+      given(value, (one) => equalSql(list.table, property, one)),
+    ),
     ...given(from, (at) => `l.created_at>=${time.literal(at)}`),
     ...given(to, (at) => `l.created_at<=${time.literal(at)}`),
     ...given(least, (raw) => `l.raw>=${bigint.literal(raw)}`),
@@ -136,10 +150,16 @@ function operationRows<Row extends AccountOperation>(
   if (from !== undefined) within.push(`t.created_at>=${time.literal(from)}`);
   if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
   if (sourceAccountId !== undefined)
-    return { table, index: 'source', within: [`t.source_account_id=${uuid.literal(sourceAccountId)}`, ...within] };
+    return {
+      table,
+      index: 'source',
+      within: [`t.source_account_id=${uuid.literal(sourceAccountId)}`, ...within],
+    };
   const own = `t.tenant_id=${uuid.literal(tenantId)}`;
   if (statuses.length === 0) return { table, index: 'tenant', within: [own, ...within] };
-  const oneOf = (status === undefined ? statuses : [status]).map((one) => `t.status=${string.literal(one)}`);
+  const oneOf = (status === undefined ? statuses : [status]).map(
+    (one) => `t.status=${string.literal(one)}`,
+  );
   return { table, index: 'status', within: [own, ...within], oneOf };
 }
 
@@ -147,14 +167,18 @@ function operationRows<Row extends AccountOperation>(
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
-  { tenantId, ...filter }: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
+  {
+    tenantId,
+    ...filter
+  }: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
   limit: number,
 ): Promise<readonly Row[]> {
   const { table } = list;
   const { status, sourceAccountId } = filter;
   const rows = operationRows(list, status === undefined ? filter : { status }, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
-  if (sourceAccountId !== undefined) own.push(`t.source_account_id=${uuid.literal(sourceAccountId)}`);
+  if (sourceAccountId !== undefined)
+    own.push(`t.source_account_id=${uuid.literal(sourceAccountId)}`);
   const found = await reader.query(
     `SELECT ${columnList(table, 'l')} FROM (${newestSql({ ...rows, within: [...rows.within, ...own] }, limit)}) p
      JOIN ${table.name} l ON l.id=p.id ORDER BY l.created_at DESC, l.id DESC`,
@@ -173,7 +197,11 @@ async function madeBy<Row extends AccountOperation>(
   const { idempotencyKey, requestId } = filter;
   const ids: (Uuid | null)[] = [];
   if (idempotencyKey !== undefined) {
-    const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey, resourceType: list.resourceType });
+    const bound = await reader.find(idempotencyKeys, {
+      tenantId,
+      idempotencyKey,
+      resourceType: list.resourceType,
+    });
     ids.push(bound?.resourceId ?? null);
   }
   if (requestId !== undefined) ids.push(await resourceOfRequest(reader, tenantId, requestId));

@@ -45,7 +45,9 @@ export async function awaitPostings(
   const id = own.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
   if (id.length === 0) return;
   try {
-    await transactFor(of, database, (work) => work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }));
+    await transactFor(of, database, (work) =>
+      work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }),
+    );
   } catch (failure) {
     throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
   }
@@ -92,7 +94,12 @@ export async function totalsAt(
 }
 
 /** For an account whose clock was reset after some entries: what each part had gained by then. */
-async function totalsOfParts(reader: Reader, accountId: Uuid, resets: readonly bigint[], at: Instant): Promise<Totals> {
+async function totalsOfParts(
+  reader: Reader,
+  accountId: Uuid,
+  resets: readonly bigint[],
+  at: Instant,
+): Promise<Totals> {
   const ranges = await rangesWithin(reader, accountId, { to: at });
   let sum = NOTHING;
   for (const [index, { last }] of ranges.entries()) {
@@ -127,17 +134,27 @@ async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant):
 }
 
 /** What each account had right after its entry. Each account appears once. */
-async function totalsThrough(reader: Reader, cuts: readonly Cut[]): Promise<ReadonlyMap<Uuid, Totals>> {
+async function totalsThrough(
+  reader: Reader,
+  cuts: readonly Cut[],
+): Promise<ReadonlyMap<Uuid, Totals>> {
   if (cuts.length === 0) return new Map();
-  const given = cuts.map(({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`);
-  const last = ASSETS.map((asset) => `GREATEST(${ENTRY_KINDS.map((kind) => lastSql(asset, kind)).join()}) AS ${asset}`);
+  const given = cuts.map(
+    ({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`,
+  );
+  const last = ASSETS.map(
+    (asset) => `GREATEST(${ENTRY_KINDS.map((kind) => lastSql(asset, kind)).join()}) AS ${asset}`,
+  );
   const rows = await reader.query(
     `SELECT n.account_id, ${ASSETS.map((asset) => `e${asset}.total_after AS ${asset}`).join()}
      FROM (SELECT c.account_id, ${last.join()} FROM (${given.join(' UNION ALL ')}) c) n
      ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=n.account_id AND e${asset}.seq=n.${asset}`).join(' ')}`,
   );
   return new Map(
-    rows.map((row) => [uuid.parse(row.account_id), eachAsset((asset) => nullable(bigint).parse(row[asset]) ?? 0n)]),
+    rows.map((row) => [
+      uuid.parse(row.account_id),
+      eachAsset((asset) => nullable(bigint).parse(row[asset]) ?? 0n),
+    ]),
   );
 }
 

@@ -42,7 +42,9 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     }
   }
   for (const row of await readPairs(reader, [...asked.values()])) {
-    const [asking, accountId, ownerId] = [row.tenant_id, row.account_id, row.owner_id].map(column.uuid.parse);
+    const [asking, accountId, ownerId] = [row.tenant_id, row.account_id, row.owner_id].map(
+      column.uuid.parse,
+    );
     if (asking === undefined || accountId === undefined || ownerId === undefined) continue;
     const pair = pairOf(asking, accountId);
     inReach.add(pair);
@@ -72,17 +74,25 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   );
 }
 
-export async function readOwners(reader: Reader, accountIds: readonly Uuid[]): Promise<OwnerFinder> {
+export async function readOwners(
+  reader: Reader,
+  accountIds: readonly Uuid[],
+): Promise<OwnerFinder> {
   if (accountIds.length === 0) return () => undefined;
   const ids = literals(accounts, 'id', new Set(accountIds));
   const rows = await reader.query(`SELECT id, tenant_id FROM accounts WHERE id IN (${ids})`);
-  const owners = new Map(rows.map((row) => [column.uuid.parse(row.id), column.uuid.parse(row.tenant_id)]));
+  const owners = new Map(
+    rows.map((row) => [column.uuid.parse(row.id), column.uuid.parse(row.tenant_id)]),
+  );
   return (accountId) => owners.get(accountId);
 }
 
 export function pairsSql(named: readonly NamedAccount[]): string {
   return named
-    .map(({ tenantId, accountId }) => `(${column.uuid.literal(tenantId)},${column.uuid.literal(accountId)})`)
+    .map(
+      ({ tenantId, accountId }) =>
+        `(${column.uuid.literal(tenantId)},${column.uuid.literal(accountId)})`,
+    )
     .join(',');
 }
 

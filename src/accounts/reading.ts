@@ -49,8 +49,10 @@ export async function listAccounts(
     `r.member_id=${column.uuid.literal(caller.memberId)}`,
     `a.tenant_id=${column.uuid.literal(caller.tenantId)} AND a.type<>'system'`,
   ];
-  if (filter.type !== undefined) conditions.push(`a.type=${literal(accounts, 'type', filter.type)}`);
-  if (filter.status !== undefined) conditions.push(`a.status=${literal(accounts, 'status', filter.status)}`);
+  if (filter.type !== undefined)
+    conditions.push(`a.type=${literal(accounts, 'type', filter.type)}`);
+  if (filter.status !== undefined)
+    conditions.push(`a.status=${literal(accounts, 'status', filter.status)}`);
   if (before !== null) conditions.push(`r.account_id<${column.uuid.literal(before.id)}`);
   // Follows the member's own roles: a page costs the same in a tenant of ten accounts as of a million. Ids follow time.
   const rows = await reader.query(
@@ -71,7 +73,11 @@ export async function readLimits(
   accountId: Uuid,
   now: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const limits = await readLimitState(reader, await readAccount(reader, caller, accountId, 'readLimits'), now);
+  const limits = await readLimitState(
+    reader,
+    await readAccount(reader, caller, accountId, 'readLimits'),
+    now,
+  );
   return {
     account_id: accountId,
     limits: limits.map(({ asset, limits: { minimum, maximum, month }, used, resetsAt }) => ({
@@ -92,7 +98,11 @@ export interface LimitState {
   readonly resetsAt: Instant;
 }
 
-export async function readLimitState(reader: Reader, account: Account, now: Instant): Promise<readonly LimitState[]> {
+export async function readLimitState(
+  reader: Reader,
+  account: Account,
+  now: Instant,
+): Promise<readonly LimitState[]> {
   const { id: accountId, tenantId } = account;
   const [tenant, overrides] = await Promise.all([
     reader.find(tenants, { id: tenantId }),

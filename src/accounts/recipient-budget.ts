@@ -74,9 +74,15 @@ export class RecipientBudget {
   }
 
   /** For all; failing that, for as many as the budget covers, by halving. */
-  private async payAsCan(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
+  private async payAsCan(
+    asking: Asking,
+    found: readonly Recipient[],
+    piece?: FilePiece,
+  ): Promise<void> {
     try {
-      await transactFor(asking.tenantId, this.database, (transaction) => this.pay(transaction, asking, found, piece));
+      await transactFor(asking.tenantId, this.database, (transaction) =>
+        this.pay(transaction, asking, found, piece),
+      );
     } catch (refusal) {
       if (!(refusal instanceof ApiError) || found.length === 1) throw refusal;
       const middle = Math.ceil(found.length / 2);
@@ -133,9 +139,12 @@ export class RecipientBudget {
   private async lock(transaction: Transaction, asking: Asking): Promise<readonly Budget[]> {
     const names = namesOf(asking);
     for (const name of names)
-      await transaction.execute(upsertSql(recipientBudgets, [{ name, fullAt: this.clock() }], ['name']));
+      await transaction.execute(
+        upsertSql(recipientBudgets, [{ name, fullAt: this.clock() }], ['name']),
+      );
     const found = await transaction.select(recipientBudgets, { name: names });
-    const own = (await transaction.find(tenantQuotas, { tenantId: asking.tenantId }))?.newRecipients ?? null;
+    const own =
+      (await transaction.find(tenantQuotas, { tenantId: asking.tenantId }))?.newRecipients ?? null;
     const { ofTenant, ofToken } = this.size;
     return found.map((row) => {
       const usual = row.name === tenantBudget(asking.tenantId) ? ofTenant : ofToken;
@@ -144,14 +153,22 @@ export class RecipientBudget {
   }
 
   /** Kept as the time at which it is full again. */
-  private async take(transaction: Transaction, { name, fullAt, size }: Budget, count: number): Promise<void> {
+  private async take(
+    transaction: Transaction,
+    { name, fullAt, size }: Budget,
+    count: number,
+  ): Promise<void> {
     const { fullAfterMs } = this.size;
     const now = this.clock();
     const after = Math.max(fullAt, now) + Math.ceil((count * fullAfterMs) / size);
     const waitMs = after - now - fullAfterMs;
     if (waitMs > 0) {
       if (this.refusals.size >= MAX_REFUSALS) this.refusals.clear();
-      this.refusals.set(name, { count, until: now + waitMs, lookAgainAt: now + Math.min(waitMs, REFUSED_MS) });
+      this.refusals.set(name, {
+        count,
+        until: now + waitMs,
+        lookAgainAt: now + Math.min(waitMs, REFUSED_MS),
+      });
       throw exhausted(waitMs);
     }
     await transaction.execute(updateSql(recipientBudgets, { fullAt: instant(after) }, { name }));

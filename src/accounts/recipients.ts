@@ -60,10 +60,17 @@ export async function resolveRecipients(
       asked('account_id'),
     ),
     findOwn(reader, tenantId, asked('alias')),
-    findReachable(reader, tenantId, `a.phone IN (${literals(accounts, 'phone', asked('phone'))})`, asked('phone')),
+    findReachable(
+      reader,
+      tenantId,
+      `a.phone IN (${literals(accounts, 'phone', asked('phone'))})`,
+      asked('phone'),
+    ),
   ]);
   const ids = new Set(byId.map((row) => column.uuid.parse(row.id)));
-  const aliases = new Map(byAlias.map((row) => [column.string.parse(row.alias), column.uuid.parse(row.id)]));
+  const aliases = new Map(
+    byAlias.map((row) => [column.string.parse(row.alias), column.uuid.parse(row.id)]),
+  );
   const phones = phoneOwners(byPhone, tenantId);
   return ({ by, value }) => {
     if (by === 'account_id') return ids.has(value) ? value : null;
@@ -71,7 +78,11 @@ export async function resolveRecipients(
   };
 }
 
-async function findOwn(reader: Reader, tenantId: Uuid, aliases: readonly string[]): Promise<readonly StoredRow[]> {
+async function findOwn(
+  reader: Reader,
+  tenantId: Uuid,
+  aliases: readonly string[],
+): Promise<readonly StoredRow[]> {
   if (aliases.length === 0) return [];
   return reader.query(
     `SELECT id, alias FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
@@ -93,7 +104,10 @@ async function findReachable(
   );
 }
 
-function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, ReturnType<Recipients>> {
+function phoneOwners(
+  rows: readonly StoredRow[],
+  tenantId: Uuid,
+): ReadonlyMap<string, ReturnType<Recipients>> {
   const owners = new Map<string, ReturnType<Recipients>>();
   const own = new Set<string>();
   for (const row of rows) {
@@ -108,7 +122,12 @@ function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<st
 }
 
 /** The results for aliases and phones, each name once: what a RecipientBudget pays for. */
-export function foundByName(names: readonly RecipientName[], found: Recipients): readonly Recipient[] {
-  const asked = new Map(names.filter(({ by }) => by !== 'account_id').map((name) => [name.value, name]));
+export function foundByName(
+  names: readonly RecipientName[],
+  found: Recipients,
+): readonly Recipient[] {
+  const asked = new Map(
+    names.filter(({ by }) => by !== 'account_id').map((name) => [name.value, name]),
+  );
   return Array.from(asked.values(), (name) => onlyOne(found(name)));
 }

@@ -14,13 +14,24 @@ export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {
 }
 
 /** False if it was already on the list. Throws ApiError invalid_field. */
-export async function reserveAlias(database: Database, clock: Clock, text: string, actor: Actor): Promise<boolean> {
+export async function reserveAlias(
+  database: Database,
+  clock: Clock,
+  text: string,
+  actor: Actor,
+): Promise<boolean> {
   const alias = readAlias(text);
   const createdAt = clock();
   try {
     await transact(database, async (transaction) => {
-      await transaction.execute(insertSql(reservedAliases, [{ alias, reservedBy: actor.name, createdAt }]));
-      await recordAct(transaction, actor, createdAt, { ...ACT, action: 'alias.reserve', subjectId: alias });
+      await transaction.execute(
+        insertSql(reservedAliases, [{ alias, reservedBy: actor.name, createdAt }]),
+      );
+      await recordAct(transaction, actor, createdAt, {
+        ...ACT,
+        action: 'alias.reserve',
+        subjectId: alias,
+      });
     });
     return true;
   } catch (failure) {
@@ -30,11 +41,20 @@ export async function reserveAlias(database: Database, clock: Clock, text: strin
 }
 
 /** False if it was not on the list. Throws ApiError invalid_field. */
-export async function unreserveAlias(database: Database, clock: Clock, text: string, actor: Actor): Promise<boolean> {
+export async function unreserveAlias(
+  database: Database,
+  clock: Clock,
+  text: string,
+  actor: Actor,
+): Promise<boolean> {
   const alias = readAlias(text);
   return transact(database, async (transaction) => {
     if ((await transaction.execute(deleteSql(reservedAliases, { alias }))) === 0) return false;
-    await recordAct(transaction, actor, clock(), { ...ACT, action: 'alias.unreserve', subjectId: alias });
+    await recordAct(transaction, actor, clock(), {
+      ...ACT,
+      action: 'alias.unreserve',
+      subjectId: alias,
+    });
     return true;
   });
 }

@@ -1,11 +1,28 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Api } from '../http/api.js';
-import { answers, body, limitedAs, named, pathId, permits, query, refuses, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  limitedAs,
+  named,
+  pathId,
+  permits,
+  query,
+  refuses,
+  summary,
+} from '../http/route.js';
 import { readAlias, releaseAlias, setAlias } from './alias.js';
 import { parsePhone } from './identifiers.js';
 import { AliasLookup, lookUpPhone } from './lookup.js';
 import type { RecipientBudget } from './recipient-budget.js';
-import { AliasBody, AliasSchema, LookupQuery, LookupSchema, VerificationBody, VerificationSchema } from './schemas.js';
+import {
+  AliasBody,
+  AliasSchema,
+  LookupQuery,
+  LookupSchema,
+  VerificationBody,
+  VerificationSchema,
+} from './schemas.js';
 import { type DeclarationDeps, declareVerification } from './verification.js';
 
 interface IdentityDeps extends DeclarationDeps {
@@ -28,13 +45,24 @@ function lookup(api: Api, { database: { reader }, budget }: IdentityDeps): void 
     query(LookupQuery),
     answers({ 200: LookupSchema }),
     refuses('missing_query', 'not_found'),
-    summary('Look up a recipient', 'By exactly one of alias or phone; returns only what a sender needs.'),
+    summary(
+      'Look up a recipient',
+      'By exactly one of alias or phone; returns only what a sender needs.',
+    ),
     async ({ caller, query: { alias: aliasText, phone: phoneText } }) => {
       // An empty text counts as absent.
-      if ((aliasText === undefined) === (phoneText === undefined) || aliasText === '' || phoneText === '')
-        throw new ApiError({ code: 'missing_query', message: 'exactly one of alias or phone is needed' });
+      if (
+        (aliasText === undefined) === (phoneText === undefined) ||
+        aliasText === '' ||
+        phoneText === ''
+      )
+        throw new ApiError({
+          code: 'missing_query',
+          message: 'exactly one of alias or phone is needed',
+        });
       const phone = aliasText === undefined ? parsePhone(phoneText ?? '') : null;
-      if (aliasText === undefined && phone === null) throw new ApiError(invalidField('phone', 'malformed'));
+      if (aliasText === undefined && phone === null)
+        throw new ApiError(invalidField('phone', 'malformed'));
       const found =
         phone === null
           ? await aliases.find(caller.tenantId, readAlias(aliasText ?? ''))
@@ -55,10 +83,19 @@ function alias(api: Api, { database, clock }: IdentityDeps): void {
     body(AliasBody),
     answers({ 200: AliasSchema }),
     refuses('invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'),
-    summary('Set the alias of an account', 'Releases the previous one, which nobody can take for 90 days.'),
+    summary(
+      'Set the alias of an account',
+      'Releases the previous one, which nobody can take for 90 days.',
+    ),
     async (request) => {
       const { caller, body: wanted } = request;
-      const account = await setAlias(database, clock, pathId(request, 'account_id'), wanted.alias, caller);
+      const account = await setAlias(
+        database,
+        clock,
+        pathId(request, 'account_id'),
+        wanted.alias,
+        caller,
+      );
       return { status: 200, body: { account_id: account.id, alias: account.alias } };
     },
   );
@@ -91,9 +128,19 @@ function verification(api: Api, deps: IdentityDeps): void {
     ),
     async (request) => {
       const { legal_name: legalName, document_type: documentType, ...sent } = request.body;
-      const { type, country, document_number: documentNumber, declared_at: declaredAt = null } = sent;
+      const {
+        type,
+        country,
+        document_number: documentNumber,
+        declared_at: declaredAt = null,
+      } = sent;
       const declared = { type, legalName, documentType, documentNumber, country, declaredAt };
-      const answer = await declareVerification(deps, pathId(request, 'account_id'), declared, request.caller);
+      const answer = await declareVerification(
+        deps,
+        pathId(request, 'account_id'),
+        declared,
+        request.caller,
+      );
       return { status: 200, body: answer };
     },
   );

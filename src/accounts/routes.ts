@@ -23,7 +23,11 @@ export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): vo
   fundsAndMovements(api, deps, cursors);
 }
 
-function listAndRead(api: Api, { database: { reader }, clock }: ReadingDeps, cursors: Cursors): void {
+function listAndRead(
+  api: Api,
+  { database: { reader }, clock }: ReadingDeps,
+  cursors: Cursors,
+): void {
   api.get(
     '/v1/accounts',
     named('listAccounts'),
@@ -50,7 +54,9 @@ function listAndRead(api: Api, { database: { reader }, clock }: ReadingDeps, cur
     summary('Read an account'),
     async (request) => ({
       status: 200,
-      body: presentAccount(await readAccount(reader, request.caller, pathId(request, 'account_id'))),
+      body: presentAccount(
+        await readAccount(reader, request.caller, pathId(request, 'account_id')),
+      ),
     }),
   );
 
@@ -59,7 +65,10 @@ function listAndRead(api: Api, { database: { reader }, clock }: ReadingDeps, cur
     named('getLimits'),
     permits('readLimits'),
     answers({ 200: LimitsSchema }),
-    summary('Read the limits of an account', 'For a single operation, and for the month with the amount used.'),
+    summary(
+      'Read the limits of an account',
+      'For a single operation, and for the month with the amount used.',
+    ),
     async (request) => ({
       status: 200,
       body: await readLimits(reader, request.caller, pathId(request, 'account_id'), clock()),
@@ -110,7 +119,8 @@ function fundsAndMovements(api: Api, deps: ReadingDeps, cursors: Cursors): void 
       const accountId = pathId(request, 'account_id');
       await assertAccountAllowed(reader, 'readAccount', caller, accountId);
       const page = await readMovements(reader, accountId, filter, before, wanted.limit);
-      const next = page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
+      const next =
+        page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
       return { status: 200, body: { items: page.items.map(presentMovement), next_cursor: next } };
     },
   );

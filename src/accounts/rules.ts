@@ -40,10 +40,19 @@ export function spendingRefusal(spending: Spending): SpendingRefusal | null {
 
 /** An account sends when it is active and verified. (docs/contract.md, Errors) */
 export function capabilityRefusal(account: Account): SpendingRefusal | null {
-  const reason = account.status !== 'active' ? account.status : account.verifiedAt === null ? 'not_verified' : null;
+  const reason =
+    account.status !== 'active'
+      ? account.status
+      : account.verifiedAt === null
+        ? 'not_verified'
+        : null;
   if (reason === null) return null;
   const why = reason === 'not_verified' ? 'it has no declared verification' : `it is ${reason}`;
-  return { code: 'capability_cannot_send', message: `the account cannot send: ${why}`, details: { reason } };
+  return {
+    code: 'capability_cannot_send',
+    message: `the account cannot send: ${why}`,
+    details: { reason },
+  };
 }
 
 interface OperationLimitRefusal extends SpendingRefusal {
@@ -51,7 +60,10 @@ interface OperationLimitRefusal extends SpendingRefusal {
 }
 
 /** The minimum and maximum of one operation. Zero is below every minimum. */
-export function operationLimitRefusal(amount: Amount, limits: Limits): OperationLimitRefusal | null {
+export function operationLimitRefusal(
+  amount: Amount,
+  limits: Limits,
+): OperationLimitRefusal | null {
   const { raw, asset } = amount;
   const minimum = limits.minimum > 0n ? limits.minimum : 1n;
   if (raw < minimum)
@@ -116,7 +128,10 @@ export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount):
 }
 
 /** True if a balance would not fit its 64-bit column after one of these entries, which are posted in this order. */
-export function overflows(postings: readonly Posting[], state: Pick<LockedState, 'account'>): boolean {
+export function overflows(
+  postings: readonly Posting[],
+  state: Pick<LockedState, 'account'>,
+): boolean {
   const totals = new Map<string, bigint>();
   for (const { accountId, asset, raw } of postings.flatMap(({ entries }) => entries)) {
     const { available = 0n, held = 0n } = state.account(accountId)?.balances[asset] ?? {};
@@ -133,9 +148,20 @@ export interface Fee {
 }
 
 /** What the fee account receives is an `adjustment_in`: the contract's kinds have no `fee_in`. */
-export function feeEntries(payer: Uuid, feeAccount: Uuid, asset: Asset, feeRaw: bigint): EntryDraft[] {
+export function feeEntries(
+  payer: Uuid,
+  feeAccount: Uuid,
+  asset: Asset,
+  feeRaw: bigint,
+): EntryDraft[] {
   return [
     { accountId: payer, asset, raw: -feeRaw, kind: 'fee_out', counterpartyAccountId: feeAccount },
-    { accountId: feeAccount, asset, raw: feeRaw, kind: 'adjustment_in', counterpartyAccountId: payer },
+    {
+      accountId: feeAccount,
+      asset,
+      raw: feeRaw,
+      kind: 'adjustment_in',
+      counterpartyAccountId: payer,
+    },
   ];
 }

@@ -47,9 +47,9 @@ exampled(BalancesSchema, {
 
 /** (docs/contract.md, Balances) */
 export const BalancesQuery = z.strictObject({
-  at: instantField()
-    .optional()
-    .openapi({ description: 'A moment since the account was opened, at least 15 seconds ago; by default now.' }),
+  at: instantField().optional().openapi({
+    description: 'A moment since the account was opened, at least 15 seconds ago; by default now.',
+  }),
 });
 
 /** For a past moment: what was held then is not recorded. */
@@ -59,7 +59,9 @@ const PastBalancesSchema = z
     balances: z.array(
       z.object({
         asset: assetField,
-        total: rawSchema.openapi({ description: 'Of everything posted up to and including `as_of`.' }),
+        total: rawSchema.openapi({
+          description: 'Of everything posted up to and including `as_of`.',
+        }),
       }),
     ),
     as_of: instantSchema,
@@ -164,9 +166,13 @@ export const LimitsSchema = z
         minimum: rawSchema.openapi({ description: 'For a single operation.' }),
         maximum: rawSchema.openapi({ description: 'For a single operation.' }),
         month: z.object({
-          used: rawSchema.openapi({ description: 'What has left the account or is pending, fees excluded.' }),
+          used: rawSchema.openapi({
+            description: 'What has left the account or is pending, fees excluded.',
+          }),
           limit: rawSchema,
-          resets_at: instantSchema.openapi({ description: "The start of the next month in the tenant's time zone." }),
+          resets_at: instantSchema.openapi({
+            description: "The start of the next month in the tenant's time zone.",
+          }),
         }),
       }),
     ),
@@ -186,8 +192,14 @@ exampled(LimitsSchema, {
 
 /** The handler checks that exactly one of the two is given: that has its own error code. */
 export const LookupQuery = z.strictObject({
-  alias: z.string().optional().openapi({ description: 'Begins with $, URL-encoded.', example: '$ana' }),
-  phone: z.string().optional().openapi({ description: 'Any format; Colombian if it names no country.' }),
+  alias: z
+    .string()
+    .optional()
+    .openapi({ description: 'Begins with $, URL-encoded.', example: '$ana' }),
+  phone: z
+    .string()
+    .optional()
+    .openapi({ description: 'Any format; Colombian if it names no country.' }),
 });
 
 export const LookupSchema = z
@@ -221,7 +233,10 @@ exampled(AliasSchema, { account_id: EXAMPLE.source, alias: '$laespiga' });
 export const VerificationBody = z
   .strictObject({
     type: z.enum(['person', 'business']).openapi({ description: "The account's own type." }),
-    legal_name: textField({ min: 1, max: MAX_LEGAL_NAME }).refine((text) => text.trim() !== '', 'too_short'),
+    legal_name: textField({ min: 1, max: MAX_LEGAL_NAME }).refine(
+      (text) => text.trim() !== '',
+      'too_short',
+    ),
     document_type: z.enum(DOCUMENT_TYPES),
     document_number: z.string().regex(DOCUMENT_NUMBER, 'malformed'),
     country: countryField,

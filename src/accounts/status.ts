@@ -32,12 +32,22 @@ export function checkedReason(reason: string | null): string | null {
 }
 
 /** The account may receive but not send. Throws ApiError not_found, invalid_state (closed), invalid_field. */
-export function freezeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
+export function freezeAccount(
+  database: Database,
+  clock: Clock,
+  id: Uuid,
+  decided: Decided,
+): Promise<Changed> {
   return change(database, clock, id, 'frozen', decided);
 }
 
 /** A frozen account may send again. Throws ApiError not_found, invalid_state (closed), invalid_field. */
-export function unfreezeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
+export function unfreezeAccount(
+  database: Database,
+  clock: Clock,
+  id: Uuid,
+  decided: Decided,
+): Promise<Changed> {
   return change(database, clock, id, 'active', decided);
 }
 
@@ -61,7 +71,11 @@ async function change(
   });
 }
 
-async function tellHeldPayouts(transaction: Transaction, { id, tenantId }: Account, now: Instant): Promise<void> {
+async function tellHeldPayouts(
+  transaction: Transaction,
+  { id, tenantId }: Account,
+  now: Instant,
+): Promise<void> {
   const held = await heldPayouts(transaction, id);
   const entries = held.map((resourceId) =>
     outboxEntry({ outboxId: newId(), tenantId, resourceType: 'payout', resourceId }, now),

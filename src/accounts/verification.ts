@@ -68,10 +68,12 @@ async function store(
   actor: Actor,
   now: Instant,
 ): Promise<VerificationAnswer> {
-  if (declared.type !== account.type) throw new ApiError(invalidField('type', 'not_the_type_of_the_account'));
+  if (declared.type !== account.type)
+    throw new ApiError(invalidField('type', 'not_the_type_of_the_account'));
   if (declared.declaredAt !== null && declared.declaredAt > now + CLOCKS_APART_MS)
     throw new ApiError(invalidField('declared_at', 'in_the_future'));
-  if (!DOCUMENT_NUMBER.test(declared.documentNumber)) throw new ApiError(invalidField('document_number', 'malformed'));
+  if (!DOCUMENT_NUMBER.test(declared.documentNumber))
+    throw new ApiError(invalidField('document_number', 'malformed'));
   const sealed = seal(keys, declared.documentNumber, sealContext(account.id));
   const row: Verification = {
     accountId: account.id,
@@ -85,7 +87,9 @@ async function store(
     updatedAt: now,
   };
   const { accountId: _, ...columns } = row;
-  await transaction.execute(upsertSql(verifications, [row], Object.keys(columns) as (keyof typeof columns)[]));
+  await transaction.execute(
+    upsertSql(verifications, [row], Object.keys(columns) as (keyof typeof columns)[]),
+  );
   const isFirst = account.verifiedAt === null;
   const verifiedAt = account.verifiedAt ?? now;
   if (isFirst) await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
@@ -99,7 +103,12 @@ async function store(
     verified_at: toRfc3339(verifiedAt),
     document_last4: row.documentLast4,
   };
-  const event = { tenantId, type: 'account.verified', resourceId: id, object: () => answer } as const;
+  const event = {
+    tenantId,
+    type: 'account.verified',
+    resourceId: id,
+    object: () => answer,
+  } as const;
   if (isFirst) await appendEvents(transaction, [event], now);
   return answer;
 }

@@ -18,9 +18,13 @@ export interface ApprovalCommands<Row extends Approvable> {
   readonly expire: CommandKind<ExpireWaiting<Row>, Row>;
 }
 
-export function approvalCommands<Row extends Approvable>(feature: ApprovalFeature<Row>): ApprovalCommands<Row> {
+export function approvalCommands<Row extends Approvable>(
+  feature: ApprovalFeature<Row>,
+): ApprovalCommands<Row> {
   const { resourceType, table, destinationOf } = feature;
-  const accounts = naming(({ facts }: ExpireWaiting<Row>) => (facts === null ? [] : feature.accountsOf(facts)));
+  const accounts = naming(({ facts }: ExpireWaiting<Row>) =>
+    facts === null ? [] : feature.accountsOf(facts),
+  );
   return {
     act: {
       name: `act on ${resourceType}`,
@@ -39,7 +43,9 @@ export function approvalCommands<Row extends Approvable>(feature: ApprovalFeatur
             ? need(memberRoles, { accountId: facts.sourceAccountId, memberId: acting.memberId })
             : need(staff, { id: acting.staff.id });
         const owners =
-          destinationOf === undefined ? [] : [facts.tenantId, ownerOf(destinationOf(facts)) ?? facts.tenantId];
+          destinationOf === undefined
+            ? []
+            : [facts.tenantId, ownerOf(destinationOf(facts)) ?? facts.tenantId];
         return [
           ...endingNeeds(feature, facts),
           need(approvals, { resourceId: facts.id }),
@@ -61,7 +67,10 @@ export function approvalCommands<Row extends Approvable>(feature: ApprovalFeatur
 }
 
 /** What every ending reads: the current row, its hold, and the month that it counts in. */
-export function endingNeeds<Row extends Approvable>({ table }: Pick<ApprovalFeature<Row>, 'table'>, row: Row): Need[] {
+export function endingNeeds<Row extends Approvable>(
+  { table }: Pick<ApprovalFeature<Row>, 'table'>,
+  row: Row,
+): Need[] {
   const { id, sourceAccountId: accountId, asset, limitMonth: month } = row;
   // Every Row has an id; the type parameter hides it.
   const own = need(table, { id } as Partial<Row>);

@@ -83,7 +83,12 @@ export interface ApprovalFeature<Row extends Approvable> {
   readonly destinationOf?: (row: Row) => Uuid;
   /** The last approval has been given: `approved` already counts it. */
   granted(approved: Row, state: LockedState): Ending<Row>;
-  ended(row: Row, action: 'reject' | 'cancel', reason: string | null, state: LockedState): Ending<Row>;
+  ended(
+    row: Row,
+    action: 'reject' | 'cancel',
+    reason: string | null,
+    state: LockedState,
+  ): Ending<Row>;
   expired(row: Row, state: LockedState): Ending<Row>;
 }
 
@@ -140,7 +145,9 @@ export function decideAct<Row extends Approvable>(
       );
     case 'to_an_approval': {
       const approved: Row = { ...row, approvalsReceived: verdict.received };
-      const ending = verdict.isLast ? feature.granted(approved, state) : { ended: approved, writes: {} };
+      const ending = verdict.isLast
+        ? feature.granted(approved, state)
+        : { ended: approved, writes: {} };
       if (lasting !== null && ending.ended.status === REJECTED)
         return refusedAct(feature, command, row, lasting, {}, state);
       return decided(feature, command, ending, state);
@@ -185,7 +192,9 @@ function verdictOn<Row extends Approvable>(
   const { id, sourceAccountId: accountId, status } = row;
   const isMember = acting.by === 'member';
   const standing = {
-    role: isMember ? state.row(memberRoles, { accountId, memberId: acting.memberId })?.role : undefined,
+    role: isMember
+      ? state.row(memberRoles, { accountId, memberId: acting.memberId })?.role
+      : undefined,
     staff: isMember ? undefined : state.row(staff, { id: acting.staff.id }),
   };
   // One that needed no approval counts as ended; somebody without the right to act on it is told that first.
@@ -198,7 +207,13 @@ function verdictOn<Row extends Approvable>(
   };
   const waiting = endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
   const given = state.rows(approvals, { resourceId: id });
-  return judge(action, acting, waiting, { standing, approvals: given, resourceType, operations, at: state.at });
+  return judge(action, acting, waiting, {
+    standing,
+    approvals: given,
+    resourceType,
+    operations,
+    at: state.at,
+  });
 }
 
 /** The ending, with the changed row and the entry that tells the workflow. */
@@ -209,8 +224,12 @@ function written<Row extends Approvable>(
   { at }: LockedState,
 ): Ending<Row> {
   const { id: resourceId, tenantId } = ended;
-  const told = outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType, resourceId }, at)];
-  return { ended, writes: { ...writes, rows: [changeRow(table, ended), ...(writes.rows ?? []), ...told] } };
+  const told =
+    outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType, resourceId }, at)];
+  return {
+    ended,
+    writes: { ...writes, rows: [changeRow(table, ended), ...(writes.rows ?? []), ...told] },
+  };
 }
 
 function done<Row>(resource: Row, writes: Writes): Decision<Row> {
@@ -228,7 +247,10 @@ function decided<Row extends Approvable>(
   const { action, acting, approvalId, reason } = command;
   const { resourceType } = feature;
   const details = { status: ended.status, received: ended.approvalsReceived, reason };
-  const rows = [...(writes.rows ?? []), audited(feature, command, ended, `${resourceType}.${action}`, details, state)];
+  const rows = [
+    ...(writes.rows ?? []),
+    audited(feature, command, ended, `${resourceType}.${action}`, details, state),
+  ];
   if (action === 'approve')
     rows.push(insertRow(approvals, approvalRow(approvalId, acting, resourceType, ended.id, state)));
   return done(ended, { ...writes, rows });
@@ -246,7 +268,14 @@ function refusedAct<Row extends Approvable>(
   const { action, acting, reason } = command;
   if (acting.by === 'member') return { ...refuse(refusal, false), writes };
   const details = { status: row.status, refused: refusal.message, reason };
-  const act = audited(feature, command, row, `${feature.resourceType}.${action}_refused`, details, state);
+  const act = audited(
+    feature,
+    command,
+    row,
+    `${feature.resourceType}.${action}_refused`,
+    details,
+    state,
+  );
   return { ...refuse(refusal, true), writes: { ...writes, rows: [...(writes.rows ?? []), act] } };
 }
 
@@ -263,7 +292,10 @@ function audited<Row extends Approvable>(
 }
 
 function actorOf(acting: Acting): Actor {
-  return { channel: acting.by === 'member' ? 'api' : acting.staff.channel, name: claimedName(acting) };
+  return {
+    channel: acting.by === 'member' ? 'api' : acting.staff.channel,
+    name: claimedName(acting),
+  };
 }
 
 function approvalRow(

@@ -6,7 +6,12 @@ import type { Caller } from '../core/permissions.js';
 import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { transactFor } from '../db/transact.js';
-import { assertAccountAllowed, beneficiaryOf, type Changer, lockForChange } from '../accounts/access.js';
+import {
+  assertAccountAllowed,
+  beneficiaryOf,
+  type Changer,
+  lockForChange,
+} from '../accounts/access.js';
 import { changePolicy } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
@@ -48,11 +53,19 @@ export async function readPolicy(
  * Whatever it weakens takes effect later, for operators too. Throws ApiError not_found, authority_insufficient,
  * invalid_state (closed), invalid_field.
  */
-export function setPolicy(database: Database, clock: Clock, change: PolicyChange, by: Changer): Promise<AccountPolicy> {
+export function setPolicy(
+  database: Database,
+  clock: Clock,
+  change: PolicyChange,
+  by: Changer,
+): Promise<AccountPolicy> {
   assertRanges(change);
   return transactFor(beneficiaryOf(by), database, async (transaction) => {
     const { account, actor } = await lockForChange(transaction, by, change.accountId);
-    return asSet(change, await changePolicy(transaction, account, change.asset, change, actor, clock));
+    return asSet(
+      change,
+      await changePolicy(transaction, account, change.asset, change, actor, clock),
+    );
   });
 }
 
@@ -70,12 +83,24 @@ export function removePolicy(
   });
 }
 
-export async function listPolicies(reader: Reader, accountId: Uuid, at: Instant): Promise<readonly AccountPolicy[]> {
-  const rows = await reader.select(approvalPolicies, { accountId, asset: ASSETS }, { orderBy: ['asset'] });
+export async function listPolicies(
+  reader: Reader,
+  accountId: Uuid,
+  at: Instant,
+): Promise<readonly AccountPolicy[]> {
+  const rows = await reader.select(
+    approvalPolicies,
+    { accountId, asset: ASSETS },
+    { orderBy: ['asset'] },
+  );
   return rows.flatMap((row) => accountPolicy(accountId, row.asset, policyState(row, at)) ?? []);
 }
 
-function accountPolicy(accountId: Uuid, asset: Asset, { inForce, coming }: PolicyState): AccountPolicy | null {
+function accountPolicy(
+  accountId: Uuid,
+  asset: Asset,
+  { inForce, coming }: PolicyState,
+): AccountPolicy | null {
   return inForce === null ? null : { accountId, asset, ...inForce, coming };
 }
 
@@ -86,8 +111,12 @@ function asSet({ accountId, asset }: PolicyChange, after: PolicyState | null): A
 }
 
 function assertRanges({ threshold, approvals, expiresInS }: PolicyChange): void {
-  const within = (value: number, least: number, most: number): boolean => value >= least && value <= most;
-  if (threshold < 0n || threshold > MAX_RAW) throw new ApiError(invalidField('threshold', 'out_of_range'));
-  if (!within(approvals, 1, MAX_APPROVALS)) throw new ApiError(invalidField('approvals', 'out_of_range'));
-  if (!within(expiresInS, MIN_EXPIRY_S, MAX_EXPIRY_S)) throw new ApiError(invalidField('expires_in_s', 'out_of_range'));
+  const within = (value: number, least: number, most: number): boolean =>
+    value >= least && value <= most;
+  if (threshold < 0n || threshold > MAX_RAW)
+    throw new ApiError(invalidField('threshold', 'out_of_range'));
+  if (!within(approvals, 1, MAX_APPROVALS))
+    throw new ApiError(invalidField('approvals', 'out_of_range'));
+  if (!within(expiresInS, MIN_EXPIRY_S, MAX_EXPIRY_S))
+    throw new ApiError(invalidField('expires_in_s', 'out_of_range'));
 }

@@ -1,4 +1,10 @@
-import { accountAct, type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
+import {
+  accountAct,
+  type Act,
+  type ActDetails,
+  type Actor,
+  recordAct,
+} from '../access/audit-log.js';
 import { lockAccount } from '../accounts/access.js';
 import type { Asset } from '../core/amount.js';
 import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
@@ -49,13 +55,18 @@ export async function changePolicy(
  * Stores changes that have taken effect, and records that in the audit log. Decisions do not depend on this. Handles at
  * most `limit` and returns how many it found.
  */
-export async function recordEffective({ database, clock }: DatabaseDeps, limit: number): Promise<number> {
+export async function recordEffective(
+  { database, clock }: DatabaseDeps,
+  limit: number,
+): Promise<number> {
   const due = await database.reader.query(
     `SELECT account_id, asset FROM approval_policies
      WHERE effective_at<=${literal(approvalPolicies, 'effectiveAt', clock())} ORDER BY effective_at LIMIT ${Math.trunc(limit)}`,
   );
   for (const row of due) {
-    const accountId = approvalPolicies.column('accountId').column.parse(row.account_id) as Account['id'];
+    const accountId = approvalPolicies
+      .column('accountId')
+      .column.parse(row.account_id) as Account['id'];
     const asset = approvalPolicies.column('asset').column.parse(row.asset) as Asset;
     await transact(database, async (transaction) =>
       withEffect(transaction, await lockAccount(transaction, accountId), asset, clock()),
@@ -73,14 +84,20 @@ async function withEffect(
 ): Promise<ApprovalPolicyRow | undefined> {
   const row = await transaction.find(approvalPolicies, { accountId: account.id, asset });
   const requester = requesterOf(row);
-  if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null) return row;
+  if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null)
+    return row;
   const { inForce } = policyState(row, at);
   // The next decision may come from a process whose clock is behind: its instant is still no earlier than this.
   const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await write(transaction, account, asset, { inForce, coming: null }, null);
   const details = comingDetails(asset, { policy: inForce, effectiveAt: row.effectiveAt });
-  await recordAct(transaction, requester, at, accountAct(account, 'approval_policy.take_effect', details));
+  await recordAct(
+    transaction,
+    requester,
+    at,
+    accountAct(account, 'approval_policy.take_effect', details),
+  );
   return inForce === null ? undefined : { ...row, ...inForce, ...NOTHING_COMES };
 }
 
@@ -100,7 +117,8 @@ async function write(
     await transaction.execute(deleteSql(approvalPolicies, { accountId, asset }));
     return;
   }
-  const next = coming === null || requester === null ? NOTHING_COMES : nextColumns(coming, requester);
+  const next =
+    coming === null || requester === null ? NOTHING_COMES : nextColumns(coming, requester);
   const row: ApprovalPolicyRow = { accountId, asset, ...settingsOf(inForce), ...next };
   const set = approvalPolicies.columns.map(({ property }) => property as keyof ApprovalPolicyRow);
   await transaction.execute(upsertSql(approvalPolicies, [row], set));
@@ -133,8 +151,10 @@ function actsOf(
   wanted: Policy | null,
 ): Pick<Act, 'action' | 'details'>[] {
   const acts: Pick<Act, 'action' | 'details'>[] = [];
-  if (withdrawn !== null) acts.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
-  if (coming === null && wanted === null) acts.push({ action: 'approval_policy.remove', details: { asset } });
+  if (withdrawn !== null)
+    acts.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
+  if (coming === null && wanted === null)
+    acts.push({ action: 'approval_policy.remove', details: { asset } });
   else if (coming === null || !isSame(before.inForce, inForce))
     acts.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(inForce) } });
   if (coming !== null && isRequest)

@@ -19,14 +19,23 @@ export async function setPolicyDelay(
   seconds: number | null,
   actor: Actor,
 ): Promise<void> {
-  if (seconds !== null && !(Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= MAX_POLICY_DELAY_S))
+  if (
+    seconds !== null &&
+    !(Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= MAX_POLICY_DELAY_S)
+  )
     throw new ApiError(invalidField('seconds', 'out_of_range'));
   await transact(database, async (transaction) => {
     const tenant = existing(await transaction.find(tenants, { id: tenantId }, { forUpdate: true }));
     const policyDelayS = seconds ?? 0;
     await transaction.execute(updateSql(tenants, { policyDelayS }, { id: tenantId }));
     const details = { seconds: policyDelayS, before: tenant.policyDelayS };
-    const act = { tenantId, action: 'tenant.set_policy_delay', subjectType: 'tenant', subjectId: tenantId, details };
+    const act = {
+      tenantId,
+      action: 'tenant.set_policy_delay',
+      subjectType: 'tenant',
+      subjectId: tenantId,
+      details,
+    };
     await recordAct(transaction, actor, clock(), act);
   });
 }

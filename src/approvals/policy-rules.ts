@@ -39,7 +39,8 @@ export function policyDetails(policy: Policy | null) {
 
 /** What the policy means for a batch whose total reaches the threshold, as a sentence for whoever configures it. */
 export function batchRule({ approvals, refusesBatches }: Policy): string {
-  if (refusesBatches) return 'A batch whose total reaches the threshold is rejected when it is validated.';
+  if (refusesBatches)
+    return 'A batch whose total reaches the threshold is rejected when it is validated.';
   const rule =
     'A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader';
   return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${approvals}.`;
@@ -73,8 +74,13 @@ export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): Po
 function nextOf(row: ApprovalPolicyRow): ComingPolicy | null {
   const { nextThreshold, nextApprovals, nextExpiresInS, nextRefusesBatches, effectiveAt } = row;
   if (effectiveAt === null) return null;
-  if (nextThreshold === null || nextApprovals === null || nextExpiresInS === null) return { policy: null, effectiveAt };
-  const settings = { threshold: nextThreshold, approvals: nextApprovals, expiresInS: nextExpiresInS };
+  if (nextThreshold === null || nextApprovals === null || nextExpiresInS === null)
+    return { policy: null, effectiveAt };
+  const settings = {
+    threshold: nextThreshold,
+    approvals: nextApprovals,
+    expiresInS: nextExpiresInS,
+  };
   return { policy: { ...settings, refusesBatches: nextRefusesBatches === true }, effectiveAt };
 }
 
@@ -91,14 +97,25 @@ export interface PolicyPlan {
  * `wanted` is the whole policy, so it replaces any pending change. Whatever it weakens waits `delayS`; requesting the
  * same again does not extend the wait.
  */
-export function planChange(state: PolicyState, wanted: Policy | null, delayS: number, at: Instant): PolicyPlan {
+export function planChange(
+  state: PolicyState,
+  wanted: Policy | null,
+  delayS: number,
+  at: Instant,
+): PolicyPlan {
   const atOnce = delayS === 0 ? wanted : stricterOf(state.inForce, wanted);
-  if (isSame(atOnce, wanted)) return { inForce: wanted, coming: null, withdrawn: state.coming, isRequest: false };
+  if (isSame(atOnce, wanted))
+    return { inForce: wanted, coming: null, withdrawn: state.coming, isRequest: false };
   const effectiveAt = instant(at + delayS * 1_000);
   const known = state.coming;
   if (known !== null && isSame(known.policy, wanted) && known.effectiveAt <= effectiveAt)
     return { inForce: atOnce, coming: known, withdrawn: null, isRequest: false };
-  return { inForce: atOnce, coming: { policy: wanted, effectiveAt }, withdrawn: known, isRequest: true };
+  return {
+    inForce: atOnce,
+    coming: { policy: wanted, effectiveAt },
+    withdrawn: known,
+    isRequest: true,
+  };
 }
 
 /** The stricter of each setting: what either would hold is held, for more approvals and the shorter expiry. */

@@ -9,15 +9,28 @@ import type { APPROVABLE } from './schemas.js';
 export function presentApproval(row: ApprovalColumns): z.output<typeof APPROVABLE.approval> {
   const waiting = waitingOf(row);
   if (waiting === null) return null;
-  return { required: waiting.required, received: waiting.received, expires_at: toRfc3339(waiting.expiresAt) };
+  return {
+    required: waiting.required,
+    received: waiting.received,
+    expires_at: toRfc3339(waiting.expiresAt),
+  };
 }
 
 export function presentPolicy(policy: AccountPolicy): Readonly<Record<string, unknown>> {
   const { accountId, asset, coming } = policy;
   const pending = coming === null ? null : presentComing(coming);
-  return { account_id: accountId, asset, ...policyDetails(policy), batch_rule: batchRule(policy), pending };
+  return {
+    account_id: accountId,
+    asset,
+    ...policyDetails(policy),
+    batch_rule: batchRule(policy),
+    pending,
+  };
 }
 
 function presentComing({ policy, effectiveAt }: ComingPolicy): Readonly<Record<string, unknown>> {
-  return { policy: policy === null ? null : policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
+  return {
+    policy: policy === null ? null : policyDetails(policy),
+    effective_at: toRfc3339(effectiveAt),
+  };
 }

@@ -36,7 +36,15 @@ interface ApprovalRoutes<Row extends Approvable> {
 export function approvalRoutes<Row extends Approvable>(
   api: Api,
   approvals: Approvals<Row>,
-  { noun, schema, examples, present, approvedStatus, expiredStatus, ...feature }: ApprovalRoutes<Row>,
+  {
+    noun,
+    schema,
+    examples,
+    present,
+    approvedStatus,
+    expiredStatus,
+    ...feature
+  }: ApprovalRoutes<Row>,
 ): void {
   const path = `/v1/${noun}s/{id}` as const;
   const ends = `Returns the ${noun} in its new state. If its time has run out, it ends as \`${expiredStatus}\` and the answer is 409.`;
@@ -55,7 +63,10 @@ export function approvalRoutes<Row extends Approvable>(
       `Whoever created it cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
     ),
     async (request) =>
-      answerOf(await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency), shown),
+      answerOf(
+        await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency),
+        shown,
+      ),
   );
 
   api.post(
@@ -68,7 +79,10 @@ export function approvalRoutes<Row extends Approvable>(
     refuses('invalid_state'),
     summary(`Reject a ${noun}`, `Whoever created it cannot reject it, but can cancel it. ${ends}`),
     async (request) =>
-      answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason), shown),
+      answerOf(
+        await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason),
+        shown,
+      ),
   );
 
   api.post(
@@ -79,6 +93,7 @@ export function approvalRoutes<Row extends Approvable>(
     shows({ 200: examples.canceled }),
     refuses('invalid_state'),
     summary(`Cancel a ${noun}`, `${feature.canceling} ${ends}`),
-    async (request) => answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
+    async (request) =>
+      answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
   );
 }

@@ -6,24 +6,61 @@ import { DEFAULT_EXPIRY_S, readPolicy, removePolicy, setPolicy } from './policie
 import { presentPolicy } from './presenter.js';
 import { PolicyBody, PolicySchema } from './schemas.js';
 
+type PolicyDeps = Parameters<typeof readPolicy>[0];
+
 const PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 
 /** (docs/contract.md, Approval policies) */
-export function approvalPolicyRoutes(api: Api, deps: Parameters<typeof readPolicy>[0]): void {
+export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
   const { database, clock } = deps;
+  setPolicyRoute(api, deps);
   api.get(
     PATH,
     named('getApprovalPolicy'),
     permits('readLimits'),
     answers({ 200: PolicySchema }),
     refuses('not_found', 'authority_insufficient'),
-    summary('Read an approval policy', 'For one account and asset; 404 if nothing there needs approval.'),
+    summary(
+      'Read an approval policy',
+      'For one account and asset; 404 if nothing there needs approval.',
+    ),
     async (request) => {
-      const policy = await readPolicy(deps, request.caller, pathId(request, 'account_id'), pathAsset(request));
+      const policy = await readPolicy(
+        deps,
+        request.caller,
+        pathId(request, 'account_id'),
+        pathAsset(request),
+      );
       return { status: 200, body: presentPolicy(policy) };
     },
   );
 
+  api.delete(
+    PATH,
+    named('deleteApprovalPolicy'),
+    permits('manageAccount'),
+    answers({ 204: null }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    summary(
+      'Remove an approval policy',
+      "New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.",
+    ),
+    async (request) => {
+      const accountId = pathId(request, 'account_id');
+      const removed = await removePolicy(
+        database,
+        clock,
+        accountId,
+        pathAsset(request),
+        request.caller,
+      );
+      if (removed === null) throw notFound();
+      return { status: 204 };
+    },
+  );
+}
+
+function setPolicyRoute(api: Api, { database, clock }: PolicyDeps): void {
   api.put(
     PATH,
     named('setApprovalPolicy'),
@@ -43,26 +80,18 @@ export function approvalPolicyRoutes(api: Api, deps: Parameters<typeof readPolic
         refuses_batches: refusesBatches = false,
       } = request.body;
       const accountId = pathId(request, 'account_id');
-      const change = { accountId, asset: pathAsset(request), threshold, approvals, expiresInS, refusesBatches };
-      return { status: 200, body: presentPolicy(await setPolicy(database, clock, change, request.caller)) };
-    },
-  );
-
-  api.delete(
-    PATH,
-    named('deleteApprovalPolicy'),
-    permits('manageAccount'),
-    answers({ 204: null }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
-    summary(
-      'Remove an approval policy',
-      "New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.",
-    ),
-    async (request) => {
-      const accountId = pathId(request, 'account_id');
-      const removed = await removePolicy(database, clock, accountId, pathAsset(request), request.caller);
-      if (removed === null) throw notFound();
-      return { status: 204 };
+      const change = {
+        accountId,
+        asset: pathAsset(request),
+        threshold,
+        approvals,
+        expiresInS,
+        refusesBatches,
+      };
+      return {
+        status: 200,
+        body: presentPolicy(await setPolicy(database, clock, change, request.caller)),
+      };
     },
   );
 }

@@ -15,7 +15,8 @@ export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 
 /** Who acts: a member of the tenant, or one of the staff. */
 export type Acting =
-  { readonly by: 'member'; readonly memberId: Uuid } | { readonly by: 'staff'; readonly staff: StaffIdentity };
+  | { readonly by: 'member'; readonly memberId: Uuid }
+  | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
 export interface Waiting {
   readonly status: string;
@@ -37,8 +38,15 @@ export interface ApprovalColumns {
 /** What the rules look at; null for a resource that needed no approval. */
 export function waitingOf(row: ApprovalColumns): Waiting | null {
   const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = row;
-  if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null) return null;
-  return { status, createdBy, required: approvalsRequired, received: approvalsReceived, expiresAt: approvalExpiresAt };
+  if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null)
+    return null;
+  return {
+    status,
+    createdBy,
+    required: approvalsRequired,
+    received: approvalsReceived,
+    expiresAt: approvalExpiresAt,
+  };
 }
 
 export interface WantedApprovals {
@@ -47,16 +55,26 @@ export interface WantedApprovals {
 }
 
 /** Null if the policy at the instant asks for none: it proceeds at once. */
-export function approvalsWanted(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant): WantedApprovals | null {
+export function approvalsWanted(
+  row: ApprovalPolicyRow | undefined,
+  raw: bigint,
+  at: Instant,
+): WantedApprovals | null {
   const policy = policyAt(row, at);
   if (policy === null || !needsApproval(policy, raw)) return null;
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
 }
 
 /** The policy if it makes validation reject a batch of this total at the instant, otherwise null. */
-export function batchRefusal(row: ApprovalPolicyRow | undefined, totalRaw: bigint, at: Instant): Policy | null {
+export function batchRefusal(
+  row: ApprovalPolicyRow | undefined,
+  totalRaw: bigint,
+  at: Instant,
+): Policy | null {
   const policy = policyAt(row, at);
-  return policy !== null && policy.refusesBatches && needsApproval(policy, totalRaw) ? policy : null;
+  return policy !== null && policy.refusesBatches && needsApproval(policy, totalRaw)
+    ? policy
+    : null;
 }
 
 export interface Standing {
@@ -96,9 +114,13 @@ export function authorityRefusal(
   acting: Acting,
   standing: Standing,
   waiting: Waiting,
-  { resourceType, operations }: { readonly resourceType: ApprovableType; readonly operations: ApprovalOperations },
+  {
+    resourceType,
+    operations,
+  }: { readonly resourceType: ApprovableType; readonly operations: ApprovalOperations },
 ): Refusal | null {
-  if (acting.by === 'staff') return rowRefusal(`${resourceType}.${action}`, acting.staff, standing.staff);
+  if (acting.by === 'staff')
+    return rowRefusal(`${resourceType}.${action}`, acting.staff, standing.staff);
   const isCreator = acting.memberId === waiting.createdBy;
   const { role } = standing;
   if (action === 'cancel') {
@@ -116,15 +138,25 @@ export function malformedRefusal(acting: Acting, reason: string | null): Refusal
 }
 
 /** (docs/contract.md, Invalid state) */
-export function stateRefusal(current: string, allowed: readonly string[] = [PENDING_APPROVAL]): Refusal {
+export function stateRefusal(
+  current: string,
+  allowed: readonly string[] = [PENDING_APPROVAL],
+): Refusal {
   const what = allowed.length === 1 ? 'and waits for no approval' : 'and can no longer be canceled';
   return invalidState(`it is ${current}, ${what}`, current, allowed);
 }
 
 /** Staff count as one approver: a second approval by any of them is refused, and the refusal recorded. */
-const SUPPORT_COUNTS_ONCE = invalidState('support has approved it already, and counts once', PENDING_APPROVAL, []);
+const SUPPORT_COUNTS_ONCE = invalidState(
+  'support has approved it already, and counts once',
+  PENDING_APPROVAL,
+  [],
+);
 
-export function allowedFor(action: ApprovalAction, { alsoCanceledIn = [] }: ApprovalOperations): readonly string[] {
+export function allowedFor(
+  action: ApprovalAction,
+  { alsoCanceledIn = [] }: ApprovalOperations,
+): readonly string[] {
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
 }
 
@@ -154,11 +186,15 @@ export function judge(
   const refusal = authorityRefusal(action, acting, given.standing, waiting, given);
   if (refusal !== null) return { comes: 'to_nothing', refusal };
   const allowed = allowedFor(action, given.operations);
-  if (!allowed.includes(waiting.status)) return { comes: 'to_nothing', refusal: stateRefusal(waiting.status, allowed) };
-  if (waiting.status === PENDING_APPROVAL && isExpired(waiting, given.at)) return { comes: 'too_late' };
+  if (!allowed.includes(waiting.status))
+    return { comes: 'to_nothing', refusal: stateRefusal(waiting.status, allowed) };
+  if (waiting.status === PENDING_APPROVAL && isExpired(waiting, given.at))
+    return { comes: 'too_late' };
   if (action !== 'approve') return { comes: 'to_an_end' };
   if (given.approvals.some(({ approver }) => approver === approverOf(acting)))
-    return acting.by === 'staff' ? { comes: 'to_nothing', refusal: SUPPORT_COUNTS_ONCE } : { comes: 'to_the_same' };
+    return acting.by === 'staff'
+      ? { comes: 'to_nothing', refusal: SUPPORT_COUNTS_ONCE }
+      : { comes: 'to_the_same' };
   const received = waiting.received + 1;
   return { comes: 'to_an_approval', received, isLast: received >= waiting.required };
 }
@@ -167,6 +203,9 @@ export function isExpired({ expiresAt }: Pick<Waiting, 'expiresAt'>, at: Instant
   return at >= expiresAt;
 }
 
-export function needsApproval(policy: { readonly threshold: bigint } | undefined, raw: bigint): boolean {
+export function needsApproval(
+  policy: { readonly threshold: bigint } | undefined,
+  raw: bigint,
+): boolean {
   return policy !== undefined && raw >= policy.threshold;
 }

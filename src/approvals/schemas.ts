@@ -1,5 +1,13 @@
 import { EXAMPLE, exampled } from '../http/examples.js';
-import { AmountSchema, instantSchema, optional, rawField, rawSchema, textField, uuidSchema } from '../http/schemas.js';
+import {
+  AmountSchema,
+  instantSchema,
+  optional,
+  rawField,
+  rawSchema,
+  textField,
+  uuidSchema,
+} from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { ASSETS } from '../core/amount.js';
 import { MAX_REASON } from '../core/checked-text.js';
@@ -14,11 +22,17 @@ export const PolicyBody = z
       description: `Seconds; by default ${DEFAULT_EXPIRY_S} (seven days).`,
     }),
     refuses_batches: optional(z.boolean()).openapi({
-      description: 'Whether validation rejects a batch whose total reaches the threshold; false by default.',
+      description:
+        'Whether validation rejects a batch whose total reaches the threshold; false by default.',
     }),
   })
   .openapi('SetApprovalPolicy');
-exampled(PolicyBody, { threshold: '1000000', approvals: 1, expires_in_s: 86_400, refuses_batches: false });
+exampled(PolicyBody, {
+  threshold: '1000000',
+  approvals: 1,
+  expires_in_s: 86_400,
+  refuses_batches: false,
+});
 
 const settings = {
   threshold: rawSchema.openapi({ description: 'Amounts that reach it need approval.' }),
@@ -32,12 +46,16 @@ export const PolicySchema = z
     account_id: uuidSchema,
     asset: z.enum(ASSETS),
     ...settings,
-    batch_rule: z
-      .string()
-      .openapi({ description: 'What the policy means for a batch whose total reaches the threshold, as a sentence.' }),
+    batch_rule: z.string().openapi({
+      description:
+        'What the policy means for a batch whose total reaches the threshold, as a sentence.',
+    }),
     pending: z
       .object({
-        policy: z.object(settings).nullable().openapi({ description: 'Null: the policy is removed.' }),
+        policy: z
+          .object(settings)
+          .nullable()
+          .openapi({ description: 'Null: the policy is removed.' }),
         effective_at: instantSchema,
       })
       .nullable()
@@ -51,7 +69,12 @@ exampled(PolicySchema, {
   approvals: 1,
   expires_in_s: 86_400,
   refuses_batches: false,
-  batch_rule: batchRule({ threshold: 1_000_000n, approvals: 1, expiresInS: 86_400, refusesBatches: false }),
+  batch_rule: batchRule({
+    threshold: 1_000_000n,
+    approvals: 1,
+    expiresInS: 86_400,
+    refusesBatches: false,
+  }),
   pending: null,
 });
 
@@ -66,7 +89,9 @@ export const APPROVABLE = {
     .nullable()
     .openapi({ description: 'The approvals it waits or waited for; null if none were needed.' }),
 };
-export const RejectionSchema = z.object({ code: z.string(), reason: z.string().nullable() }).nullable();
+export const RejectionSchema = z
+  .object({ code: z.string(), reason: z.string().nullable() })
+  .nullable();
 
 export const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
 const REASON = 'The invoice was paid already';
@@ -74,7 +99,10 @@ export const REJECTION = { code: 'rejected', reason: REASON };
 
 /** The body of a rejection, by its name in the document. */
 export function rejectBody(name: string) {
-  const reason = textField({ min: 1, max: MAX_REASON }).refine((text) => text.trim() !== '', 'too_short');
+  const reason = textField({ min: 1, max: MAX_REASON }).refine(
+    (text) => text.trim() !== '',
+    'too_short',
+  );
   return exampled(z.strictObject({ reason }).openapi(name), { reason: REASON });
 }
 

@@ -51,7 +51,11 @@ export class Approvals<Row extends Approvable> {
   }
 
   /** POST …/approve. The key binds the approval, for this member. */
-  approve({ tenantId, memberId }: Caller, resourceId: Uuid, idempotency: Keyed): Promise<Answer<Row>> {
+  approve(
+    { tenantId, memberId }: Caller,
+    resourceId: Uuid,
+    idempotency: Keyed,
+  ): Promise<Answer<Row>> {
     const acting: Acting = { by: 'member', memberId };
     const what = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
     return this.act({ ...what, ...idempotency, tellWorkflow: true });
@@ -96,10 +100,15 @@ export class Approvals<Row extends Approvable> {
     const { resourceType } = this.feature;
     const subject = { tenantId, subjectType: resourceType, subjectId, details: { status } };
     const signed = await signals.verify(`${resourceType}.${action}`, signal, subject);
-    if ('refused' in signed) return { state: await this.state(resourceId), refused: signed.refused };
+    if ('refused' in signed)
+      return { state: await this.state(resourceId), refused: signed.refused };
     const acting: Acting = { by: 'staff', staff: signed.by };
     const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
-    const { outcome } = await this.act({ ...what, ...this.actKey(subjectId, actId), tellWorkflow: false });
+    const { outcome } = await this.act({
+      ...what,
+      ...this.actKey(subjectId, actId),
+      tellWorkflow: false,
+    });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
@@ -115,7 +124,8 @@ export class Approvals<Row extends Approvable> {
     const waiting = waitingOf(row);
     const expiresAt = waiting?.expiresAt ?? row.createdAt;
     // What cannot expire is looked at again later, rather than in a tight loop.
-    const soonest = this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
+    const soonest =
+      this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
     const rail = this.feature.railOf?.(row);
     return {
       status: row.status,
@@ -172,7 +182,12 @@ export class Approvals<Row extends Approvable> {
     const own = (await this.reader.find(this.feature.table, where)) ?? null;
     const outboxId = tellWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId() };
-    const answer = await this.desk.submit(this.commands.act, { ...wanted, ...ids, facts: own, outboxId });
+    const answer = await this.desk.submit(this.commands.act, {
+      ...wanted,
+      ...ids,
+      facts: own,
+      outboxId,
+    });
     if (own !== null) this.tell(answer, own, outboxId);
     return answer;
   }
@@ -180,10 +195,16 @@ export class Approvals<Row extends Approvable> {
   /** Tells the workflow of a change at once. If nothing changed, there is no entry either. */
   private tell({ outcome, replayed }: Answer<Row>, before: Row, outboxId: Uuid | null): void {
     const isChanged = outcome.done
-      ? outcome.resource.status !== before.status || outcome.resource.approvalsReceived !== before.approvalsReceived
-      : outcome.refusal.code === 'invalid_state' && outcome.refusal.details?.current !== before.status;
+      ? outcome.resource.status !== before.status ||
+        outcome.resource.approvalsReceived !== before.approvalsReceived
+      : outcome.refusal.code === 'invalid_state' &&
+        outcome.refusal.details?.current !== before.status;
     if (outboxId === null || replayed || !isChanged) return;
-    this.notifier.notify({ id: outboxId, resourceType: this.feature.resourceType, resourceId: before.id });
+    this.notifier.notify({
+      id: outboxId,
+      resourceType: this.feature.resourceType,
+      resourceId: before.id,
+    });
   }
 
   /** For workflows, which know only the id and act for no tenant. Throws not_found. */

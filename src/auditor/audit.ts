@@ -48,11 +48,18 @@ export function audit(database: Database, options: AuditOptions = {}): Promise<A
 }
 
 /** The same for the chains of the audit log only: a finding says where one breaks. */
-export function verifyAuditLog(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
+export function verifyAuditLog(
+  database: Database,
+  options: AuditOptions = {},
+): Promise<AuditReport> {
   return runChecks(database, options, [auditLogChecks]);
 }
 
-async function runChecks(database: Database, options: AuditOptions, checks: readonly Check[]): Promise<AuditReport> {
+async function runChecks(
+  database: Database,
+  options: AuditOptions,
+  checks: readonly Check[],
+): Promise<AuditReport> {
   const run = new AuditRun(database, options, await estimateRows(database, checks));
   await run.go(checks);
   return run.finish();
@@ -75,11 +82,18 @@ export async function auditSome(
 }
 
 /** Roughly how many rows will be read: the server's own estimate, which costs nothing. */
-export async function estimateRows(database: Database, checks: readonly Check[] = CHECKS): Promise<number> {
+export async function estimateRows(
+  database: Database,
+  checks: readonly Check[] = CHECKS,
+): Promise<number> {
   const rows = await database.reader.query(
     'SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables WHERE table_schema=DATABASE()',
   );
-  const sizes = new Map(rows.map((row) => [string.parse(row.name), bigint.parse(row.estimate ?? '0')]));
-  const total = checks.flatMap((check) => check.tables).reduce((sum, name) => sum + (sizes.get(name) ?? 0n), 1n);
+  const sizes = new Map(
+    rows.map((row) => [string.parse(row.name), bigint.parse(row.estimate ?? '0')]),
+  );
+  const total = checks
+    .flatMap((check) => check.tables)
+    .reduce((sum, name) => sum + (sizes.get(name) ?? 0n), 1n);
   return Number.parseInt(total.toString(), 10);
 }

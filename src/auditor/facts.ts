@@ -31,12 +31,21 @@ export function placeOf(id: Uuid, row: StoredRow, prefix: string): Place {
   return { id, tenantId, role: role.parse(row[`${prefix}system_role`]) };
 }
 
-export function describeExpected({ account, asset, raw, kind, counterparty }: ExpectedEntry): string {
+export function describeExpected({
+  account,
+  asset,
+  raw,
+  kind,
+  counterparty,
+}: ExpectedEntry): string {
   return `${kind} ${raw} ${asset} on ${account} with ${counterparty}`;
 }
 
 /** As an operation of this tenant would call for it. */
-export function describePosted({ kind, raw, asset, account, counterparty }: PostedLeg, tenantId: Uuid): string {
+export function describePosted(
+  { kind, raw, asset, account, counterparty }: PostedLeg,
+  tenantId: Uuid,
+): string {
   const name = (place: Place | null): string => {
     if (place === null) return 'nobody';
     return place.role !== null && place.tenantId === tenantId ? place.role : place.id;
@@ -57,5 +66,8 @@ export function factsOf(
 ): { money: string[]; events: string[] } {
   const legs = postings.flat().map((leg) => legFact(type, describeExpected(leg)));
   const posted = postings.map(() => postingFact(type, description));
-  return { money: [...posted, ...legs, ...(isKeyed ? [KEY_FACT] : [])], events: events.map(eventFact) };
+  return {
+    money: [...posted, ...legs, ...(isKeyed ? [KEY_FACT] : [])],
+    events: events.map(eventFact),
+  };
 }

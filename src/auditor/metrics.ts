@@ -8,13 +8,19 @@ import { auditStanding, type StandingStep } from './standing.js';
 /** The state of the scheduled audit. Returns the observer that counts its steps. */
 export function auditMetrics(
   registry: Registry,
-  { reader, clock, passEveryMs }: { readonly reader: Reader; readonly clock: Clock; readonly passEveryMs: number },
+  {
+    reader,
+    clock,
+    passEveryMs,
+  }: { readonly reader: Reader; readonly clock: Clock; readonly passEveryMs: number },
 ): (step: StandingStep) => void {
   const { counter } = metersOf(registry);
   readTogether(
     registry,
     {
-      audit_findings_open: { help: 'Contradictions the audit has found that nobody has acknowledged' },
+      audit_findings_open: {
+        help: 'Contradictions the audit has found that nobody has acknowledged',
+      },
       audit_pass_age_seconds: {
         help: 'Time since the last full audit ended; before that, since the first began or the first tenant was added',
       },

@@ -70,7 +70,8 @@ export class AuditRun {
   /** What cannot be continued later rests while there is time for it, and is then rather done soon. */
   private async rest(afterMs: number): Promise<void> {
     const { share = 1 } = this.options;
-    if (this.rests || !this.isOver()) await this.pause(Math.min(afterMs * (1 / share - 1), LONGEST_REST_MS));
+    if (this.rests || !this.isOver())
+      await this.pause(Math.min(afterMs * (1 / share - 1), LONGEST_REST_MS));
   }
 
   private isOver(): boolean {
@@ -126,7 +127,8 @@ export class AuditRun {
         await check.run(this);
         if (number + 1 === checks.length) return null;
         await this.keepPace();
-        if (this.isOver()) return this.positionAt({ check: number + 1, walk: 0, after: undefined, memories: [] });
+        if (this.isOver())
+          return this.positionAt({ check: number + 1, walk: 0, after: undefined, memories: [] });
       }
       return null;
     } catch (thrown) {

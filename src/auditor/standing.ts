@@ -5,7 +5,13 @@ import { type Clock, type Instant, instant } from '../core/instant.js';
 import { integer, time, uuid } from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
-import { type AuditFinding, auditFindings, type AuditPass, auditPasses, auditPieces } from '../db/entities/audits.js';
+import {
+  type AuditFinding,
+  auditFindings,
+  type AuditPass,
+  auditPasses,
+  auditPieces,
+} from '../db/entities/audits.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { deleteSql, insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { auditSome, type AuditStep, estimateRows } from './audit.js';
@@ -61,9 +67,14 @@ export class StandingAudit {
     const until = performance.now() + workMs;
     const isOver = (): boolean => signal.aborted || performance.now() > until;
     const from = (await readPosition(database.reader, pass.id)) ?? startOfAudit(pass.beganAt);
-    const pace = { beganAt: pass.beganAt, spreadMs: this.spreadMs, rows: await expectedRows(database) };
+    const pace = {
+      beganAt: pass.beganAt,
+      spreadMs: this.spreadMs,
+      rows: await expectedRows(database),
+    };
     const before = Number.parseInt(pass.rowsChecked.toString(), 10);
-    const waitMs = (read: number): number => Math.min(aheadMs(pace, before + read, clock()), until - performance.now());
+    const waitMs = (read: number): number =>
+      Math.min(aheadMs(pace, before + read, clock()), until - performance.now());
     const step = await auditSome(database, from, { isOver, share, aheadMs: waitMs, signal });
     const rows = Object.values(step.checked).reduce((sum, count) => sum + count, 0);
     const isStored = await this.store(pass, step, rows);
@@ -85,9 +96,18 @@ export class StandingAudit {
         }
         const last = await lastPass(transaction);
         if (last !== null && now - last.beganAt < passEveryMs) return null;
-        const pass = { id: newId(), isOpen: true, beganAt: now, endedAt: null, fence: 1, rowsChecked: 0n };
+        const pass = {
+          id: newId(),
+          isOpen: true,
+          beganAt: now,
+          endedAt: null,
+          fence: 1,
+          rowsChecked: 0n,
+        };
         await transaction.execute(insertSql(auditPasses, [pass]));
-        await transaction.execute(`DELETE FROM audit_passes WHERE ended_at<${time.literal(instant(now - KEPT_MS))}`);
+        await transaction.execute(
+          `DELETE FROM audit_passes WHERE ended_at<${time.literal(instant(now - KEPT_MS))}`,
+        );
         return pass;
       });
     } catch (failure) {
@@ -98,13 +118,21 @@ export class StandingAudit {
   }
 
   /** False if another step has begun in the meantime: then nothing is written. */
-  private async store({ id, fence, rowsChecked }: AuditPass, step: AuditStep, rows: number): Promise<boolean> {
+  private async store(
+    { id, fence, rowsChecked }: AuditPass,
+    step: AuditStep,
+    rows: number,
+  ): Promise<boolean> {
     const { database, clock } = this.deps;
     const now = clock();
     const isDone = step.position === null;
     return database.withTransaction(async (transaction) => {
-      const set = { rowsChecked: rowsChecked + BigInt(rows), ...(isDone ? { isOpen: null, endedAt: now } : {}) };
-      if ((await transaction.execute(updateSql(auditPasses, set, { id, fence }))) === 0) return false;
+      const set = {
+        rowsChecked: rowsChecked + BigInt(rows),
+        ...(isDone ? { isOpen: null, endedAt: now } : {}),
+      };
+      if ((await transaction.execute(updateSql(auditPasses, set, { id, fence }))) === 0)
+        return false;
       await writeFindings(transaction, step.findings, now);
       await transaction.execute(deleteSql(auditPieces, { passId: id }));
       if (step.position !== null) await writePosition(transaction, id, step.position);
@@ -113,12 +141,16 @@ export class StandingAudit {
   }
 }
 
-async function lastPass(reader: Reader): Promise<{ readonly beganAt: Instant; readonly rows: number } | null> {
+async function lastPass(
+  reader: Reader,
+): Promise<{ readonly beganAt: Instant; readonly rows: number } | null> {
   const [row] = await reader.query(
     `SELECT began_at, rows_checked FROM audit_passes WHERE ended_at IS NOT NULL
      ORDER BY ended_at DESC LIMIT 1`,
   );
-  return row === undefined ? null : { beganAt: time.parse(row.began_at), rows: integer.parse(row.rows_checked) };
+  return row === undefined
+    ? null
+    : { beganAt: time.parse(row.began_at), rows: integer.parse(row.rows_checked) };
 }
 
 /** As many as the last pass read; by the server's estimate, if there was none, or the ledger has grown. */
@@ -133,7 +165,11 @@ async function readPosition(reader: Reader, passId: Uuid): Promise<AuditPosition
   return unpackPosition(inflateSync(Buffer.concat(pieces.map(({ content }) => content))));
 }
 
-async function writePosition(transaction: Transaction, passId: Uuid, position: AuditPosition): Promise<void> {
+async function writePosition(
+  transaction: Transaction,
+  passId: Uuid,
+  position: AuditPosition,
+): Promise<void> {
   // Most of the tally is either zeros or incompressible: the fastest level is best.
   const packed = deflateSync(packPosition(position), { level: 1 });
   for (let number = 0; number * PIECE_BYTES < packed.length; number += 1) {
@@ -143,10 +179,18 @@ async function writePosition(transaction: Transaction, passId: Uuid, position: A
 }
 
 /** A known finding gets a new date, and stays acknowledged if it was. */
-async function writeFindings(transaction: Transaction, findings: readonly Finding[], now: Instant): Promise<void> {
-  const rows = [...new Map(findings.map((finding) => rowOf(finding, now)).map((row) => [row.id, row])).values()];
+async function writeFindings(
+  transaction: Transaction,
+  findings: readonly Finding[],
+  now: Instant,
+): Promise<void> {
+  const rows = [
+    ...new Map(findings.map((finding) => rowOf(finding, now)).map((row) => [row.id, row])).values(),
+  ];
   for (let from = 0; from < rows.length; from += FINDINGS_AT_ONCE)
-    await transaction.execute(upsertSql(auditFindings, rows.slice(from, from + FINDINGS_AT_ONCE), ['lastFoundAt']));
+    await transaction.execute(
+      upsertSql(auditFindings, rows.slice(from, from + FINDINGS_AT_ONCE), ['lastFoundAt']),
+    );
 }
 
 function rowOf({ check, subject, message }: Finding, now: Instant): AuditFinding {

@@ -41,7 +41,8 @@ export function bucketOf(id: Uuid): number {
 /** FNV-1a, with Murmur3's final mixing. */
 function hash(text: string, seed: number): number {
   let mixed = seed;
-  for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < text.length; at += 1)
+    mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);

@@ -44,8 +44,12 @@ export function walkTable<Row extends object>(
   const names = key.map((property) => table.column(property).name);
   const [first = '', second] = names;
   const read = (reader: Reader, after: Row | undefined): Promise<readonly Row[]> => {
-    const [one = '', other = ''] = after === undefined ? [] : key.map((of) => literal(table, of, after[of]));
-    const behind = second === undefined ? `${first}>${one}` : afterKey(first, second, { first: one, second: other });
+    const [one = '', other = ''] =
+      after === undefined ? [] : key.map((of) => literal(table, of, after[of]));
+    const behind =
+      second === undefined
+        ? `${first}>${one}`
+        : afterKey(first, second, { first: one, second: other });
     const conditions = [...(after === undefined ? [] : [behind]), ...audit.own('tenant_id')];
     return reader.list(
       table,
@@ -56,7 +60,11 @@ export function walkTable<Row extends object>(
 }
 
 /** SQL for what follows a position in a key of two columns, in a form that every optimizer turns into key ranges. */
-export function afterKey(first: string, second: string, at: { first: string; second: string }): string {
+export function afterKey(
+  first: string,
+  second: string,
+  at: { first: string; second: string },
+): string {
   return `((${first}=${at.first} AND ${second}>${at.second}) OR ${first}>${at.first})`;
 }
 

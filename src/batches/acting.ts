@@ -48,5 +48,9 @@ async function recordRefusal(
   const batch = await deps.database.reader.find(bonusBatches, { id: batchId });
   if (batch === undefined) throw notFound();
   const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
-  await recordOnce(deps, actId, by, { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } });
+  await recordOnce(deps, actId, by, {
+    ...subject,
+    action: `bonus_batch.${action}_refused`,
+    details: { refused },
+  });
 }

@@ -1,17 +1,32 @@
 import { type Asset, ASSETS } from '../core/amount.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import { type Bonus, bonuses, type BonusBatch, bonusBatches, bonusBatchRows } from '../db/entities/bonuses.js';
+import {
+  type Bonus,
+  bonuses,
+  type BonusBatch,
+  bonusBatches,
+  bonusBatchRows,
+} from '../db/entities/bonuses.js';
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { readOwners, readReach } from '../accounts/reachable.js';
 import { type CommandKind, naming, need } from '../ledger/desk/types.js';
-import { type CancelBatch, decideCancel, decideExecution, decideRow, type PayRow } from './decide.js';
+import {
+  type CancelBatch,
+  decideCancel,
+  decideExecution,
+  decideRow,
+  type PayRow,
+} from './decide.js';
 import type { MemberCommand } from './ownership.js';
 import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
 
 /** The batch, and the member's role in its source, which is locked if it is the tenant's own. */
-const OF_MEMBERS: Pick<CommandKind<MemberCommand, BonusBatch>, 'resourceType' | 'table' | 'accounts' | 'needs'> = {
+const OF_MEMBERS: Pick<
+  CommandKind<MemberCommand, BonusBatch>,
+  'resourceType' | 'table' | 'accounts' | 'needs'
+> = {
   resourceType: 'bonus_batch',
   table: bonusBatches,
   async accounts(commands, reader) {
@@ -20,13 +35,18 @@ const OF_MEMBERS: Pick<CommandKind<MemberCommand, BonusBatch>, 'resourceType' | 
     );
     const reach = await readReach(reader, named);
     return {
-      ids: commands.map(({ tenantId, sourceAccountId: id }) => (id !== null && reach.owns(tenantId, id) ? [id] : [])),
+      ids: commands.map(({ tenantId, sourceAccountId: id }) =>
+        id !== null && reach.owns(tenantId, id) ? [id] : [],
+      ),
     };
   },
   needs: ({ batchId, sourceAccountId, memberId }) =>
     sourceAccountId === null
       ? []
-      : [need(bonusBatches, { id: batchId }), need(memberRoles, { accountId: sourceAccountId, memberId })],
+      : [
+          need(bonusBatches, { id: batchId }),
+          need(memberRoles, { accountId: sourceAccountId, memberId }),
+        ],
 };
 
 /** POST /v1/bonus_batches/{id}/execute, as the posting desk does it. */
@@ -36,7 +56,9 @@ export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   needs: (command, at, ownerOf) => [
     ...OF_MEMBERS.needs(command, at, ownerOf),
     ...ASSETS.flatMap((asset) =>
-      command.sourceAccountId === null ? [] : [need(approvalPolicies, { accountId: command.sourceAccountId, asset })],
+      command.sourceAccountId === null
+        ? []
+        : [need(approvalPolicies, { accountId: command.sourceAccountId, asset })],
     ),
   ],
   decide: decideExecution,
@@ -71,7 +93,11 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
       commands.map((command) => command.recipientAccountId),
     ),
   }),
-  needs: ({ tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset }, at, ownerOf) => [
+  needs: (
+    { tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset },
+    at,
+    ownerOf,
+  ) => [
     need(bonusBatches, { id: batchId }),
     need(bonusBatchRows, { batchId, number }),
     ...(follows === null ? [] : [need(bonusBatchRows, { batchId, number: follows })]),
@@ -89,7 +115,10 @@ export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   resourceType: 'bonus_batch',
   table: bonusBatches,
   accounts: naming(({ sourceAccountId }) => [sourceAccountId]),
-  needs: ({ batchId }) => [need(bonusBatches, { id: batchId }), need(holds, { resourceId: batchId })],
+  needs: ({ batchId }) => [
+    need(bonusBatches, { id: batchId }),
+    need(holds, { resourceId: batchId }),
+  ],
   decide: decideCancel,
 };
 

@@ -25,7 +25,13 @@ export interface BatchControlDeps extends DatabaseDeps {
 }
 
 /** Repeated with the same `actId`, it changes nothing. */
-type Act = (deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string, actId?: Uuid) => Promise<BonusBatch>;
+type Act = (
+  deps: BatchControlDeps,
+  batchId: Uuid,
+  actor: Actor,
+  reason: string,
+  actId?: Uuid,
+) => Promise<BonusBatch>;
 
 /** Pays nothing more until it is resumed, except the group under way. What is paused already is recorded as `unchanged`. */
 export const pauseBatch: Act = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
@@ -51,7 +57,12 @@ async function setPaused(
     if (!PAUSABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, PAUSABLE));
     const isSame = (batch.pausedAt === null) === (pausedAt === null);
     const { tenantId } = batch;
-    const details = { reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount };
+    const details = {
+      reason,
+      paid: batch.rowsPaid,
+      failed: batch.rowsFailed,
+      rows: batch.rowCount,
+    };
     const act = {
       ...{ tenantId, action: pausedAt === null ? 'bonus_batch.resume' : 'bonus_batch.pause' },
       ...{ subjectType: 'bonus_batch', subjectId: batchId },
@@ -62,14 +73,25 @@ async function setPaused(
     const [pausedBy, pauseReason] = pausedAt === null ? [null, null] : [actor.name, reason];
     const set = { pausedAt, pausedBy, pauseReason };
     await transaction.execute(updateSql(bonusBatches, set, { id: batchId }));
-    const entry = { outboxId: newId(), tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
+    const entry = {
+      outboxId: newId(),
+      tenantId,
+      resourceType: 'bonus_batch',
+      resourceId: batchId,
+    } as const;
     await transaction.execute(insertSql(outbox, [outboxEntry(entry, clock())]));
     return { ...batch, ...set };
   });
 }
 
 /** Ends the batch: a ready one is withdrawn; of an executing one the payment must mark the remaining rows as failed. */
-export const cancelBatch: Act = async ({ database, desk }, batchId, actor, reason, actId = newId()) => {
+export const cancelBatch: Act = async (
+  { database, desk },
+  batchId,
+  actor,
+  reason,
+  actId = newId(),
+) => {
   const checked = checkedText('reason', reason, MAX_REASON);
   const { tenantId, sourceAccountId } = await findBatch(database.reader, batchId);
   const { outcome } = await desk.submit(cancelBatchKind, {

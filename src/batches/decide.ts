@@ -17,7 +17,13 @@ import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { approvalsWanted } from '../approvals/rules.js';
 import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
 import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/desk/types.js';
-import { type LockedAccount, type LockedState, refuse, type RowWrite, type Writes } from '../ledger/desk/types.js';
+import {
+  type LockedAccount,
+  type LockedState,
+  refuse,
+  type RowWrite,
+  type Writes,
+} from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import {
@@ -61,14 +67,21 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
   if (batch.asset !== null && memberId === batch.createdBy) {
     const policy = state.row(approvalPolicies, { accountId: sourceAccountId, asset: batch.asset });
-    if (approvalsWanted(policy, batch.totalRaw, state.at) !== null) return refuse(OWN_UPLOAD, false);
+    if (approvalsWanted(policy, batch.totalRaw, state.at) !== null)
+      return refuse(OWN_UPLOAD, false);
   }
   if (batch.asset === null || !EXECUTABLE.includes(batch.status))
     return refuse(stateRefusal(batch.status, EXECUTABLE), false);
 
   const debit = totalDebit(batch);
   const isHeld = source.balances[batch.asset].available >= debit;
-  const executing: BonusBatch = { ...batch, status: 'executing', executedBy: memberId, executedAt: state.at, isHeld };
+  const executing: BonusBatch = {
+    ...batch,
+    status: 'executing',
+    executedBy: memberId,
+    executedAt: state.at,
+    isHeld,
+  };
   const hold: HoldChange = {
     change: 'place',
     resourceId: batchId,
@@ -87,8 +100,16 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   };
 }
 
-function told(outboxId: Uuid, { id, tenantId }: BonusBatch, { at }: LockedState, delayMs = 0): RowWrite {
-  return outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id, delayMs }, at);
+function told(
+  outboxId: Uuid,
+  { id, tenantId }: BonusBatch,
+  { at }: LockedState,
+  delayMs = 0,
+): RowWrite {
+  return outboxWrite(
+    { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id, delayMs },
+    at,
+  );
 }
 
 const OWN_UPLOAD: Refusal = {
@@ -113,7 +134,8 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   const batch = state.row(bonusBatches, { id: batchId });
   const row = state.row(bonusBatchRows, { batchId, number });
   const source = state.account(command.sourceAccountId);
-  if (batch?.tenantId !== tenantId || row === undefined || source === undefined) return refuse(NOT_FOUND, false);
+  if (batch?.tenantId !== tenantId || row === undefined || source === undefined)
+    return refuse(NOT_FOUND, false);
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
   // The hold was released when the batch was canceled. No key: nothing was decided about the row itself.
   if (batch.canceledAt !== null) {
@@ -137,7 +159,10 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
 
 /** A row separated from its group must not be overtaken by rows that could take its money. */
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
-  return follows !== null && state.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending';
+  return (
+    follows !== null &&
+    state.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending'
+  );
 }
 
 /** The bonus that pays the row, or the first rule that forbids it now. */
@@ -149,7 +174,8 @@ function payRow(
 ): { readonly bonus: Bonus } | { readonly refusal: Refusal } {
   const tenant = state.row(tenants, { id: batch.tenantId });
   const { asset, executedBy } = batch;
-  if (tenant === undefined || asset === null || executedBy === null) throw new Error('an executing batch lacks a part');
+  if (tenant === undefined || asset === null || executedBy === null)
+    throw new Error('an executing batch lacks a part');
   const recipient = findRecipient(state, tenant, row.recipientAccountId);
   if (recipient === undefined) return { refusal: NOT_FOUND };
   const amount = { raw: row.raw, asset };
@@ -188,7 +214,11 @@ function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchR
   };
 }
 
-function failed(row: BonusBatchRow, { code, message }: RowFailure, state: LockedState): BonusBatchRow {
+function failed(
+  row: BonusBatchRow,
+  { code, message }: RowFailure,
+  state: LockedState,
+): BonusBatchRow {
   return { ...row, status: 'failed', code, message, settledAt: state.at };
 }
 
@@ -197,7 +227,10 @@ function settled(batch: BonusBatch, row: BonusBatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
   return {
     holds: hasHold ? [{ change: 'release', resourceId: batch.id, raw: debitOf(row) }] : [],
-    rows: [changeRow(bonusBatches, afterRow(batch, row, row.status === 'paid')), changeRow(bonusBatchRows, row)],
+    rows: [
+      changeRow(bonusBatches, afterRow(batch, row, row.status === 'paid')),
+      changeRow(bonusBatchRows, row),
+    ],
   };
 }
 
@@ -214,21 +247,34 @@ export function decideCancel(
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
   if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, by }, state);
   if (isSettled(batch)) return refuse(SETTLED, false);
-  if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE), false);
-  if (batch.canceledAt !== null) return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
+  if (!CANCELABLE.includes(batch.status))
+    return refuse(stateRefusal(batch.status, CANCELABLE), false);
+  if (batch.canceledAt !== null)
+    return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
   const canceled: BonusBatch = { ...batch, canceledAt: state.at };
   const act = auditRow(by.actId, by.actor, state.at, {
     tenantId,
     action: 'bonus_batch.cancel',
     subjectType: 'bonus_batch',
     subjectId: batchId,
-    details: { reason: by.reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
+    details: {
+      reason: by.reason,
+      paid: batch.rowsPaid,
+      failed: batch.rowsFailed,
+      rows: batch.rowCount,
+    },
   });
   return {
     outcome: { done: true, resource: canceled },
     writes: {
-      holds: batch.isHeld ? [{ change: 'release', resourceId: batchId, raw: unsettledDebit(batch) }] : [],
-      rows: [changeRow(bonusBatches, canceled), insertRow(auditLog, act), told(outboxId, canceled, state)],
+      holds: batch.isHeld
+        ? [{ change: 'release', resourceId: batchId, raw: unsettledDebit(batch) }]
+        : [],
+      rows: [
+        changeRow(bonusBatches, canceled),
+        insertRow(auditLog, act),
+        told(outboxId, canceled, state),
+      ],
     },
     bindsKey: true,
   };

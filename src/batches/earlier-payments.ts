@@ -31,7 +31,11 @@ const MAX_NAMED = 100;
 const ROWS_A_STATEMENT = 2_000;
 
 /** Compares every row that has a reference by an index, in statements of `ROWS_A_STATEMENT` rows. */
-export async function readEarlierPayments(reader: Reader, batch: BonusBatch, at: Instant): Promise<EarlierPayments> {
+export async function readEarlierPayments(
+  reader: Reader,
+  batch: BonusBatch,
+  at: Instant,
+): Promise<EarlierPayments> {
   const paid = paidSql(batch.tenantId, instant(at - SEARCHED_MS));
   const named: number[] = [];
   let count = 0;
@@ -47,7 +51,10 @@ export async function readEarlierPayments(reader: Reader, batch: BonusBatch, at:
     named.push(...found.slice(0, MAX_NAMED - named.length).map((row) => integer.parse(row.number)));
     after = last;
   }
-  return { count, rows: named.length === 0 ? [] : await readPayments(reader, batch.id, named, paid) };
+  return {
+    count,
+    rows: named.length === 0 ? [] : await readPayments(reader, batch.id, named, paid),
+  };
 }
 
 /** What paid or will pay each of these rows. */
@@ -68,7 +75,11 @@ async function readPayments(
     const ids = [ID.parse(row.row_bonus_id), ID.parse(row.single_id)].flatMap((id) => id ?? []);
     // Ids of bonuses follow time.
     const newest = ids.toSorted().at(-1) ?? null;
-    return { number: integer.parse(row.number), bonusId: newest, openBatchId: ID.parse(row.open_batch_id) };
+    return {
+      number: integer.parse(row.number),
+      bonusId: newest,
+      openBatchId: ID.parse(row.open_batch_id),
+    };
   });
   const ids = matches.flatMap(({ bonusId }) => bonusId ?? []);
   const found = ids.length === 0 ? [] : await reader.select(bonuses, { id: ids });

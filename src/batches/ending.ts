@@ -31,13 +31,18 @@ export async function endExecution(
     // The account's row guards the batch, and is locked only for the remaining part.
     await lockAccount(transaction, batch.sourceAccountId);
     const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
-    if (settled === undefined || !isSettled(settled)) throw new MakingSuperseded('another process has ended the batch');
+    if (settled === undefined || !isSettled(settled))
+      throw new MakingSuperseded('another process has ended the batch');
     const at = clock();
     const status = settled.rowsFailed === 0 ? 'completed' : 'partially_failed';
     const end = { status, finishedAt: at, filesMadeAt: made === null ? null : at } as const;
     const object = () => presentBatch({ ...settled, ...end }, baseUrl);
     const event = { tenantId, type: `bonus_batch.${status}`, resourceId: id, object } as const;
-    const unpaid = updateSql(bonusBatchStorage, { unpaidRows: settled.rowsFailed }, { batchId: id });
+    const unpaid = updateSql(
+      bonusBatchStorage,
+      { unpaidRows: settled.rowsFailed },
+      { batchId: id },
+    );
     await appendEvents(transaction, [event], at, [updateSql(bonusBatches, end, { id }), unpaid]);
   });
 }
@@ -74,7 +79,11 @@ export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise
 
 type LaterDeps = Omit<EndingDeps, 'baseUrl'>;
 
-async function makeLater({ database, clock, files }: LaterDeps, id: Uuid, signal: AbortSignal): Promise<void> {
+async function makeLater(
+  { database, clock, files }: LaterDeps,
+  id: Uuid,
+  signal: AbortSignal,
+): Promise<void> {
   const batch = await database.reader.find(bonusBatches, { id });
   if (batch === undefined) return;
   const made = await files.make(batch.status === 'rejected' ? 'errors' : 'result', batch, signal);

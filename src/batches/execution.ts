@@ -3,7 +3,12 @@ import { commandFingerprint } from '../core/fingerprint.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
-import { type BonusBatch, bonusBatches, type BonusBatchRow, bonusBatchRows } from '../db/entities/bonuses.js';
+import {
+  type BonusBatch,
+  bonusBatches,
+  type BonusBatchRow,
+  bonusBatchRows,
+} from '../db/entities/bonuses.js';
 import { accounts } from '../db/entities/parties.js';
 import { isUnavailable } from '../db/failures.js';
 import { literal } from '../db/statements.js';
@@ -136,14 +141,22 @@ export class BatchExecution {
     const count = (is: (refusal: Refusal) => boolean): number =>
       answers.filter(({ outcome }) => !outcome.done && is(outcome.refusal)).length;
     const unknown = count(({ code }) => code === 'ledger_unavailable');
-    return { tried: rows.length, settled: rows.length - unknown - count((refusal) => refusal === NOT_NOW), unknown };
+    return {
+      tried: rows.length,
+      settled: rows.length - unknown - count((refusal) => refusal === NOT_NOW),
+      unknown,
+    };
   }
 
   private async nextGroup(batchId: Uuid, most: number, after: number): Promise<NextGroup> {
     const batch = await this.reader.find(bonusBatches, { id: batchId });
     const follows = after === 0 ? null : after;
-    if (batch?.status !== 'executing' || isPaused(batch)) return { batch, rows: [], isOrderFree: false, follows };
-    const [rows, isOrderFree] = await Promise.all([this.pendingRows(batchId, after, most), this.isOrderFree(batch)]);
+    if (batch?.status !== 'executing' || isPaused(batch))
+      return { batch, rows: [], isOrderFree: false, follows };
+    const [rows, isOrderFree] = await Promise.all([
+      this.pendingRows(batchId, after, most),
+      this.isOrderFree(batch),
+    ]);
     return { batch, rows, isOrderFree, follows };
   }
 

@@ -26,7 +26,11 @@ export async function storePieces(
   { batchId, run, rest }: Pick<MadeFiles, 'batchId' | 'run' | 'rest'>,
 ): Promise<number> {
   const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
-  if (storage?.rowsRemovedAt !== null || storage.csvBytes !== null || (run !== null && storage.filesRun !== run))
+  if (
+    storage?.rowsRemovedAt !== null ||
+    storage.csvBytes !== null ||
+    (run !== null && storage.filesRun !== run)
+  )
     throw new MakingSuperseded('another process makes these files, or they are no longer wanted');
   const filesRun = run ?? storage.filesRun + 1;
   if (run === null) {

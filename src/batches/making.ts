@@ -52,7 +52,11 @@ export class FileMaker {
   }
 
   /** The same, or null if it fails, except by MySQL: the batch ends without its files, and the sweeper makes them. */
-  async makeIfPossible(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<MadeFiles | null> {
+  async makeIfPossible(
+    kind: BatchFile,
+    batch: BonusBatch,
+    signal: AbortSignal,
+  ): Promise<MadeFiles | null> {
     try {
       return await this.make(kind, batch, signal);
     } catch (fault) {
@@ -62,11 +66,17 @@ export class FileMaker {
     }
   }
 
-  private async store({ id: batchId }: BonusBatch, paths: TablePaths, signal: AbortSignal): Promise<MadeFiles> {
+  private async store(
+    { id: batchId }: BonusBatch,
+    paths: TablePaths,
+    signal: AbortSignal,
+  ): Promise<MadeFiles> {
     const { database, failpoints } = this.deps;
     let run: number | null = null;
     const last = await storeInPieces(paths, signal, async (rest) => {
-      run = await transact(database, (transaction) => storePieces(transaction, { batchId, run, rest }));
+      run = await transact(database, (transaction) =>
+        storePieces(transaction, { batchId, run, rest }),
+      );
       failpoints.pass('after_file_stored');
     });
     return { batchId, run, ...last };

@@ -39,7 +39,10 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
           same_file_batch_id: batch.sameFileBatchId,
         }
       : null,
-    hidden: batch.validatedAt === null ? null : { rows: batch.hiddenRows, skipped_sheets: batch.skippedSheets },
+    hidden:
+      batch.validatedAt === null
+        ? null
+        : { rows: batch.hiddenRows, skipped_sheets: batch.skippedSheets },
     files: {
       errors_url: hasFile(batch, 'errors') ? `${files}/errors` : null,
       result_url: hasFile(batch, 'result') ? `${files}/result` : null,
@@ -52,14 +55,22 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
 }
 
 /** The batch as answers show it: with the review if it is ready, and the progress once it was executed. */
-export function presentBatchNow(batch: BonusBatch, baseUrl: string, review: BatchReview | null): Shown {
+export function presentBatchNow(
+  batch: BonusBatch,
+  baseUrl: string,
+  review: BatchReview | null,
+): Shown {
   const needed = totalDebit(batch);
   const isReady = batch.status === 'ready' && review !== null;
   const missing = isReady && needed > review.available ? needed - review.available : 0n;
   return {
     ...presentBatch(batch, baseUrl),
     funding: isReady
-      ? { available: review.available.toString(), sufficient: missing === 0n, shortfall: missing.toString() }
+      ? {
+          available: review.available.toString(),
+          sufficient: missing === 0n,
+          shortfall: missing.toString(),
+        }
       : null,
     can_send: isReady ? review.canSend : null,
     earlier_payments: isReady ? presentEarlier(review.earlier) : null,
@@ -83,7 +94,8 @@ function presentEarlier(earlier: EarlierPayments | null): Shown | null {
 /** The totals of a ready batch as a person reads them. Null before and after. */
 function formattedTotals(batch: BonusBatch, isReady: boolean): Shown {
   const { asset } = batch;
-  const formatted = (raw: bigint): string | null => (asset === null || !isReady ? null : formatAmount({ raw, asset }));
+  const formatted = (raw: bigint): string | null =>
+    asset === null || !isReady ? null : formatAmount({ raw, asset });
   return {
     total_formatted: formatted(batch.totalRaw),
     fees_formatted: formatted(batch.feesRaw),

@@ -41,7 +41,16 @@ export async function readReviews(
       const balance = own.find((one) => one.accountId === sourceAccountId && one.asset === asset);
       const source = sources.find((one) => one.id === sourceAccountId);
       if (balance === undefined || source === undefined) return [];
-      return [[id, { available: balance.available, canSend: capabilityRefusal(source) === null, earlier: null }]];
+      return [
+        [
+          id,
+          {
+            available: balance.available,
+            canSend: capabilityRefusal(source) === null,
+            earlier: null,
+          },
+        ],
+      ];
     }),
   );
 }
@@ -56,7 +65,8 @@ export async function readBatchRows(
 ): Promise<readonly BonusBatchRow[]> {
   // What an unfinished validation has written is not shown.
   if (!isAccepted(batch)) return [];
-  const inStatus = status === undefined ? '' : ` AND status=${literal(bonusBatchRows, 'status', status)}`;
+  const inStatus =
+    status === undefined ? '' : ` AND status=${literal(bonusBatchRows, 'status', status)}`;
   return reader.list(
     bonusBatchRows,
     `FORCE INDEX (${status === undefined ? 'PRIMARY' : 'status'})

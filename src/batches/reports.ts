@@ -37,7 +37,10 @@ export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<
 }
 
 /** Every row of an accepted batch with its outcome, in file order. */
-export async function* resultRows(reader: Reader, batch: BonusBatch): AsyncGenerator<BonusBatchRow> {
+export async function* resultRows(
+  reader: Reader,
+  batch: BonusBatch,
+): AsyncGenerator<BonusBatchRow> {
   for (let after = 0; ;) {
     const rows = await readBatchRows(reader, batch, undefined, after, ROWS_A_PAGE);
     yield* rows;
@@ -52,7 +55,10 @@ export function errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<reado
 }
 
 /** The result file's cells, for a batch whose rows are all settled. */
-export async function* resultPieces(reader: Reader, batch: BonusBatch): AsyncGenerator<readonly TableRow[]> {
+export async function* resultPieces(
+  reader: Reader,
+  batch: BonusBatch,
+): AsyncGenerator<readonly TableRow[]> {
   const { asset } = batch;
   if (asset !== null) yield* inPieces(resultRows(reader, batch), (row) => resultCells(row, asset));
 }

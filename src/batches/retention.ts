@@ -38,8 +38,15 @@ export async function deleteUploadedBytes(
         await transaction.execute(deleteSql(uploadChunks, { batchId }));
         await transaction.execute(updateSql(bonusBatchStorage, { fileBytes: 0 }, { batchId }));
         if (operator === null) return;
-        const subject = { tenantId: uuid.parse(row.tenant_id), subjectType: 'bonus_batch', subjectId: batchId };
-        await recordAct(transaction, operator, clock(), { ...subject, action: 'bonus_batch.delete_upload' });
+        const subject = {
+          tenantId: uuid.parse(row.tenant_id),
+          subjectType: 'bonus_batch',
+          subjectId: batchId,
+        };
+        await recordAct(transaction, operator, clock(), {
+          ...subject,
+          action: 'bonus_batch.delete_upload',
+        });
       });
     deleted += rows.length;
     if (rows.length < FILES_AT_A_TIME) return deleted;
@@ -55,7 +62,8 @@ const MAX_REMOVAL_MS = 120_000;
 export type Ended = 'unpaid' | 'paid';
 
 const ENDED: Readonly<Record<Ended, string>> = {
-  unpaid: "b.rows_paid=0 AND b.status IN ('rejected','partially_failed') AND COALESCE(b.finished_at, b.validated_at)",
+  unpaid:
+    "b.rows_paid=0 AND b.status IN ('rejected','partially_failed') AND COALESCE(b.finished_at, b.validated_at)",
   paid: "b.rows_paid>0 AND b.status IN ('completed','partially_failed') AND b.finished_at",
 };
 
@@ -78,11 +86,18 @@ export async function removeOldRows(
      WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${behind}
        AND ${ENDED[ended]}<${time.literal(before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
-  const batches = found.map((row) => ({ batchId: uuid.parse(row.batch_id), wasExecuted: row.status !== 'rejected' }));
+  const batches = found.map((row) => ({
+    batchId: uuid.parse(row.batch_id),
+    wasExecuted: row.status !== 'rejected',
+  }));
   for (const { batchId, wasExecuted } of batches)
     await database.withTransaction(async (transaction) => {
       const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
-      if (storage?.rowsRemovedAt !== null || (wasExecuted && !(await isConfirmed(transaction, batchId)))) return;
+      if (
+        storage?.rowsRemovedAt !== null ||
+        (wasExecuted && !(await isConfirmed(transaction, batchId)))
+      )
+        return;
       for (const { name } of [bonusBatchRows, bonusBatchProblems, bonusBatchFiles, uploadChunks])
         await removeFrom(transaction, name, batchId);
       await transaction.execute(updateSql(bonusBatches, { filesMadeAt: null }, { id: batchId }));

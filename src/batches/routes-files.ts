@@ -37,7 +37,13 @@ export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): vo
     'downloadBonusBatchErrors',
     'Every problem in a rejected file, one per line: row, column, code, message, value.',
   );
-  report(api, batches, 'result', 'downloadBonusBatchResult', 'What became of each row of an executed batch.');
+  report(
+    api,
+    batches,
+    'result',
+    'downloadBonusBatchResult',
+    'What became of each row of an executed batch.',
+  );
 }
 
 function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
@@ -56,10 +62,16 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
     ),
     async ({ caller, body, file, idempotency }) => {
       await assertReadable(file);
-      const request = { sourceAccountId: body.source_account, description: body.description ?? null, file };
+      const request = {
+        sourceAccountId: body.source_account,
+        description: body.description ?? null,
+        file,
+      };
       const answer = await batches.upload(caller, request, idempotency);
       // A replay shows the batch as GET does, and by now it may be ready.
-      const review = answer.outcome.done ? await batches.reviewFor(caller, answer.outcome.resource) : null;
+      const review = answer.outcome.done
+        ? await batches.reviewFor(caller, answer.outcome.resource)
+        : null;
       return answerOf(answer, (batch, replayed) => ({
         status: replayed ? 200 : 201,
         body: presentBatchNow(batch, baseUrl, review),
@@ -74,7 +86,10 @@ async function assertReadable({ pieces }: UploadedFile): Promise<void> {
     await recogniseFile(bytesOf(pieces));
   } catch (problem) {
     if (!(problem instanceof SheetProblem)) throw problem;
-    throw new ApiError({ ...invalidField(FILE_FIELD, 'not_a_spreadsheet'), message: problem.message });
+    throw new ApiError({
+      ...invalidField(FILE_FIELD, 'not_a_spreadsheet'),
+      message: problem.message,
+    });
   }
 }
 
@@ -86,21 +101,31 @@ function template(api: Api): void {
     query(FileQuery),
     answersFile(...FILE_TYPES),
     shows({ 200: FILE_EXAMPLES.template }),
-    summary('Download an empty file to fill in', 'With an example row. CSV, or XLSX with `format=xlsx`.'),
+    summary(
+      'Download an empty file to fill in',
+      'With an example row. CSV, or XLSX with `format=xlsx`.',
+    ),
     ({ query: { format: kind } }) =>
       Promise.resolve({
         status: 200,
         file: {
           contentType: CONTENT_TYPES[kind],
           name: `bonuses.${kind}`,
-          write: async (out) => void out.end(kind === 'xlsx' ? await templateXlsx() : templateCsv()),
+          write: async (out) =>
+            void out.end(kind === 'xlsx' ? await templateXlsx() : templateCsv()),
         },
       }),
   );
 }
 
 /** As stored; 404 until it exists. */
-function report(api: Api, batches: Batches, name: BatchFile, operationId: string, what: string): void {
+function report(
+  api: Api,
+  batches: Batches,
+  name: BatchFile,
+  operationId: string,
+  what: string,
+): void {
   api.get(
     `/v1/bonus_batches/{batch_id}/files/${name}`,
     named(operationId),
@@ -112,7 +137,11 @@ function report(api: Api, batches: Batches, name: BatchFile, operationId: string
     async (request) => {
       const id = pathId(request, 'batch_id');
       const { format } = request.query;
-      return tableFile(`${name}-${id}`, format, await batches.file(request.caller, id, name, format));
+      return tableFile(
+        `${name}-${id}`,
+        format,
+        await batches.file(request.caller, id, name, format),
+      );
     },
   );
 }

@@ -61,7 +61,10 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     named('getBonusBatch'),
     permits('readBatches'),
     answers({ 200: BonusBatchSchema }),
-    summary('Read a batch', 'While it is `ready`, includes what a person reviews before money moves.'),
+    summary(
+      'Read a batch',
+      'While it is `ready`, includes what a person reviews before money moves.',
+    ),
     async (request) => {
       const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
       return { status: 200, body: presentBatchNow(batch, baseUrl, review) };
@@ -82,7 +85,13 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
       const { caller, query: wanted } = request;
       const [seen] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
       const after = seen === undefined ? 0 : Number.parseInt(seen, 10);
-      const page = await batches.rows(caller, pathId(request, 'batch_id'), wanted.status, after, wanted.limit);
+      const page = await batches.rows(
+        caller,
+        pathId(request, 'batch_id'),
+        wanted.status,
+        after,
+        wanted.limit,
+      );
       const items = page.items.map((row) => presentBatchRow(row, page.batch));
       const next = page.next === null ? null : cursors.encode(binding, [page.next.toString()]);
       return { status: 200, body: { items, next_cursor: next } };
@@ -104,8 +113,15 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
       "From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.",
     ),
     async (request) => {
-      const answer = await batches.execute(request.caller, keyedPathId(request, 'batch_id'), request.idempotency);
-      return answerOf(answer, (batch) => ({ status: 202, body: presentBatchNow(batch, baseUrl, null) }));
+      const answer = await batches.execute(
+        request.caller,
+        keyedPathId(request, 'batch_id'),
+        request.idempotency,
+      );
+      return answerOf(answer, (batch) => ({
+        status: 202,
+        body: presentBatchNow(batch, baseUrl, null),
+      }));
     },
   );
 }
@@ -124,7 +140,10 @@ function withdraw(api: Api, batches: Batches, baseUrl: string): void {
     ),
     async (request) => {
       const answer = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
-      return answerOf(answer, (batch) => ({ status: 200, body: presentBatchNow(batch, baseUrl, null) }));
+      return answerOf(answer, (batch) => ({
+        status: 200,
+        body: presentBatchNow(batch, baseUrl, null),
+      }));
     },
   );
 }

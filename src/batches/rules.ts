@@ -15,7 +15,10 @@ export const MAX_DUPLICATES_NAMED = 100;
 
 export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message: string };
 
-export const CANCELED: RowFailure = { code: 'canceled', message: 'the batch was canceled before this row was paid' };
+export const CANCELED: RowFailure = {
+  code: 'canceled',
+  message: 'the batch was canceled before this row was paid',
+};
 
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
@@ -24,25 +27,41 @@ export const PAUSABLE: readonly BatchStatus[] = ['executing'];
 /** The statuses in which support can cancel it: a ready batch is withdrawn. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
-export const SETTLED = invalidState('every row of the batch is paid or refused already: it ends with its result file');
+export const SETTLED = invalidState(
+  'every row of the batch is paid or refused already: it ends with its result file',
+);
 
 export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus[]): Refusal {
   const when = allowed.join(' or ');
-  return invalidState(`the batch is ${current}; this is possible only while it is ${when}`, current, allowed);
+  return invalidState(
+    `the batch is ${current}; this is possible only while it is ${when}`,
+    current,
+    allowed,
+  );
 }
 
 /** True once the file was accepted: sums, review and rows are final, whatever happens to the batch. */
-export function isAccepted({ status, rejectionCode }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
+export function isAccepted({
+  status,
+  rejectionCode,
+}: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
   return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
 }
 
 /** True once the file was refused: there is an errors file. */
-function isFaulty({ status, rejectionCode }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
+function isFaulty({
+  status,
+  rejectionCode,
+}: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
   return status === 'rejected' && rejectionCode === null;
 }
 
 /** True if a ready batch has waited so long for its execution that it lapses. */
-export function hasLapsed({ status, validatedAt }: BonusBatch, readyForMs: number, at: Instant): boolean {
+export function hasLapsed(
+  { status, validatedAt }: BonusBatch,
+  readyForMs: number,
+  at: Instant,
+): boolean {
   return status === 'ready' && validatedAt !== null && at >= validatedAt + readyForMs;
 }
 
@@ -58,13 +77,21 @@ function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
 export type BatchFile = 'errors' | 'result';
 
 /** False until it is made, and after retention has removed it. */
-export function hasFile(batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>, file: BatchFile): boolean {
+export function hasFile(
+  batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>,
+  file: BatchFile,
+): boolean {
   return batch.filesMadeAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch));
 }
 
 /** True while support has stopped payment of the remaining rows. */
 export function isPaused(batch: BonusBatch): boolean {
-  return batch.status === 'executing' && batch.pausedAt !== null && batch.canceledAt === null && pendingRows(batch) > 0;
+  return (
+    batch.status === 'executing' &&
+    batch.pausedAt !== null &&
+    batch.canceledAt === null &&
+    pendingRows(batch) > 0
+  );
 }
 
 export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): number {
@@ -76,7 +103,10 @@ export function debitOf({ raw, feeRaw }: Pick<BonusBatchRow, 'raw' | 'feeRaw'>):
   return raw + feeRaw;
 }
 
-export function totalDebit({ totalRaw, feesRaw }: Pick<BonusBatch, 'totalRaw' | 'feesRaw'>): bigint {
+export function totalDebit({
+  totalRaw,
+  feesRaw,
+}: Pick<BonusBatch, 'totalRaw' | 'feesRaw'>): bigint {
   return totalRaw + feesRaw;
 }
 

@@ -31,22 +31,31 @@ export const BonusBatchSchema = z
     source_account: uuidSchema,
     description: z.string().nullable(),
     rows: count.openapi({ description: 'Rows in the file; while validating, those read so far.' }),
-    rows_rejected: count.openapi({ description: 'Rows with a problem. One is enough to reject the whole file.' }),
-    total: nullableAmountSchema.openapi({ description: 'Of the valid rows; null until the asset is known.' }),
+    rows_rejected: count.openapi({
+      description: 'Rows with a problem. One is enough to reject the whole file.',
+    }),
+    total: nullableAmountSchema.openapi({
+      description: 'Of the valid rows; null until the asset is known.',
+    }),
     fees: nullableAmountSchema.openapi({ description: 'Once ready.' }),
-    total_debit: nullableAmountSchema.openapi({ description: 'The total plus the fees. Once ready.' }),
+    total_debit: nullableAmountSchema.openapi({
+      description: 'The total plus the fees. Once ready.',
+    }),
     duplicates: z
       .object({
         count: count.openapi({ description: 'Rows with the same recipient as an earlier row.' }),
         rows: z.array(count).openapi({ description: 'The first 100 of them.' }),
-        same_file_batch_id: uuidSchema
-          .nullable()
-          .openapi({ description: 'The most recent earlier batch with the same bytes, within the last 90 days.' }),
+        same_file_batch_id: uuidSchema.nullable().openapi({
+          description:
+            'The most recent earlier batch with the same bytes, within the last 90 days.',
+        }),
       })
       .nullable(),
     hidden: z
       .object({
-        rows: count.openapi({ description: 'Rows that are hidden in the spreadsheet. They are paid like all rows.' }),
+        rows: count.openapi({
+          description: 'Rows that are hidden in the spreadsheet. They are paid like all rows.',
+        }),
         skipped_sheets: count.openapi({
           description: 'Hidden sheets before the sheet that was read. Their rows are not paid.',
         }),
@@ -58,7 +67,8 @@ export const BonusBatchSchema = z
         description: 'Which rows failed and why; from the rejection until retention removes it.',
       }),
       result_url: fileUrl.openapi({
-        description: 'The outcome of each row; from the end of the execution until retention removes it.',
+        description:
+          'The outcome of each row; from the end of the execution until retention removes it.',
       }),
     }),
     rejection: z
@@ -75,7 +85,10 @@ export const BonusBatchSchema = z
       .object({ available: rawSchema, sufficient: z.boolean(), shortfall: rawSchema })
       .nullable()
       .openapi({ description: 'While ready: whether the source account covers the debit now.' }),
-    can_send: z.boolean().nullable().openapi({ description: 'While ready: whether the source account may send now.' }),
+    can_send: z
+      .boolean()
+      .nullable()
+      .openapi({ description: 'While ready: whether the source account may send now.' }),
     earlier_payments: z
       .object({
         count: count.openapi({ description: 'Rows of the file.' }),
@@ -83,12 +96,12 @@ export const BonusBatchSchema = z
           .array(
             z.object({
               row: count,
-              batch_id: uuidSchema
-                .nullable()
-                .openapi({ description: 'The batch that paid or will pay; null for a single bonus.' }),
-              bonus_id: uuidSchema
-                .nullable()
-                .openapi({ description: 'The newest bonus that paid; null if the other batch has yet to pay.' }),
+              batch_id: uuidSchema.nullable().openapi({
+                description: 'The batch that paid or will pay; null for a single bonus.',
+              }),
+              bonus_id: uuidSchema.nullable().openapi({
+                description: 'The newest bonus that paid; null if the other batch has yet to pay.',
+              }),
             }),
           )
           .openapi({ description: 'The first 100 of them.' }),
@@ -191,10 +204,12 @@ export const BATCH_EVENT_EXAMPLES = {
   partiallyFailed: { ...EXECUTED, status: 'partially_failed' },
 } satisfies Record<string, z.input<typeof BatchOfEventSchema>>;
 
-const RESULT_COLUMNS = 'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at';
+const RESULT_COLUMNS =
+  'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at';
 export const FILE_EXAMPLES = {
   template: `recipient,amount,asset,description,reference\r\n$example-delete-this-row,150000,${EXAMPLE.asset},Bonus for November,NOV-0001\r\n`,
-  errors: 'row,column,code,message,value\r\n3,recipient,not_found,nobody who can be paid has this alias,$anna\r\n',
+  errors:
+    'row,column,code,message,value\r\n3,recipient,not_found,nobody who can be paid has this alias,$anna\r\n',
   result: `${RESULT_COLUMNS}\r\n2,NOV-0001,$ana,150000,${EXAMPLE.asset},paid,${EXAMPLE.id},150,,,${EXAMPLE.later}\r\n`,
 };
 
@@ -205,7 +220,9 @@ const BonusBatchRowSchema = z
     row: count.openapi({ description: 'As a spreadsheet shows it: the first data row is 2.' }),
     status: z.enum(BATCH_ROW_STATUSES),
     recipient: z.string().openapi({ description: 'As written in the file.' }),
-    account_id: uuidSchema.openapi({ description: 'The account it named when the file was validated.' }),
+    account_id: uuidSchema.openapi({
+      description: 'The account it named when the file was validated.',
+    }),
     amount: AmountSchema,
     fee: AmountSchema,
     description: z.string().nullable(),
@@ -231,7 +248,10 @@ exampled(BonusBatchRowSchema, {
 
 export const BonusBatchRowPageSchema = pageSchema('BonusBatchRowPage', BonusBatchRowSchema);
 
-export const BonusBatchQuery = z.strictObject({ ...KEYED_QUERY, status: z.enum(BATCH_STATUSES).optional() });
+export const BonusBatchQuery = z.strictObject({
+  ...KEYED_QUERY,
+  status: z.enum(BATCH_STATUSES).optional(),
+});
 
 export const BonusBatchRowQuery = z.strictObject({
   ...PAGE_QUERY,
@@ -239,6 +259,9 @@ export const BonusBatchRowQuery = z.strictObject({
 });
 
 export const UploadForm = z
-  .strictObject({ source_account: uuidField, description: textField({ max: MAX_DESCRIPTION }).optional() })
+  .strictObject({
+    source_account: uuidField,
+    description: textField({ max: MAX_DESCRIPTION }).optional(),
+  })
   .openapi('UploadBonusBatch');
 exampled(UploadForm, { source_account: EXAMPLE.source, description: 'November' });

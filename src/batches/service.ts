@@ -102,7 +102,11 @@ export class Batches {
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const review = (await readReviews(this.reader, [batch])).get(batch.id);
-    return { batch, review: review === undefined ? null : { ...review, earlier: await this.earlierPayments(batch) } };
+    return {
+      batch,
+      review:
+        review === undefined ? null : { ...review, earlier: await this.earlierPayments(batch) },
+    };
   }
 
   /** Simultaneous requests for a batch share one search. */
@@ -131,16 +135,29 @@ export class Batches {
     filter: OperationFilter,
     before: TimePosition | null,
     limit: number,
-  ): Promise<{ readonly items: readonly ReviewedBatch[]; readonly next: Page<BonusBatch>['next'] }> {
+  ): Promise<{
+    readonly items: readonly ReviewedBatch[];
+    readonly next: Page<BonusBatch>['next'];
+  }> {
     const page = await listOperations(batchList, this.reader, caller, filter, before, limit);
     const reviews = await readReviews(this.reader, page.items);
-    return { items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })), next: page.next };
+    return {
+      items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })),
+      next: page.next,
+    };
   }
 
   /** One of the batch's files, read as it is sent. Also throws not_found if there is none. */
-  async file(caller: Caller, id: Uuid, file: BatchFile, format: FileKind): Promise<AsyncIterable<Buffer>> {
+  async file(
+    caller: Caller,
+    id: Uuid,
+    file: BatchFile,
+    format: FileKind,
+  ): Promise<AsyncIterable<Buffer>> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    const storage = hasFile(batch, file) ? await this.reader.find(bonusBatchStorage, { batchId: id }) : undefined;
+    const storage = hasFile(batch, file)
+      ? await this.reader.find(bonusBatchStorage, { batchId: id })
+      : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
     return this.files.open({ tenantId: caller.tenantId, id, format, size }, (number) =>
       this.reader.find(bonusBatchFiles, { batchId: id, format, number }),
@@ -154,7 +171,11 @@ export class Batches {
     status: BatchRowStatus | undefined,
     after: number,
     limit: number,
-  ): Promise<{ readonly batch: BonusBatch; readonly items: readonly BonusBatchRow[]; readonly next: number | null }> {
+  ): Promise<{
+    readonly batch: BonusBatch;
+    readonly items: readonly BonusBatchRow[];
+    readonly next: number | null;
+  }> {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const read = await readBatchRows(this.reader, batch, status, after, limit + 1);
     const items = read.slice(0, limit);

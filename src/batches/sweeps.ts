@@ -36,9 +36,19 @@ export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
 }
 
 /** The rows and problems of batches that ended this many days ago. */
-export function rowsSweep({ database, clock }: DatabaseDeps, ended: Ended, keptDays: number): Sweep {
+export function rowsSweep(
+  { database, clock }: DatabaseDeps,
+  ended: Ended,
+  keptDays: number,
+): Sweep {
   return tidying(`rows of ${ended} batches`, async (after) => {
-    const at = await removeOldRows(database, clock, ended, instant(clock() - keptDays * DAY_MS), after);
+    const at = await removeOldRows(
+      database,
+      clock,
+      ended,
+      instant(clock() - keptDays * DAY_MS),
+      after,
+    );
     return at === null ? null : { at, isDone: true };
   });
 }

@@ -14,7 +14,9 @@ interface TemplateColumn extends Column {
 
 const LAST_ROW = 100_001;
 export const EXAMPLE_RAW = 150_000n;
-export const EXAMPLE_AMOUNTS = disjunction(ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })));
+export const EXAMPLE_AMOUNTS = disjunction(
+  ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })),
+);
 
 /** What belongs in each column, for the person who fills it in. */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
@@ -33,7 +35,13 @@ export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
     example: `${EXAMPLE_RAW}`,
     note: `A whole number in the smallest unit, without points or commas: ${EXAMPLE_RAW} are ${EXAMPLE_AMOUNTS}.`,
   },
-  { name: 'asset', kind: 'text', width: 10, example: ASSETS[0], note: `${ASSET_NAMES}. One file has one asset.` },
+  {
+    name: 'asset',
+    kind: 'text',
+    width: 10,
+    example: ASSETS[0],
+    note: `${ASSET_NAMES}. One file has one asset.`,
+  },
   {
     name: 'description',
     kind: 'text',
@@ -65,7 +73,11 @@ async function makeXlsx(): Promise<Buffer> {
   const book = new Excel.Workbook();
   const sheet = book.addWorksheet('Bonuses', { views: VIEWS }) as ValidatedSheet;
   // Keeps input exactly as typed.
-  sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({ header: name, width, style: { numFmt: '@' } }));
+  sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({
+    header: name,
+    width,
+    style: { numFmt: '@' },
+  }));
   TEMPLATE_COLUMNS.forEach(({ note }, index) => {
     const cell = sheet.getCell(1, index + 1);
     cell.style = HEADER;

@@ -5,7 +5,10 @@ import type { FileToRead } from '../spreadsheets/apart/sheet-readers.js';
 /** 1 MiB: a statement with one as text stays far below any server's max_allowed_packet. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-export function storedFile(reader: Reader, { id: batchId, fileBytes: size }: BonusBatch): FileToRead {
+export function storedFile(
+  reader: Reader,
+  { id: batchId, fileBytes: size }: BonusBatch,
+): FileToRead {
   async function* pieces(): AsyncGenerator<Buffer> {
     for (let number = 0; number * CHUNK_BYTES < size; number += 1) {
       const chunk = await reader.find(uploadChunks, { batchId, number });

@@ -3,7 +3,13 @@ import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Transaction } from '../db/database.js';
-import { type BonusBatch, bonusBatches, bonusBatchStorage, storageOf, uploadChunks } from '../db/entities/bonuses.js';
+import {
+  type BonusBatch,
+  bonusBatches,
+  bonusBatchStorage,
+  storageOf,
+  uploadChunks,
+} from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
@@ -67,7 +73,10 @@ export async function uploadBatch(
     const batch = newBatch(id, caller, upload, clock());
     if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return { row: batch };
     told.isNext = true;
-    const entry = outboxEntry({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, batch.createdAt);
+    const entry = outboxEntry(
+      { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id },
+      batch.createdAt,
+    );
     await transaction.execute(insertSql(outbox, [entry]));
     return { row: batch };
   });
@@ -82,7 +91,9 @@ async function storeBytes(
   tenantId: Uuid,
   { pieces, size: fileBytes }: UploadFile,
 ): Promise<void> {
-  await transaction.execute(insertSql(bonusBatchStorage, [storageOf({ id: batchId, tenantId, fileBytes })]));
+  await transaction.execute(
+    insertSql(bonusBatchStorage, [storageOf({ id: batchId, tenantId, fileBytes })]),
+  );
   for (const [number, content] of pieces.entries())
     await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));
 }

@@ -1,6 +1,10 @@
 import { type BatchStatus, bonusBatches } from '../db/entities/bonuses.js';
 import { literals } from '../db/statements.js';
-import { batchWorkflowId, type BatchWorkflowInput, type ResourceInput } from '../temporal/contracts.js';
+import {
+  batchWorkflowId,
+  type BatchWorkflowInput,
+  type ResourceInput,
+} from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 

@@ -6,7 +6,14 @@ import { type BonusBatch, bonusBatches, type BatchRejection } from '../db/entiti
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
-import { changeRow, type Decision, insertRow, type LockedState, refuse, type RowWrite } from '../ledger/desk/types.js';
+import {
+  changeRow,
+  type Decision,
+  insertRow,
+  type LockedState,
+  refuse,
+  type RowWrite,
+} from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import { presentBatch } from './presenter.js';
@@ -42,10 +49,16 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   const { memberId, outboxId } = command;
   const role = state.row(memberRoles, { accountId: batch.sourceAccountId, memberId })?.role;
   const isUploader = batch.createdBy === memberId && role !== undefined;
-  if (!roleAllows('withdrawBatch', role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT, false);
-  if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE), false);
+  if (!roleAllows('withdrawBatch', role) && !isUploader)
+    return refuse(AUTHORITY_INSUFFICIENT, false);
+  if (!WITHDRAWABLE.includes(batch.status))
+    return refuse(stateRefusal(batch.status, WITHDRAWABLE), false);
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
-  return withdrawn(batch, { code: 'withdrawn', outboxId, by: { actor, reason: null, actId: newId() } }, state);
+  return withdrawn(
+    batch,
+    { code: 'withdrawn', outboxId, by: { actor, reason: null, actId: newId() } },
+    state,
+  );
 }
 
 /** By time. Before it is due, or after another ending, it does nothing and binds no key. */
@@ -60,16 +73,31 @@ export function decideLapse(
   return withdrawn(batch, { code: 'lapsed', outboxId, by: null }, state);
 }
 
-export function withdrawn(batch: BonusBatch, { code, outboxId, by }: Ending, state: LockedState): Decision<BonusBatch> {
+export function withdrawn(
+  batch: BonusBatch,
+  { code, outboxId, by }: Ending,
+  state: LockedState,
+): Decision<BonusBatch> {
   const { id, tenantId } = batch;
-  const ended: BonusBatch = { ...batch, status: 'rejected', rejectionCode: code, finishedAt: state.at };
+  const ended: BonusBatch = {
+    ...batch,
+    status: 'rejected',
+    rejectionCode: code,
+    finishedAt: state.at,
+  };
   const rows: RowWrite[] = [
     changeRow(bonusBatches, ended),
     outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, state.at),
   ];
   if (by !== null) {
     const details = { status: ended.status, reason: by.reason, rows: batch.rowCount };
-    const act = { tenantId, action: 'bonus_batch.cancel', subjectType: 'bonus_batch', subjectId: id, details };
+    const act = {
+      tenantId,
+      action: 'bonus_batch.cancel',
+      subjectType: 'bonus_batch',
+      subjectId: id,
+      details,
+    };
     rows.push(insertRow(auditLog, auditRow(by.actId, by.actor, state.at, act)));
   }
   const event = {
@@ -78,7 +106,11 @@ export function withdrawn(batch: BonusBatch, { code, outboxId, by }: Ending, sta
     resourceId: id,
     object: () => presentBatch(ended, NO_FILES),
   } as const;
-  return { outcome: { done: true, resource: ended }, writes: { rows, events: [event] }, bindsKey: true };
+  return {
+    outcome: { done: true, resource: ended },
+    writes: { rows, events: [event] },
+    bindsKey: true,
+  };
 }
 
 /** A batch that was accepted and never executed has neither file, so its event has no address. */

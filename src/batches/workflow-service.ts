@@ -52,7 +52,9 @@ export class BatchWorkflowService {
     const { sheets, shares } = this.deps;
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
     const counted = this.counted('validated', watch);
-    return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(deps, batchId, counted)));
+    return this.within(shares.validating, batchId, async () =>
+      stateOf(await validateBatch(deps, batchId, counted)),
+    );
   }
 
   /** Pays until `until`, or the end. Throws not_found, ShareTaken, DatabaseUnavailable. */
@@ -90,12 +92,19 @@ export class BatchWorkflowService {
   }
 
   /** Performs a signal's act. Returns why it was refused, or null. Throws not_found, ledger_unavailable. */
-  async actBySignal(signal: BatchAct, signals: Pick<StaffSignals, 'verify'>): Promise<string | null> {
+  async actBySignal(
+    signal: BatchAct,
+    signals: Pick<StaffSignals, 'verify'>,
+  ): Promise<string | null> {
     const { action } = signal;
     const [batchId, actId] = [asUuid(signal.batchId), asUuid(signal.actId)];
     const batch = await this.deps.database.reader.find(bonusBatches, { id: batchId });
     if (batch === undefined) throw notFound();
-    const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId } as const;
+    const subject = {
+      tenantId: batch.tenantId,
+      subjectType: 'bonus_batch',
+      subjectId: batchId,
+    } as const;
     const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
     if ('refused' in signed) return signed.refused;
     const result = await actOnBatch(this.deps, { batchId, action, ...signed, actId });

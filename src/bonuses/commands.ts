@@ -15,7 +15,9 @@ export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
   async accounts(commands, reader, isRetry) {
     const tenantIds = new Set(commands.map((command) => command.tenantId));
     const named = commands.flatMap(({ tenantId, sourceAccountId, recipientAccountId }) =>
-      [sourceAccountId, recipientAccountId ?? []].flat().map((accountId) => ({ tenantId, accountId })),
+      [sourceAccountId, recipientAccountId ?? []]
+        .flat()
+        .map((accountId) => ({ tenantId, accountId })),
     );
     const [feeAccount, reach] = await Promise.all([
       readFeeAccounts(reader, 'bonus', tenantIds, isRetry),
@@ -24,7 +26,8 @@ export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
     const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
       if (!reach.owns(tenantId, sourceAccountId)) return [];
       // The name may have been somebody's for the first request of the key, which has the source's row until it is known.
-      if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId)) return [sourceAccountId];
+      if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId))
+        return [sourceAccountId];
       const fee = feeAccount(tenantId, amount.asset);
       return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
     });

@@ -10,7 +10,13 @@ import { monthTotals } from '../db/entities/ledger.js';
 import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
-import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
+import {
+  AUTHORITY_INSUFFICIENT,
+  type Fee,
+  isReachable,
+  overflowRefusal,
+  spendingRefusal,
+} from '../accounts/rules.js';
 import { approvalsWanted } from '../approvals/rules.js';
 import {
   type Decision,
@@ -33,7 +39,11 @@ interface Payment {
 }
 
 /** The 404 of a payment: nobody has that name, or nobody whom this tenant can pay. */
-export function findRecipient(state: LockedState, tenant: Tenant, recipientAccountId: Uuid): LockedAccount | undefined {
+export function findRecipient(
+  state: LockedState,
+  tenant: Tenant,
+  recipientAccountId: Uuid,
+): LockedAccount | undefined {
   const recipient = state.named(recipientAccountId);
   if (recipient === undefined) return undefined;
   const receiver = state.row(tenants, { id: recipient.account.tenantId });
@@ -69,7 +79,14 @@ export function bonusWrites(bonus: Bonus): Writes {
 }
 
 /** By which the review of a batch finds a single bonus that has a reference. */
-function referenceRow({ id, tenantId, recipientAccountId, reference, batchId, createdAt }: Bonus): RowWrite[] {
+function referenceRow({
+  id,
+  tenantId,
+  recipientAccountId,
+  reference,
+  batchId,
+  createdAt,
+}: Bonus): RowWrite[] {
   if (batchId !== null || reference === null) return [];
   return [insertRow(bonusReferences, { id, tenantId, recipientAccountId, reference, createdAt })];
 }
@@ -79,14 +96,21 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
   const source = state.named(sourceAccountId);
   const tenant = state.row(tenants, { id: tenantId });
-  if (source === undefined || tenant === undefined || recipientAccountId === null) return refuse(NOT_FOUND, false);
-  if (source.account.tenantId !== tenantId || source.account.type === 'system') return refuse(NOT_FOUND, false);
+  if (source === undefined || tenant === undefined || recipientAccountId === null)
+    return refuse(NOT_FOUND, false);
+  if (source.account.tenantId !== tenantId || source.account.type === 'system')
+    return refuse(NOT_FOUND, false);
   const recipient = findRecipient(state, tenant, recipientAccountId);
   if (recipient === undefined) return refuse(NOT_FOUND, false);
   const refused = sameAccountRefusal(command) ?? authorityRefusal(command, state);
   if (refused !== null) return refuse(refused, false);
 
-  const fee = feeOf(state, { tenantId, operation: 'bonus', asset: amount.asset }, sourceAccountId, amount.raw);
+  const fee = feeOf(
+    state,
+    { tenantId, operation: 'bonus', asset: amount.asset },
+    sourceAccountId,
+    amount.raw,
+  );
   const refusal = paymentRefusal(state, { source, recipient, tenant, amount, fee });
   // An overflow is not a business rule: another day the amount may fit.
   if (refusal !== null) return refuse(refusal, refusal.code !== 'invalid_field');
@@ -128,5 +152,7 @@ function authorityRefusal(
 
 /** Checked here, since only now is it known which account an alias or phone names. */
 function sameAccountRefusal({ sourceAccountId, recipientAccountId }: CreateBonus): Refusal | null {
-  return sourceAccountId === recipientAccountId ? invalidField('recipient', 'same_as_source') : null;
+  return sourceAccountId === recipientAccountId
+    ? invalidField('recipient', 'same_as_source')
+    : null;
 }

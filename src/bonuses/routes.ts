@@ -2,18 +2,35 @@ import { type OperationReader, operationRoutes } from '../accounts/routes-operat
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
-import { answers, body, idempotent, named, permits, refusesSpending, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  idempotent,
+  named,
+  permits,
+  refusesSpending,
+  summary,
+} from '../http/route.js';
 import { presentBonus } from './presenter.js';
 import { bonusList } from './reading.js';
 import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
 import type { Bonuses } from './service.js';
 
-export function bonusRoutes(api: Api, bonuses: Bonuses, reader: OperationReader, cursors: Cursors): void {
+export function bonusRoutes(
+  api: Api,
+  bonuses: Bonuses,
+  reader: OperationReader,
+  cursors: Cursors,
+): void {
   create(api, bonuses);
   operationRoutes(api, reader, cursors, {
     operations: bonusList,
     nouns: 'bonuses',
-    list: { id: 'listBonuses', title: 'List bonuses', order: 'Single bonuses and those of batches, newest first.' },
+    list: {
+      id: 'listBonuses',
+      title: 'List bonuses',
+      order: 'Single bonuses and those of batches, newest first.',
+    },
     get: { id: 'getBonus', title: 'Read a bonus' },
     permission: 'readBonuses',
     query: BonusQuery,
@@ -46,7 +63,10 @@ function create(api: Api, bonuses: Bonuses): void {
         reference: wanted.reference ?? null,
       };
       const answer = await bonuses.create(caller, requestId, request, idempotency);
-      return answerOf(answer, (bonus, replayed) => ({ status: replayed ? 200 : 201, body: presentBonus(bonus) }));
+      return answerOf(answer, (bonus, replayed) => ({
+        status: replayed ? 200 : 201,
+        body: presentBonus(bonus),
+      }));
     },
   );
 }

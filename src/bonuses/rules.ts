@@ -17,7 +17,14 @@ export interface CreateBonus extends Command {
 
 /** The amount to the recipient and, as a separate movement, the fee to the fee account. */
 export function bonusEntries(bonus: Bonus): EntryDraft[] {
-  const { sourceAccountId: source, recipientAccountId: recipient, feeAccountId, asset, raw, feeRaw } = bonus;
+  const {
+    sourceAccountId: source,
+    recipientAccountId: recipient,
+    feeAccountId,
+    asset,
+    raw,
+    feeRaw,
+  } = bonus;
   const legs: EntryDraft[] = [
     { accountId: source, asset, raw: -raw, kind: 'bonus_out', counterpartyAccountId: recipient },
     { accountId: recipient, asset, raw, kind: 'bonus_in', counterpartyAccountId: source },

@@ -19,7 +19,10 @@ import { z } from '../http/zod.js';
 import { MAX_REFERENCE } from './rules.js';
 
 /** A name in canonical form. Reason: malformed. */
-function nameField(parse: (text: string) => string | null, example: string): z.ZodType<string, string> {
+function nameField(
+  parse: (text: string) => string | null,
+  example: string,
+): z.ZodType<string, string> {
   return parsedText(parse, 'malformed').openapi({ example });
 }
 

@@ -5,7 +5,12 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
-import { foundByName, onlyOne, type RecipientName, resolveRecipients } from '../accounts/recipients.js';
+import {
+  foundByName,
+  onlyOne,
+  type RecipientName,
+  resolveRecipients,
+} from '../accounts/recipients.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { findKeys } from '../ledger/desk/keys.js';
 import type { Answer } from '../ledger/desk/types.js';
@@ -46,7 +51,14 @@ export class Bonuses {
     // The answer of a bound key reveals nothing about whom this request names.
     if (keys.size === 0) await this.budget.charge(caller, foundByName([recipient], found));
     const recipientAccountId = onlyOne(found(recipient));
-    const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: id };
+    const command = {
+      ...request,
+      ...idempotency,
+      tenantId,
+      memberId,
+      recipientAccountId,
+      bonusId: id,
+    };
     return this.desk.submit(createBonusKind, command);
   }
 }

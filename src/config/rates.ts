@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { eachRateClass, RATE_CLASSES, USUAL_RATES, type Rate, type RateClass, type Rates } from '../http/rate-limit.js';
+import {
+  eachRateClass,
+  RATE_CLASSES,
+  USUAL_RATES,
+  type Rate,
+  type RateClass,
+  type Rates,
+} from '../http/rate-limit.js';
 import { count, pairs } from './values.js';
 
 const redisUrl = z
@@ -19,7 +26,9 @@ const rateLimits = z.string().transform((text, context): Rates => {
     const rateClass = RATE_CLASSES.find((known) => known === name);
     const [, rate = '', burst] = /^([1-9]\d{0,6})(?:\/([1-9]\d{0,6}))?$/.exec(limit) ?? [];
     if (rateClass === undefined || rate === '')
-      context.addIssue(`${name} must be one of ${RATE_CLASSES.join(', ')}, with = and a rate or rate/burst`);
+      context.addIssue(
+        `${name} must be one of ${RATE_CLASSES.join(', ')}, with = and a rate or rate/burst`,
+      );
     return [rateClass ?? 'requests', rateOf(rateClass ?? 'requests', Number(rate), burst)];
   });
   return { ...DEFAULT_RATES, ...Object.fromEntries(limits) };
@@ -43,7 +52,8 @@ interface NewRecipients {
 
 const newRecipients = z.string().transform((text, context): NewRecipients => {
   const [, ofToken, ofTenant] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
-  if (ofTenant === undefined) context.addIssue('must be two whole numbers above 0 with a slash between');
+  if (ofTenant === undefined)
+    context.addIssue('must be two whole numbers above 0 with a slash between');
   return { ofToken: Number(ofToken), ofTenant: Number(ofTenant) };
 });
 

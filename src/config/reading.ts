@@ -19,7 +19,9 @@ export function read<S extends z.ZodObject>(schema: S, environment: Environment)
   const result = schema.safeParse(set);
   if (result.success) return result.data;
   // Only the first fault of each variable: the others mostly follow from it.
-  const first = new Map(result.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue]));
+  const first = new Map(
+    result.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue]),
+  );
   const faults = Array.from(first, ([name, issue]) => {
     const problem = set[name] === undefined ? 'is not set' : issue.message;
     return `  ${name}: ${problem} (${schema.shape[name]?.description ?? ''})`;
@@ -28,14 +30,18 @@ export function read<S extends z.ZodObject>(schema: S, environment: Environment)
 }
 
 /** The values that are set, by NAME or by NAME_FILE, the path of a file with the value, as secrets are mounted. */
-function withFiles(names: readonly string[], environment: Environment): Record<string, string | (() => string)> {
+function withFiles(
+  names: readonly string[],
+  environment: Environment,
+): Record<string, string | (() => string)> {
   const set: Record<string, string | (() => string)> = {};
   for (const name of names) {
     const value = environment[name];
     const file = environment[`${name}_FILE`];
     // In a compose file, an empty variable means "not set".
     if (value !== undefined && value !== '') set[name] = value;
-    else if (file !== undefined && file !== '' && RENEWED.test(name)) set[name] = () => readSecret(name, file);
+    else if (file !== undefined && file !== '' && RENEWED.test(name))
+      set[name] = () => readSecret(name, file);
     else if (file !== undefined && file !== '') {
       const secret = readSecret(name, file);
       // An empty file means the same where a secret must be named.
@@ -52,6 +58,8 @@ function readSecret(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8').trimEnd();
   } catch {
-    throw new ConfigError(`the configuration has 1 fault(s):\n  ${name}_FILE: ${file} cannot be read`);
+    throw new ConfigError(
+      `the configuration has 1 fault(s):\n  ${name}_FILE: ${file} cannot be read`,
+    );
   }
 }

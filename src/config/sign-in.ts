@@ -7,13 +7,21 @@ import type { ProviderSettings } from '../staff/provider.js';
 export const SIGN_IN_VARIABLES = {
   SUPPORT_OIDC_ISSUER: webUrl
     .optional()
-    .describe("the company's OpenID Connect provider, as its discovery document names it; if unset, there is none"),
-  SUPPORT_OIDC_CLIENT_ID: z.string().min(1).optional().describe("the desk's client id at the provider"),
+    .describe(
+      "the company's OpenID Connect provider, as its discovery document names it; if unset, there is none",
+    ),
+  SUPPORT_OIDC_CLIENT_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("the desk's client id at the provider"),
   SUPPORT_OIDC_CLIENT_SECRET: z
     .string()
     .min(1)
     .optional()
-    .describe('secret: authenticates the desk to the provider; if unset, it is a public client with PKCE only'),
+    .describe(
+      'secret: authenticates the desk to the provider; if unset, it is a public client with PKCE only',
+    ),
   SUPPORT_OIDC_SCOPE: z
     .string()
     .regex(/^openid( [\x21-\x7e]+)*$/, 'must begin with openid, with spaces between')
@@ -51,20 +59,30 @@ export function signInFaults(config: SignInConfig): string[] {
     const given = clientId !== undefined || config.SUPPORT_OIDC_RIGHTS !== undefined;
     const isLocked = config.SUPPORT_CODE_SIGN_IN === 'off';
     return [
-      ...(given ? ['  SUPPORT_OIDC_ISSUER: is not set, and other settings of the provider are'] : []),
-      ...(isLocked ? ['  SUPPORT_CODE_SIGN_IN: nobody could sign in without SUPPORT_OIDC_ISSUER'] : []),
+      ...(given
+        ? ['  SUPPORT_OIDC_ISSUER: is not set, and other settings of the provider are']
+        : []),
+      ...(isLocked
+        ? ['  SUPPORT_CODE_SIGN_IN: nobody could sign in without SUPPORT_OIDC_ISSUER']
+        : []),
     ];
   }
   const url = new URL(issuer);
   const isGuarded = url.protocol === 'https:' || LOOPBACK.has(url.hostname);
   return [
     ...(isGuarded ? [] : ['  SUPPORT_OIDC_ISSUER: must be https, but on this machine']),
-    ...(clientId === undefined ? ['  SUPPORT_OIDC_CLIENT_ID: is not set, and SUPPORT_OIDC_ISSUER is'] : []),
+    ...(clientId === undefined
+      ? ['  SUPPORT_OIDC_CLIENT_ID: is not set, and SUPPORT_OIDC_ISSUER is']
+      : []),
   ];
 }
 
 export function providerOf(config: SignInConfig): ProviderSettings | null {
-  const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId, SUPPORT_OIDC_RIGHTS: byValue } = config;
+  const {
+    SUPPORT_OIDC_ISSUER: issuer,
+    SUPPORT_OIDC_CLIENT_ID: clientId,
+    SUPPORT_OIDC_RIGHTS: byValue,
+  } = config;
   if (issuer === undefined || clientId === undefined) return null;
   return {
     issuer,

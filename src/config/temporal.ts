@@ -6,11 +6,17 @@ import type { TemporalOptions } from '../temporal/connecting.js';
 /** Where Temporal is, for everything that connects to it. */
 export const TEMPORAL_VARIABLES = {
   TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
-  TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('the namespace of the workflows'),
+  TEMPORAL_NAMESPACE: z
+    .string()
+    .min(1)
+    .default('default')
+    .describe('the namespace of the workflows'),
   TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('on: use TLS with Temporal'),
   TEMPORAL_TLS_CERTIFICATE: pem.optional().describe('client certificate for mutual TLS, PEM'),
   TEMPORAL_TLS_KEY: pem.optional().describe('secret: key of the client certificate, PEM'),
-  TEMPORAL_TLS_CA: pem.optional().describe("certificate authority of the server, PEM; by default the system's own"),
+  TEMPORAL_TLS_CA: pem
+    .optional()
+    .describe("certificate authority of the server, PEM; by default the system's own"),
   TEMPORAL_TLS_SERVER_NAME: z
     .string()
     .min(1)
@@ -23,17 +29,29 @@ export type TemporalConfig = Readonly<z.infer<z.ZodObject<typeof TEMPORAL_VARIAB
 
 /** Where Temporal is, for clients, workers and the replay of histories alike. */
 export function temporalOptions(config: TemporalConfig): TemporalOptions {
-  const { TEMPORAL_TLS_CERTIFICATE: certificate, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_CA: ca } = config;
+  const {
+    TEMPORAL_TLS_CERTIFICATE: certificate,
+    TEMPORAL_TLS_KEY: key,
+    TEMPORAL_TLS_CA: ca,
+  } = config;
   const { TEMPORAL_TLS_SERVER_NAME: serverName } = config;
   const tls = config.TEMPORAL_TLS === 'off' ? null : { certificate, key, ca, serverName };
-  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_API_KEY: apiKey } = config;
+  const {
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+    TEMPORAL_API_KEY: apiKey,
+  } = config;
   return { address, namespace, tls, apiKey };
 }
 
 /** `name.build`, as Temporal writes a version; the name has no dot, and the build may. */
 const workerVersion = z.string().transform((text, context): WorkerDeploymentVersion => {
-  const [, deploymentName = '', buildId = ''] = /^([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9._-]{1,100})$/.exec(text) ?? [];
-  if (buildId === '') context.addIssue('must be name.build of letters, digits, - and _, such as money-movement.1.0.0');
+  const [, deploymentName = '', buildId = ''] =
+    /^([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9._-]{1,100})$/.exec(text) ?? [];
+  if (buildId === '')
+    context.addIssue(
+      'must be name.build of letters, digits, - and _, such as money-movement.1.0.0',
+    );
   return { deploymentName, buildId };
 });
 

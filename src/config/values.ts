@@ -5,7 +5,14 @@ import { type Keyring, PLAIN_KEY_ID, type SecretKey } from '../core/fingerprint.
 import { SECRET_KEY_BYTES } from '../core/secret-box.js';
 import { STAFF_RIGHTS, type StaffRight } from '../db/entities/staff.js';
 import { parseMysqlUrl } from '../db/servers.js';
-import { gatewayOf, httpRail, isOwnRail, OWN_RAILS, railNamed, type RailRoute } from '../payouts/rails/rules.js';
+import {
+  gatewayOf,
+  httpRail,
+  isOwnRail,
+  OWN_RAILS,
+  railNamed,
+  type RailRoute,
+} from '../payouts/rails/rules.js';
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from '../webhooks/address-guard/allowed-hosts.js';
 
@@ -45,12 +52,16 @@ const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyr
       if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || !fits(key.secret.length))
         context.addIssue(`must be id:base64 pairs with commas between, ${size} each`);
     if (keys.some(({ id }) => id === PLAIN_KEY_ID)) context.addIssue(`takes no id ${PLAIN_KEY_ID}`);
-    if (new Set(keys.map(({ id }) => id)).size < keys.length) context.addIssue('names one id twice');
+    if (new Set(keys.map(({ id }) => id)).size < keys.length)
+      context.addIssue('names one id twice');
     const [first, ...rest] = keys;
     return first === undefined ? z.NEVER : [first, ...rest];
   });
 export const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
-export const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
+export const encryptionKeys = keyring(
+  (bytes) => bytes === SECRET_KEY_BYTES,
+  `${SECRET_KEY_BYTES} bytes`,
+);
 
 /** Comma-separated pairs of a name and a value; the value may contain `=`. */
 export function pairs(text: string): (readonly [name: string, value: string])[] {
@@ -70,7 +81,9 @@ export const railRoutes = z.string().transform((text, context): readonly RailRou
     if (tenant === '' || (country !== '*' && !isCountry(country)))
       context.addIssue(`${whose} must be *, tenant/COUNTRY, tenant/* or */COUNTRY`);
     if (!isOwnRail(rail) && !RAIL_NAME.test(gatewayOf(rail) ?? ''))
-      context.addIssue(`${rail} is no rail: there are ${OWN_RAILS.join(', ')} and ${httpRail('<name>')}`);
+      context.addIssue(
+        `${rail} is no rail: there are ${OWN_RAILS.join(', ')} and ${httpRail('<name>')}`,
+      );
     return { tenant, country, rail };
   }),
 );
@@ -143,7 +156,10 @@ export const addressRanges = z.string().transform((text, context): readonly stri
 
 /** PEM. Given as a file it is read again each time, so that it can be renewed while the process runs. */
 export const pem = z
-  .union([z.string().transform((text) => () => text), z.custom<() => string>((given) => typeof given === 'function')])
+  .union([
+    z.string().transform((text) => () => text),
+    z.custom<() => string>((given) => typeof given === 'function'),
+  ])
   .refine((read) => read().startsWith('-----BEGIN '), 'must be in PEM');
 
 export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];

@@ -5,7 +5,9 @@ import { count, webUrl } from './values.js';
 const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {
   const pairs = text.split(',').map((pair) => /^\s*([A-Za-z0-9_-]+)\s*=\s*(.*?)\s*$/.exec(pair));
   if (pairs.includes(null)) context.addIssue('must be name=value pairs with commas between');
-  return Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1], decoded(pair[2] ?? '')]])));
+  return Object.fromEntries(
+    pairs.flatMap((pair) => (pair === null ? [] : [[pair[1], decoded(pair[2] ?? '')]])),
+  );
 });
 
 function decoded(text: string): string {
@@ -30,7 +32,9 @@ export const TRACING_VARIABLES = {
     .min(0)
     .max(1)
     .default(1)
-    .describe('the share of traces to keep, by trace id; traces that the caller did not sample are never kept'),
+    .describe(
+      'the share of traces to keep, by trace id; traces that the caller did not sample are never kept',
+    ),
 } as const;
 
 export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
@@ -38,7 +42,9 @@ export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLE
 export const AUDIT_VARIABLES = {
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
-    .describe('how often a full audit of the ledger begins; its reading is spread over this time; 0: never'),
+    .describe(
+      'how often a full audit of the ledger begins; its reading is spread over this time; 0: never',
+    ),
 } as const;
 
 type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;

@@ -9,13 +9,16 @@ export type AddressRange = readonly [Address, number];
 export function normaliseRange(text: string): string | null {
   const [address = '', bits, ...rest] = text.split('/');
   const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
-  if (rest.length > 0 || (!isV4 && !ipaddr.IPv6.isValid(address)) || address.includes('%')) return null;
+  if (rest.length > 0 || (!isV4 && !ipaddr.IPv6.isValid(address)) || address.includes('%'))
+    return null;
   const cidr = `${address}/${bits ?? (isV4 ? 32 : 128)}`;
   if (!/\/\d{1,3}$/.test(cidr) || !ipaddr.isValidCIDR(cidr)) return null;
   const [parsed, length] = ipaddr.parseCIDR(cidr);
   // Callers' IPv4 addresses are compared as IPv4, so such a range would never match.
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return null;
-  const network = isV4 ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr);
+  const network = isV4
+    ? ipaddr.IPv4.networkAddressFromCIDR(cidr)
+    : ipaddr.IPv6.networkAddressFromCIDR(cidr);
   return `${network.toString()}/${length}`;
 }
 
@@ -40,5 +43,7 @@ export function admitsAddress(ranges: readonly AddressRange[], address: string):
 }
 
 export function liesIn(ranges: readonly AddressRange[], address: Address): boolean {
-  return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+  return ranges.some(
+    ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+  );
 }

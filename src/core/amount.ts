@@ -14,7 +14,13 @@ const LIST = {
   DUSD: listed(6, 'millionths of a dollar', 100_000n, 3_000_000_000n, 12_000_000_000n),
 } as const;
 
-function listed(scale: number, smallestUnit: string, minimum: bigint, maximum: bigint, month: bigint): ListedAsset {
+function listed(
+  scale: number,
+  smallestUnit: string,
+  minimum: bigint,
+  maximum: bigint,
+  month: bigint,
+): ListedAsset {
   return { scale, smallestUnit, limits: { minimum, maximum, month } };
 }
 
@@ -26,7 +32,9 @@ export const EXAMPLE_ASSET = ASSETS[0];
 
 /** For people: "COPM or DUSD", and the unit that `raw` counts. */
 export const ASSET_NAMES = disjunction(ASSETS);
-export const ASSET_UNITS = ASSETS.map((asset) => `${asset} counts ${LIST[asset].smallestUnit}`).join(', ');
+export const ASSET_UNITS = ASSETS.map(
+  (asset) => `${asset} counts ${LIST[asset].smallestUnit}`,
+).join(', ');
 
 /** "a", "a or b", "a, b or c". */
 export function disjunction(words: readonly string[]): string {

@@ -29,19 +29,30 @@ export function monthOf(at: Instant, timeZone: string): Month {
 /** The month of that name (`2026-11`) in an IANA time zone, or null. */
 export function monthNamed(name: string, timeZone: string): Month | null {
   if (!/^[0-9]{4}-(0[1-9]|1[0-2])$/.test(name)) return null;
-  return monthOf(instant(DateTime.fromISO(`${name}-15T12:00`, { zone: timeZone }).toMillis()), timeZone);
+  return monthOf(
+    instant(DateTime.fromISO(`${name}-15T12:00`, { zone: timeZone }).toMillis()),
+    timeZone,
+  );
 }
 
 /** The day named `2026-11-22` in an IANA time zone: `from <= t < to`. Null if the name is not a day. */
-export function dayNamed(name: string, timeZone: string): { readonly from: Instant; readonly to: Instant } | null {
+export function dayNamed(
+  name: string,
+  timeZone: string,
+): { readonly from: Instant; readonly to: Instant } | null {
   const start = DateTime.fromISO(name, { zone: timeZone });
   if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(name) || !start.isValid) return null;
-  return { from: instant(start.toMillis()), to: instant(start.plus({ days: 1 }).startOf('day').toMillis()) };
+  return {
+    from: instant(start.toMillis()),
+    to: instant(start.plus({ days: 1 }).startOf('day').toMillis()),
+  };
 }
 
 /** `2026-11-22 09:03:05 UTC-05:00`: an instant for people, in an IANA time zone. */
 export function localTime(at: Instant, timeZone: string): string {
-  return DateTime.fromMillis(at, { zone: timeZone }).toFormat("yyyy-MM-dd HH:mm:ss 'UTC'ZZ", { locale: 'en-US' });
+  return DateTime.fromMillis(at, { zone: timeZone }).toFormat("yyyy-MM-dd HH:mm:ss 'UTC'ZZ", {
+    locale: 'en-US',
+  });
 }
 
 export function isTimeZone(name: string): boolean {

@@ -5,7 +5,10 @@ export const MAX_REASON = 140;
 export const MAX_DESCRIPTION = 140;
 
 /** A name in stored form: NFC, one space between words, 1 to `max` code points, no control characters. */
-export function cleanText(text: string, max: number): { readonly clean: string } | { readonly fault: TextFault } {
+export function cleanText(
+  text: string,
+  max: number,
+): { readonly clean: string } | { readonly fault: TextFault } {
   const normal = normaliseText(text);
   const fault = textFault(normal, { max: Number.MAX_SAFE_INTEGER });
   if (fault !== null) return { fault };

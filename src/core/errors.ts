@@ -20,10 +20,14 @@ export const ERRORS = {
   missing_field: {
     status: 400,
     meaning: 'A required field of the body is absent or null.',
-    remedy: 'Add the field named by details.field; details.errors lists all problems of the request, up to 50.',
+    remedy:
+      'Add the field named by details.field; details.errors lists all problems of the request, up to 50.',
     example: {
       message: 'amount is required',
-      details: { field: 'amount', errors: [{ code: 'missing_field', field: 'amount', reason: 'required' }] },
+      details: {
+        field: 'amount',
+        errors: [{ code: 'missing_field', field: 'amount', reason: 'required' }],
+      },
     },
   },
   invalid_field: {
@@ -88,7 +92,8 @@ export const ERRORS = {
   idempotency_key_reused: {
     status: 409,
     meaning: 'The Idempotency-Key was already used for another request.',
-    remedy: 'Use a new key for a new operation; repeat the original request unchanged to see its result.',
+    remedy:
+      'Use a new key for a new operation; repeat the original request unchanged to see its result.',
     example: { message: 'this Idempotency-Key was used for another request' },
   },
   invalid_state: {
@@ -110,13 +115,16 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     meaning: 'The Content-Type is not the one this operation reads.',
-    remedy: 'Send application/json in UTF-8, or multipart/form-data if the request includes a file.',
+    remedy:
+      'Send application/json in UTF-8, or multipart/form-data if the request includes a file.',
     example: { message: 'the Content-Type must be application/json' },
   },
   capability_cannot_send: {
     status: 422,
-    meaning: 'The account may receive but not send: it has no declared verification, or it is frozen or closed.',
-    remedy: 'Declare its verification, or ask the operator why it is frozen. details.reason says which.',
+    meaning:
+      'The account may receive but not send: it has no declared verification, or it is frozen or closed.',
+    remedy:
+      'Declare its verification, or ask the operator why it is frozen. details.reason says which.',
     example: {
       message: 'the account has no declared verification',
       details: { reason: 'not_verified' },
@@ -151,7 +159,8 @@ export const ERRORS = {
   },
   insufficient_funds: {
     status: 422,
-    meaning: 'The available balance does not cover the amount and its fee. Held funds cannot be spent.',
+    meaning:
+      'The available balance does not cover the amount and its fee. Held funds cannot be spent.',
     remedy: 'Fund the account, then send a new request with a new key.',
     example: {
       message: 'the available balance does not cover the amount and its fee',
@@ -184,7 +193,8 @@ export const ERRORS = {
   },
   quota_exceeded: {
     status: 422,
-    meaning: 'The tenant has reached a storage limit: open batches, problems of rejected files, or bytes of files.',
+    meaning:
+      'The tenant has reached a storage limit: open batches, problems of rejected files, or bytes of files.',
     remedy:
       'Execute batches or let them end, wait until old files are removed, or ask the operator for more; then send a new request with a new key. details.quota says which.',
     example: {
@@ -274,7 +284,10 @@ export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]
   const what = first.field === '' ? 'the body' : first.field;
   return {
     code: first.code,
-    message: first.code === 'missing_field' ? `${what} is required` : `${what} is not valid: ${first.reason}`,
+    message:
+      first.code === 'missing_field'
+        ? `${what} is required`
+        : `${what} is not valid: ${first.reason}`,
     details: {
       field: first.field,
       ...(first.code === 'invalid_field' ? { reason: first.reason } : {}),
@@ -291,8 +304,16 @@ export function invalidField(field: string, reason: string): Refusal {
  * `current`: the state it is in. `allowed`: those in which it would be possible. Operators read the message alone.
  * (docs/contract.md, Invalid state)
  */
-export function invalidState(message: string, current?: string, allowed: readonly string[] = []): Refusal {
-  return { code: 'invalid_state', message, ...(current === undefined ? {} : { details: { current, allowed } }) };
+export function invalidState(
+  message: string,
+  current?: string,
+  allowed: readonly string[] = [],
+): Refusal {
+  return {
+    code: 'invalid_state',
+    message,
+    ...(current === undefined ? {} : { details: { current, allowed } }),
+  };
 }
 
 /** Missing and foreign resources get this same answer, to the byte. */

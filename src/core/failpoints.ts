@@ -1,5 +1,10 @@
 /** Named places at which a fault test can end the process as a power cut would. Unless a test arms one, they do nothing. */
-export const DESK_FAILPOINTS = ['before_lock', 'after_lock', 'before_commit', 'after_commit'] as const;
+export const DESK_FAILPOINTS = [
+  'before_lock',
+  'after_lock',
+  'before_commit',
+  'after_commit',
+] as const;
 export const BRIDGE_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
 export const RAIL_FAILPOINTS = ['before_rail_call', 'after_rail_call'] as const;
 export const DRAIN_FAILPOINTS = ['before_send', 'after_send'] as const;

@@ -32,7 +32,8 @@ export const FIELD_REASONS = {
   same_as_source: 'Source and destination are the same account.',
   not_the_type_of_the_account: 'The account is of the other type: person or business.',
   in_the_future: 'The time is in the future.',
-  too_recent: 'The time is less than 15 seconds ago: something dated before it may still be recorded.',
+  too_recent:
+    'The time is less than 15 seconds ago: something dated before it may still be recorded.',
   before_opening: 'The account was not open at that time.',
   before_from: 'The end of the period lies before its beginning.',
   not_a_cursor_of_this_list: 'The cursor belongs to another list or other filters, or was altered.',

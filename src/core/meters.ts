@@ -8,7 +8,11 @@ export function metersOf(registry: Registry) {
       new Counter({ name, help, labelNames, registers }),
     gauge: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
       new Gauge({ name, help, labelNames, registers }),
-    histogram: <L extends string = never>(name: string, help: string, buckets: number[], labelNames: L[] = []) =>
-      new Histogram({ name, help, buckets, labelNames, registers }),
+    histogram: <L extends string = never>(
+      name: string,
+      help: string,
+      buckets: number[],
+      labelNames: L[] = [],
+    ) => new Histogram({ name, help, buckets, labelNames, registers }),
   };
 }

@@ -13,9 +13,13 @@ export interface Page<Item> {
 }
 
 /** The page from `limit` + 1 items, the last of which shows that there are more. */
-export function pageOf<Item extends TimePosition>(read: readonly Item[], limit: number): Page<Item> {
+export function pageOf<Item extends TimePosition>(
+  read: readonly Item[],
+  limit: number,
+): Page<Item> {
   const items = read.slice(0, limit);
   const last = items.at(-1);
-  const next = read.length > limit && last !== undefined ? { createdAt: last.createdAt, id: last.id } : null;
+  const next =
+    read.length > limit && last !== undefined ? { createdAt: last.createdAt, id: last.id } : null;
   return { items, next };
 }

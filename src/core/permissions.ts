@@ -19,7 +19,11 @@ export interface Permission {
   /** The member needs one of these roles in the account that `roleIn` names; null if no role is required. */
   readonly roles: readonly Role[] | null;
   readonly roleIn:
-    'the account' | 'source' | 'source, or a destination of the same tenant' | 'any account of the tenant' | null;
+    | 'the account'
+    | 'source'
+    | 'source, or a destination of the same tenant'
+    | 'any account of the tenant'
+    | null;
   /** Whom other rules admit or exclude besides the roles. */
   readonly also?: string;
 }
@@ -35,12 +39,21 @@ export const PERMISSIONS = {
     roles: EVERY,
     roleIn: 'source, or a destination of the same tenant',
   },
-  approveTransfer: { scopes: ['transfers'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
+  approveTransfer: {
+    scopes: ['transfers'],
+    roles: APPROVERS,
+    roleIn: 'source',
+    also: 'not the creator',
+  },
   cancelTransfer: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
   manageWebhooks: { scopes: ['webhooks'], roles: MANAGERS, roleIn: 'any account of the tenant' },
   /** Single bonuses, and uploads of batches. */
   createBonus: { scopes: ['bonuses'], roles: CREATORS, roleIn: 'source' },
-  readBonuses: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source, or a destination of the same tenant' },
+  readBonuses: {
+    scopes: ['read', 'bonuses'],
+    roles: EVERY,
+    roleIn: 'source, or a destination of the same tenant',
+  },
   readTemplate: { scopes: ['read', 'bonuses'], roles: null, roleIn: null },
   readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
   /** Not the uploader, if a policy says so. */
@@ -48,7 +61,12 @@ export const PERMISSIONS = {
   withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', also: 'the uploader' },
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
   readPayouts: { scopes: ['read', 'payouts'], roles: EVERY, roleIn: 'source' },
-  approvePayout: { scopes: ['payouts'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
+  approvePayout: {
+    scopes: ['payouts'],
+    roles: APPROVERS,
+    roleIn: 'source',
+    also: 'not the creator',
+  },
   cancelPayout: { scopes: ['payouts'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
   /** The member's own requests; the token needs a scope that the request itself required. */

@@ -34,5 +34,8 @@ export function unseal(keys: Keyring, { keyId, bytes }: Sealed, context: string)
   const decipher = createDecipheriv('aes-256-gcm', key.secret, bytes.subarray(0, IV_BYTES))
     .setAAD(Buffer.from(context))
     .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-  return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  return (
+    decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') +
+    decipher.final('utf8')
+  );
 }

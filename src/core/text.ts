@@ -11,7 +11,18 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** Scripts in which a joiner or non-joiner between two characters changes how they look: Persian, Sinhala, Hindi and so on. */
 const SHAPED = [
-  ...['Arabic', 'Syriac', 'Mongolian', 'Nko', 'Mandaic', 'Khmer', 'Myanmar', 'Tibetan', 'Sinhala', 'Devanagari'],
+  ...[
+    'Arabic',
+    'Syriac',
+    'Mongolian',
+    'Nko',
+    'Mandaic',
+    'Khmer',
+    'Myanmar',
+    'Tibetan',
+    'Sinhala',
+    'Devanagari',
+  ],
   ...['Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
 ]
   .map((script) => `\\p{Script_Extensions=${script}}`)
@@ -57,7 +68,10 @@ export function textFault(text: string, limits: { min?: number; max: number }): 
     if (FORMAT.test(text)) return 'format_character';
   }
   // A code point takes at most two units, so most texts need no counting.
-  const length = text.length <= limits.max && text.length >= 2 * (limits.min ?? 0) ? limits.max : [...text].length;
+  const length =
+    text.length <= limits.max && text.length >= 2 * (limits.min ?? 0)
+      ? limits.max
+      : [...text].length;
   if (length > limits.max) return 'too_long';
   if (length < (limits.min ?? 0)) return 'too_short';
   return null;
@@ -70,7 +84,9 @@ export function textFault(text: string, limits: { min?: number; max: number }): 
 export function withEscapes(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replace(UNSEEN, (unseen) =>
-    Array.from({ length: unseen.length }, (_, index) => escapeOf(unseen.charCodeAt(index))).join(''),
+    Array.from({ length: unseen.length }, (_, index) => escapeOf(unseen.charCodeAt(index))).join(
+      '',
+    ),
   );
 }
 

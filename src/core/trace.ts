@@ -22,7 +22,11 @@ import {
 export type Traceparent = string;
 
 const NAME = 'money-movement';
-const KINDS = { inside: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
+const KINDS = {
+  inside: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+} as const;
 
 interface Part {
   /** What it does; no ids. */
@@ -61,8 +65,16 @@ export function traceHeaders(): Readonly<Record<string, string>> {
 }
 
 /** Begins a trace, or continues the sender's. `traceparent` is the header as received; an invalid one is ignored. */
-export function entrance<T>(part: Part, traceparent: unknown, work: (span: Span) => Promise<T>): Promise<T> {
-  return spanned(part, typeof traceparent === 'string' ? contextOf(traceparent) : ROOT_CONTEXT, work);
+export function entrance<T>(
+  part: Part,
+  traceparent: unknown,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  return spanned(
+    part,
+    typeof traceparent === 'string' ? contextOf(traceparent) : ROOT_CONTEXT,
+    work,
+  );
 }
 
 /** A span in the current trace. */
@@ -88,7 +100,9 @@ export function untraced<T>(work: () => T): T {
 /** A span of the current trace whose end is reached elsewhere; null outside a trace. */
 export function beginSpan({ name, attributes }: Part): OpenSpan | null {
   if (currentTraceparent() === null) return null;
-  const span = trace.getTracer(NAME).startSpan(name, attributes === undefined ? {} : { attributes });
+  const span = trace
+    .getTracer(NAME)
+    .startSpan(name, attributes === undefined ? {} : { attributes });
   return {
     traceparent: textOf(span.spanContext()),
     tell: (more) => void span.setAttributes(more),
@@ -111,15 +125,20 @@ function spanned<T>(
   parent: typeof ROOT_CONTEXT,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  return trace.getTracer(NAME).startActiveSpan(name, { kind: KINDS[kind], attributes }, parent, async (span) => {
-    try {
-      return await work(span);
-    } catch (failure) {
-      // Only its name: messages may quote private data.
-      span.setStatus({ code: SpanStatusCode.ERROR, message: failure instanceof Error ? failure.name : 'failure' });
-      throw failure;
-    } finally {
-      span.end();
-    }
-  });
+  return trace
+    .getTracer(NAME)
+    .startActiveSpan(name, { kind: KINDS[kind], attributes }, parent, async (span) => {
+      try {
+        return await work(span);
+      } catch (failure) {
+        // Only its name: messages may quote private data.
+        span.setStatus({
+          code: SpanStatusCode.ERROR,
+          message: failure instanceof Error ? failure.name : 'failure',
+        });
+        throw failure;
+      } finally {
+        span.end();
+      }
+    });
 }

@@ -37,6 +37,17 @@ export function chainOf({ tenantId }: Pick<HashedAct, 'tenantId'>): Uuid {
 export function actHash(previous: Buffer, sequence: bigint, act: HashedAct): Buffer {
   const { id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details } = act;
   const numbered = [chainOf(act), sequence.toString()];
-  const content = [...numbered, id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details];
+  const content = [
+    ...numbered,
+    id,
+    tenantId,
+    at,
+    channel,
+    actorClaimed,
+    action,
+    subjectType,
+    subjectId,
+    details,
+  ];
   return createHash('sha256').update(previous).update(JSON.stringify(content)).digest();
 }

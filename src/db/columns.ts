@@ -46,7 +46,8 @@ function storedAs(type: ColumnType, options: Partial<Stored> = {}): Stored {
 }
 
 const text = (stored: unknown): string => {
-  if (typeof stored !== 'string') throw new TypeError(`expected text from the database, got ${typeof stored}`);
+  if (typeof stored !== 'string')
+    throw new TypeError(`expected text from the database, got ${typeof stored}`);
   return stored;
 };
 
@@ -60,7 +61,8 @@ export const uuid: Column<Uuid> = {
     return `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
   },
   parse: (stored) => {
-    if (!Buffer.isBuffer(stored) || stored.length !== 16) throw new TypeError('expected 16 bytes from the database');
+    if (!Buffer.isBuffer(stored) || stored.length !== 16)
+      throw new TypeError('expected 16 bytes from the database');
     const hex = stored.toString('hex');
     // Any 16 bytes are a UUID, so there is nothing to check, and this runs for every id of every row.
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid;
@@ -83,7 +85,8 @@ export const integer: Column<number> = {
   },
   parse: (stored) => {
     const value = typeof stored === 'string' ? Number.parseInt(stored, 10) : stored;
-    if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError('expected an integer');
+    if (typeof value !== 'number' || !Number.isSafeInteger(value))
+      throw new TypeError('expected an integer');
     return value;
   },
 };
@@ -95,7 +98,10 @@ export const time: Column<Instant> = {
   ...storedAs('datetime'),
   literal: (value) => {
     if (value !== lastTime.value)
-      lastTime = { value, literal: `'${new Date(value).toISOString().slice(0, 23).replace('T', ' ')}'` };
+      lastTime = {
+        value,
+        literal: `'${new Date(value).toISOString().slice(0, 23).replace('T', ' ')}'`,
+      };
     return lastTime.literal;
   },
   parse: (stored) => instant(Date.parse(`${text(stored).replace(' ', 'T')}Z`)),
@@ -170,7 +176,10 @@ export function oneOf<const W extends readonly string[]>(words: W): Column<W[num
 }
 
 /** One of `words`, in a VARCHAR: a new word needs no change of the schema. */
-export function wordOf<const W extends readonly string[]>(words: W, length: number): Column<W[number]> {
+export function wordOf<const W extends readonly string[]>(
+  words: W,
+  length: number,
+): Column<W[number]> {
   return { ...oneOf(words), ...storedAs('varchar', { length, isAscii: true, words }) };
 }
 
@@ -178,7 +187,10 @@ export function wordOf<const W extends readonly string[]>(words: W, length: numb
 export const asset: Column<Asset> = oneOf(ASSETS);
 
 /** A set of words, stored as comma-separated text. */
-export function listOf<const W extends readonly string[]>(words: W, length: number): Column<readonly W[number][]> {
+export function listOf<const W extends readonly string[]>(
+  words: W,
+  length: number,
+): Column<readonly W[number][]> {
   const one = oneOf(words);
   return {
     ...storedAs('varchar', { length, isAscii: true }),

@@ -1,5 +1,11 @@
 import type { Socket } from 'node:net';
-import { type Connection, createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2';
+import {
+  type Connection,
+  createPool,
+  type Pool,
+  type PoolConnection,
+  type RowDataPacket,
+} from 'mysql2';
 import type { Deadline } from './deadline.js';
 import { AnotherServer, DatabaseUnavailable } from './failures.js';
 import { type Beneficiary, Places } from './places.js';
@@ -27,7 +33,9 @@ export interface ConnectionsOptions {
   readonly address: MysqlAddress;
   readonly server: MysqlServer;
   readonly tls: MysqlTls | null;
-  readonly modes: Readonly<Record<Exclude<PoolName, 'current'>, PoolMode>> & { readonly current: PoolMode | null };
+  readonly modes: Readonly<Record<Exclude<PoolName, 'current'>, PoolMode>> & {
+    readonly current: PoolMode | null;
+  };
   /** How many transactions may go on at a time that are no postings. */
   readonly others: number;
   /** Asked on each connection when it opens. If `isThere` does not know the answer, the connection is cut. */
@@ -72,7 +80,11 @@ export class Connections {
   }
 
   /** `of`: as in Places. Throws DatabaseUnavailable. The caller returns the connection by `release` or `discard`. */
-  async acquire(name: PoolName, deadline: Deadline, of: Beneficiary | 'postings'): Promise<PoolConnection> {
+  async acquire(
+    name: PoolName,
+    deadline: Deadline,
+    of: Beneficiary | 'postings',
+  ): Promise<PoolConnection> {
     this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
     try {
       return await (name === 'transactions' && of !== 'postings'
@@ -106,7 +118,8 @@ export class Connections {
 
   use(): ReadonlyMap<PoolName, PoolUse> {
     const { modes } = this.options;
-    const used = (name: PoolName): number => [...this.lentFrom.values()].filter((pool) => pool === name).length;
+    const used = (name: PoolName): number =>
+      [...this.lentFrom.values()].filter((pool) => pool === name).length;
     return new Map(
       POOL_NAMES.map((name) => {
         const { limit } = modes[name] ?? modes.lookups;
@@ -142,7 +155,9 @@ export class Connections {
   async end(): Promise<void> {
     this.isRetired = true;
     const pools = new Set(Object.values(this.pools));
-    const ended = Promise.all(Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))));
+    const ended = Promise.all(
+      Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))),
+    );
     // A connection that is destroyed meanwhile, or whose server hangs, would never report its end.
     const forced = new Promise<void>((resolve) => {
       const force = (): void => {
@@ -157,7 +172,11 @@ export class Connections {
 
   private openPool({ limit, multipleStatements, session }: PoolMode): Pool {
     const { address, server, tls, identitySql, isThere } = this.options;
-    const pool = createPool({ ...connectOptions(address, server, tls), connectionLimit: limit, multipleStatements });
+    const pool = createPool({
+      ...connectOptions(address, server, tls),
+      connectionLimit: limit,
+      multipleStatements,
+    });
     pool.on('connection', (connection) => {
       this.oldAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
       // Each statement gets the failure of a broken connection; an unhandled event would end the process.
@@ -170,7 +189,12 @@ export class Connections {
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
         if (error) cut(connection, error);
         else if (!isThere(rows[0]))
-          cut(connection, new AnotherServer('the connection leads to another server, or to one that takes no writes'));
+          cut(
+            connection,
+            new AnotherServer(
+              'the connection leads to another server, or to one that takes no writes',
+            ),
+          );
       });
     });
     return pool;
@@ -202,11 +226,19 @@ function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
  * The timer is our own: the driver's starts only when a statement is sent, so one queued behind a statement that never
  * ends would wait forever. `onDone` is called for each statement that has succeeded, except those that return rows.
  */
-export function send(connection: Connection, sql: string, deadline: Deadline, onDone?: () => void): Promise<unknown> {
+export function send(
+  connection: Connection,
+  sql: string,
+  deadline: Deadline,
+  onDone?: () => void,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timeoutMs = deadline.leftMs();
     if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
-    const timer = setTimeout(() => reject(new DatabaseUnavailable('MySQL did not answer in time')), timeoutMs);
+    const timer = setTimeout(
+      () => reject(new DatabaseUnavailable('MySQL did not answer in time')),
+      timeoutMs,
+    );
     // Without values the driver neither searches the text for placeholders nor could fill one.
     const query = connection.query({ sql, values: null }, (error, answer) => {
       clearTimeout(timer);

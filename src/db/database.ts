@@ -1,6 +1,12 @@
 import type { Clock } from '../core/instant.js';
 import type { PoolConnection } from 'mysql2';
-import { Connections, type ConnectionsOptions, type PoolName, type PoolUse, send } from './connections.js';
+import {
+  Connections,
+  type ConnectionsOptions,
+  type PoolName,
+  type PoolUse,
+  send,
+} from './connections.js';
 import { Deadline } from './deadline.js';
 import {
   CommitUnknown,
@@ -16,7 +22,13 @@ import { type StatementKind, type StatementObserver, UNTIMED } from './metrics.j
 import type { Beneficiary } from './places.js';
 import { Primary, type PrimaryObserver } from './primary.js';
 import { NoPrimary } from './primary-search.js';
-import { type Ending, type Reader, readerOver, type Transaction, transactionOver } from './reader.js';
+import {
+  type Ending,
+  type Reader,
+  readerOver,
+  type Transaction,
+  transactionOver,
+} from './reader.js';
 import { type Group, IDENTITY_SQL, identityOf, READ_CURRENT, takesWrites } from './server-state.js';
 import { mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
@@ -44,7 +56,11 @@ const LOOKUP_CONNECTIONS = 4;
 /** However few there are, whatever is no posting has these. */
 const FEWEST_OTHERS = 2;
 
-const UNOBSERVED: PrimaryObserver = { found: () => undefined, lost: () => undefined, refused: () => undefined };
+const UNOBSERVED: PrimaryObserver = {
+  found: () => undefined,
+  lost: () => undefined,
+  refused: () => undefined,
+};
 
 /** What nearly every service needs. */
 export interface DatabaseDeps {
@@ -79,7 +95,14 @@ export class Database {
       observer,
       connect: (server, { identity, group }) =>
         new Connections({
-          ...{ address, server, tls: ssl, modes: this.modes(group), others: this.others(), identitySql: IDENTITY_SQL },
+          ...{
+            address,
+            server,
+            tls: ssl,
+            modes: this.modes(group),
+            others: this.others(),
+            identitySql: IDENTITY_SQL,
+          },
           isThere: (row) => takesWrites(row) && identityOf(row) === identity,
         }),
     });
@@ -133,7 +156,12 @@ export class Database {
       return await this.readOnce(pool, sql, deadline);
     } catch (error) {
       // A connection may have died in the pool, or the primary may have changed: try one more.
-      if (!(error instanceof DatabaseUnavailable) || error instanceof NoPrimary || deadline.passed()) throw error;
+      if (
+        !(error instanceof DatabaseUnavailable) ||
+        error instanceof NoPrimary ||
+        deadline.passed()
+      )
+        throw error;
       return this.readOnce(pool, sql, deadline);
     }
   }
@@ -150,7 +178,11 @@ export class Database {
   }
 
   /** Throws DatabaseUnavailable. */
-  private async lend(pool: PoolName, deadline: Deadline, of: Beneficiary | 'postings' = null): Promise<Lent> {
+  private async lend(
+    pool: PoolName,
+    deadline: Deadline,
+    of: Beneficiary | 'postings' = null,
+  ): Promise<Lent> {
     const beganAt = performance.now();
     for (;;) {
       const connections = this.primary.connections ?? (await this.primary.found(deadline));
@@ -210,7 +242,12 @@ export class Database {
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
     beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {
-    return this.transactOn(await this.lend('transactions', deadline, 'postings'), work, deadline, beforeCommit);
+    return this.transactOn(
+      await this.lend('transactions', deadline, 'postings'),
+      work,
+      deadline,
+      beforeCommit,
+    );
   }
 
   private async transactOn<T>(
@@ -223,7 +260,11 @@ export class Database {
     const ending: Ending = { lasts: [], statements: [] };
     let result: T;
     try {
-      const transaction = transactionOver((sql, kind) => this.send(lent, kind, sql, deadline), ending, connection);
+      const transaction = transactionOver(
+        (sql, kind) => this.send(lent, kind, sql, deadline),
+        ending,
+        connection,
+      );
       result = await work(transaction);
       for (const last of ending.lasts) await last();
       if (beforeCommit !== null) {
@@ -238,7 +279,13 @@ export class Database {
     }
     let done = 0;
     try {
-      await this.send(lent, 'commit', [...ending.statements, 'COMMIT'].join(';'), deadline, () => (done += 1));
+      await this.send(
+        lent,
+        'commit',
+        [...ending.statements, 'COMMIT'].join(';'),
+        deadline,
+        () => (done += 1),
+      );
     } catch (error) {
       if (isUncommitted(error, done, ending.statements.length)) return this.rollBack(lent, error);
       this.abandon(lent, error);
@@ -273,7 +320,8 @@ export class Database {
     } catch {
       lent.connections.discard(lent.connection);
     }
-    if (isRetryable(error)) throw new TransactionRetryable('the transaction was rolled back', { cause: error });
+    if (isRetryable(error))
+      throw new TransactionRetryable('the transaction was rolled back', { cause: error });
     throw error;
   }
 
@@ -284,7 +332,9 @@ export class Database {
       throw error;
     }
     this.abandon(lent, error);
-    throw error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable('MySQL went away', { cause: error });
+    throw error instanceof DatabaseUnavailable
+      ? error
+      : new DatabaseUnavailable('MySQL went away', { cause: error });
   }
 
   private abandon({ connections, connection }: Lent, error: unknown): void {

@@ -1,4 +1,8 @@
-import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaIndexOptions } from 'typeorm';
+import {
+  EntitySchema,
+  type EntitySchemaColumnOptions,
+  type EntitySchemaIndexOptions,
+} from 'typeorm';
 import { TABLES } from './entities/index.js';
 import { snakeCase, type Table } from './table.js';
 
@@ -18,7 +22,10 @@ function entitySchemaOf({ name, columns, key, unique, indexes }: Table<unknown>)
   });
 }
 
-function columnOf({ name, column }: Columns[number], isPrimary: boolean): EntitySchemaColumnOptions {
+function columnOf(
+  { name, column }: Columns[number],
+  isPrimary: boolean,
+): EntitySchemaColumnOptions {
   const { type, length, words, isNullable, isAscii } = column;
   return {
     ...{ type, name, primary: isPrimary, nullable: isNullable },
@@ -29,6 +36,13 @@ function columnOf({ name, column }: Columns[number], isPrimary: boolean): Entity
   };
 }
 
-function indexesOf(indexes: Table<unknown>['indexes'], unique: boolean): EntitySchemaIndexOptions[] {
-  return Object.entries(indexes).map(([name, columns]) => ({ name: snakeCase(name), columns: [...columns], unique }));
+function indexesOf(
+  indexes: Table<unknown>['indexes'],
+  unique: boolean,
+): EntitySchemaIndexOptions[] {
+  return Object.entries(indexes).map(([name, columns]) => ({
+    name: snakeCase(name),
+    columns: [...columns],
+    unique,
+  }));
 }

@@ -22,7 +22,9 @@ export class TransactionRetryable extends Error {
 }
 
 export function errnoOf(error: unknown): number | null {
-  return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : null;
+  return error instanceof Error && 'errno' in error && typeof error.errno === 'number'
+    ? error.errno
+    : null;
 }
 
 /** True if the transaction gave up after waiting too long for a row lock. */
@@ -41,7 +43,10 @@ export function isRetryable(error: unknown): boolean {
 
 /** True if the server itself answered with the error, on a connection that is still open. */
 function isAnswer(error: unknown): boolean {
-  return (errnoOf(error) ?? 0) > 0 && !(error instanceof Error && 'fatal' in error && error.fatal === true);
+  return (
+    (errnoOf(error) ?? 0) > 0 &&
+    !(error instanceof Error && 'fatal' in error && error.fatal === true)
+  );
 }
 
 /**
@@ -63,7 +68,8 @@ export function isDataFault(error: unknown): boolean {
  * commit (1180, 3100, 3101). It is not the primary, or must be asked whether it still is.
  */
 const NO_PRIMARY = new Set([
-  1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094, 6400,
+  1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094,
+  6400,
 ]);
 
 /**
@@ -92,7 +98,11 @@ function isRefusedWhole(error: unknown): boolean {
 
 /** True if MySQL is not available now: no connection, a timeout, shutdown, too many connections, read-only. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown || error instanceof TransactionRetryable)
+  if (
+    error instanceof DatabaseUnavailable ||
+    error instanceof CommitUnknown ||
+    error instanceof TransactionRetryable
+  )
     return true;
   if (!(error instanceof Error)) return false;
   // The driver's flag for "this connection is dead", with or without a code.
@@ -108,6 +118,6 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 const SERVER_AWAY = new Set([
-  1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159, 1160, 1161, 1184,
-  1203, 1205, 1226, 1317, 1927, 1969, 2006, 2013, 3024, 3168, 3169, 4031,
+  1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159,
+  1160, 1161, 1184, 1203, 1205, 1226, 1317, 1927, 1969, 2006, 2013, 3024, 3168, 3169, 4031,
 ]);

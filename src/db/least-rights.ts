@@ -38,7 +38,9 @@ export async function assertLeastRights(
 /** Throws ExcessiveRights, and failures of the statements. */
 export async function checkRights(reader: Pick<Reader, 'query'>): Promise<void> {
   const [named] = await reader.query('SELECT DATABASE() AS name');
-  const lines = (await reader.query('SHOW GRANTS')).flatMap((row) => Object.values(row).map(String));
+  const lines = (await reader.query('SHOW GRANTS')).flatMap((row) =>
+    Object.values(row).map(String),
+  );
   const excess = excessiveRights(String(named?.name), lines);
   if (excess.length > 0) throw new ExcessiveRights(excess);
 }
@@ -61,7 +63,8 @@ export function excessiveRights(database: string, lines: readonly string[]): str
     if (rights !== undefined && object !== undefined) {
       const excess = beyondList(rights, allowedOn(database, object));
       const revoked = excess.length === 0 ? [] : [excess.join(', ')];
-      if (rights !== 'PROXY' && / WITH .*\bGRANT OPTION\b/s.test(more)) revoked.push('GRANT OPTION');
+      if (rights !== 'PROXY' && / WITH .*\bGRANT OPTION\b/s.test(more))
+        revoked.push('GRANT OPTION');
       return revoked.map((right) => `REVOKE ${right} ON ${object} FROM ${grantee}`);
     }
     const [, roles, holder = ''] = ROLES.exec(line) ?? [];

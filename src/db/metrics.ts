@@ -29,9 +29,12 @@ const TOLD_ERRORS = ['1205', '1213', '1021', '1114'] as const;
 
 export function statementMetrics(registry: Registry): StatementObserver {
   const { counter, histogram } = metersOf(registry);
-  const waits = histogram('mysql_connection_wait_seconds', 'Time spent waiting for a connection, by pool', SECONDS, [
-    'pool',
-  ]);
+  const waits = histogram(
+    'mysql_connection_wait_seconds',
+    'Time spent waiting for a connection, by pool',
+    SECONDS,
+    ['pool'],
+  );
   const missing = counter(
     'mysql_connections_missed_total',
     'Times no connection of the pool became free in time, or MySQL refused one',
@@ -52,7 +55,10 @@ export function statementMetrics(registry: Registry): StatementObserver {
   for (const errno of TOLD_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
   // Looking a series up by its labels each time costs more than what it measures.
   const series = new Map<string, { observe(seconds: number): void }>();
-  const known = (name: string, open: () => { observe(seconds: number): void }): { observe(seconds: number): void } => {
+  const known = (
+    name: string,
+    open: () => { observe(seconds: number): void },
+  ): { observe(seconds: number): void } => {
     let one = series.get(name);
     if (one === undefined) series.set(name, (one = open()));
     return one;
@@ -60,8 +66,10 @@ export function statementMetrics(registry: Registry): StatementObserver {
   return {
     lent: (pool, seconds) => known(pool, () => waits.labels(pool)).observe(seconds),
     notLent: (pool) => missing.inc({ pool }),
-    answered: (pool, kind, seconds) => known(`${pool} ${kind}`, () => statements.labels(pool, kind)).observe(seconds),
-    failed: (pool, errno) => failures.inc({ pool, errno: errno === null ? 'none' : errno.toString() }),
+    answered: (pool, kind, seconds) =>
+      known(`${pool} ${kind}`, () => statements.labels(pool, kind)).observe(seconds),
+    failed: (pool, errno) =>
+      failures.inc({ pool, errno: errno === null ? 'none' : errno.toString() }),
   };
 }
 

@@ -1,5 +1,10 @@
 import 'reflect-metadata';
-import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise';
+import {
+  type Connection,
+  type ConnectionOptions,
+  createConnection,
+  type RowDataPacket,
+} from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { migrations } from '../../migrations/index.js';
@@ -42,14 +47,20 @@ export async function migrate({
   onClosed = () => undefined,
 }: MigrateOptions): Promise<readonly string[]> {
   const { database } = mysqlAddress(url);
-  if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
+  if (!/^[A-Za-z0-9_]{1,64}$/.test(database))
+    throw new Error('MYSQL_URL must end in /<database>, a plain name');
   const ssl = tls === null ? null : new MysqlTls(tls);
   const admin = { ...mysqlAddress(adminUrl), database };
   const server = await new PrimarySearch(admin, ssl, () => undefined).locate(FIND_PRIMARY_MS);
   const source = new DataSource({
     type: 'mysql',
     ...server,
-    ...{ username: admin.user, password: admin.password, database, ...(ssl === null ? {} : { ssl: ssl.ssl }) },
+    ...{
+      username: admin.user,
+      password: admin.password,
+      database,
+      ...(ssl === null ? {} : { ssl: ssl.ssl }),
+    },
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     entities: [...ENTITY_SCHEMAS],
@@ -67,13 +78,15 @@ export async function migrate({
     await refuseForeignSchema(source, database);
     const done = await source.runMigrations();
     const app = mysqlAddress(url);
-    const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, server, ssl);
+    const asApplication = (name: string): ConnectionOptions =>
+      connectOptions({ ...app, database: name }, server, ssl);
     // The application's user may not even see the database before its first grant.
     const grantee = await onConnection(asApplication(''), currentUser);
     if ((await isNewcomer(asApplication(database))) && (await closeCopy(source))) onClosed();
     for (const [table, rights] of Object.entries(GRANTS))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${grantee}`);
-    if (await isGroupMember(source)) await source.query(`GRANT ${MEMBERS_RIGHT} ON ${MEMBERS_TABLE} TO ${grantee}`);
+    if (await isGroupMember(source))
+      await source.query(`GRANT ${MEMBERS_RIGHT} ON ${MEMBERS_TABLE} TO ${grantee}`);
     await onConnection(asApplication(database), assertRights);
     return done.map((migration) => migration.name);
   } finally {
@@ -109,7 +122,9 @@ async function closeCopy(source: DataSource): Promise<boolean> {
 
 /** Whether the server has the plugin for group membership. */
 async function isGroupMember(source: DataSource): Promise<boolean> {
-  const rows = await source.query<unknown[]>("SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'");
+  const rows = await source.query<unknown[]>(
+    "SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'",
+  );
   return rows.length > 0;
 }
 
@@ -137,7 +152,10 @@ const LOCK_WAIT_S = 5;
 /** An election may be under way. */
 const FIND_PRIMARY_MS = 10_000;
 
-async function onConnection<T>(options: ConnectionOptions, work: (connection: Connection) => Promise<T>): Promise<T> {
+async function onConnection<T>(
+  options: ConnectionOptions,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
   const connection = await createConnection(options);
   try {
     return await work(connection);

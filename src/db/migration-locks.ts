@@ -26,7 +26,9 @@ export async function takeTurn(source: DataSource, database: string): Promise<vo
   const name = hash('sha256', `migrations of ${database}`).slice(0, 40);
   const rows: unknown = await source.query(`SELECT GET_LOCK('${name}', ${TURN_S}) AS got`);
   if (z.array(z.object({ got: z.coerce.number() })).parse(rows)[0]?.got === 1) return;
-  throw new MigrationUnderWay(`another process migrates ${database}, and was not done after ${TURN_S} s`);
+  throw new MigrationUnderWay(
+    `another process migrates ${database}, and was not done after ${TURN_S} s`,
+  );
 }
 
 /**
@@ -39,7 +41,9 @@ export async function limitLockWaits(
   lockWaitS: number,
   onWait: (statement: string) => void,
 ): Promise<void> {
-  await source.query(`SET SESSION lock_wait_timeout=${lockWaitS}, SESSION innodb_lock_wait_timeout=${lockWaitS}`);
+  await source.query(
+    `SET SESSION lock_wait_timeout=${lockWaitS}, SESSION innodb_lock_wait_timeout=${lockWaitS}`,
+  );
   const make = source.createQueryRunner.bind(source);
   source.createQueryRunner = (mode) => patient(make(mode), onWait);
 }

@@ -27,13 +27,20 @@ export async function numbersWithin(
 ): Promise<NumberRange> {
   const [first, next] = await Promise.all([
     from === undefined ? endOf(reader, rows, of, 'first') : firstSince(reader, rows, from, of),
-    to === undefined ? endOf(reader, rows, of, 'next') : firstSince(reader, rows, instant(to + 1), of),
+    to === undefined
+      ? endOf(reader, rows, of, 'next')
+      : firstSince(reader, rows, instant(to + 1), of),
   ]);
   return { first, last: next - 1n };
 }
 
 /** The number of the first row dated then or later; one past the last row if there is none. */
-async function firstSince(reader: Reader, rows: NumberedRows, at: Instant, of: Partial<NumberRange>): Promise<bigint> {
+async function firstSince(
+  reader: Reader,
+  rows: NumberedRows,
+  at: Instant,
+  of: Partial<NumberRange>,
+): Promise<bigint> {
   const { table, owner, number } = rows;
   const middle = '(h.low+h.high) DIV 2';
   const isEarlier = `r.created_at<${column.time.literal(at)}`;
@@ -62,7 +69,11 @@ async function endOf(
 }
 
 /** The smallest number, or one past the greatest. MariaDB derives the width of the search's columns from this. */
-function endSql({ table, owner, number }: NumberedRows, of: Partial<NumberRange>, end: 'first' | 'next'): string {
+function endSql(
+  { table, owner, number }: NumberedRows,
+  of: Partial<NumberRange>,
+  end: 'first' | 'next',
+): string {
   const found = (which: 'MIN' | 'MAX'): string =>
     `(SELECT ${which}(r.${number}) FROM ${table} r FORCE INDEX (PRIMARY) WHERE r.${owner})`;
   return end === 'first'

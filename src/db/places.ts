@@ -58,7 +58,10 @@ export class Places {
   }
 
   private hasRoomFor(of: Beneficiary): boolean {
-    return this.taken < this.most && (of === null || (this.takenOf.get(of) ?? 0) < Math.ceil(this.most / 2));
+    return (
+      this.taken < this.most &&
+      (of === null || (this.takenOf.get(of) ?? 0) < Math.ceil(this.most / 2))
+    );
   }
 
   private take(of: Beneficiary): void {

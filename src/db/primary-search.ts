@@ -48,7 +48,8 @@ export class PrimarySearch {
     const chosen = await new Promise<Found | null>((resolve) => {
       for (const look of looks)
         void look.then((found) => {
-          if (isFound(found) && found.state.group !== 'none' && found.state.before === 0) resolve(found);
+          if (isFound(found) && found.state.group !== 'none' && found.state.before === 0)
+            resolve(found);
         });
       void Promise.all(looks).then((all) => resolve(this.chosenOf(all)));
     });
@@ -66,7 +67,9 @@ export class PrimarySearch {
     const others = this.address.servers.filter((one) => one !== server);
     const looks = await Promise.all(others.map((other) => this.lookAt(other)));
     for (const found of looks) if (isFound(found)) found.watch.close();
-    return looks.every((found) => found === 'refuses' || (isFound(found) && found.state.before > state.before));
+    return looks.every(
+      (found) => found === 'refuses' || (isFound(found) && found.state.before > state.before),
+    );
   }
 
   /** For work with its own connections, such as migrations. Throws NoPrimary. */
@@ -82,13 +85,18 @@ export class PrimarySearch {
 
   noPrimary(): NoPrimary {
     const reason = this.failure instanceof Error ? `: ${this.failure.message}` : '';
-    return new NoPrimary(`no server of MySQL is known to take writes${reason}`, { cause: this.failure });
+    return new NoPrimary(`no server of MySQL is known to take writes${reason}`, {
+      cause: this.failure,
+    });
   }
 
   private async lookAt(server: MysqlServer): Promise<Look> {
     const deadline = Deadline.afterMs(LOOK_TIMEOUT_MS);
     try {
-      const watch = await ServerWatch.open(connectOptions(this.address, server, this.tls), deadline);
+      const watch = await ServerWatch.open(
+        connectOptions(this.address, server, this.tls),
+        deadline,
+      );
       try {
         const askedAt = performance.now();
         const state = await watch.look(deadline);
@@ -119,7 +127,8 @@ export class PrimarySearch {
   private onlyOne(found: readonly Found[]): Found | null {
     const byIdentity = new Map(found.map((one) => [one.state.identity, one]));
     const [first = null, ...others] = byIdentity.values();
-    const names = others.length === 0 ? [] : Array.from(byIdentity.values(), ({ server }) => nameOf(server));
+    const names =
+      others.length === 0 ? [] : Array.from(byIdentity.values(), ({ server }) => nameOf(server));
     if (names.length > 0) this.failure = new Error(`several do: ${names.join(', ')}`);
     if (names.length > 0 && names.join() !== this.several) this.onSeveral(names);
     this.several = names.join();

@@ -1,7 +1,13 @@
 import { Pause } from '../core/pause.js';
 import type { Connections } from './connections.js';
 import { Deadline } from './deadline.js';
-import { type Found, LOOK_TIMEOUT_MS, nameOf, PrimarySearch, SEARCH_EVERY_MS } from './primary-search.js';
+import {
+  type Found,
+  LOOK_TIMEOUT_MS,
+  nameOf,
+  PrimarySearch,
+  SEARCH_EVERY_MS,
+} from './primary-search.js';
 import type { MysqlAddress, MysqlServer, MysqlTls } from './servers.js';
 import type { ServerState } from './server-state.js';
 
@@ -47,7 +53,9 @@ export class Primary {
   /** The connections to the primary, if it was proven a moment ago. */
   get connections(): Connections | null {
     const { held } = this;
-    return held !== null && performance.now() - held.provenAt < BELIEVED_MS ? held.connections : null;
+    return held !== null && performance.now() - held.provenAt < BELIEVED_MS
+      ? held.connections
+      : null;
   }
 
   /** The same, waiting for it while any server answers. Throws NoPrimary. */
@@ -59,7 +67,8 @@ export class Primary {
       const { connections } = this;
       if (connections !== null) return connections;
       const leftMs = until - performance.now();
-      if (leftMs <= 0 || this.isClosed || this.search.unanswered > rounds) throw this.search.noPrimary();
+      if (leftMs <= 0 || this.isClosed || this.search.unanswered > rounds)
+        throw this.search.noPrimary();
       await this.nextProof(leftMs);
     }
   }
@@ -116,7 +125,11 @@ export class Primary {
   private async hold(found: Found): Promise<void> {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;
-    const held: Held = { ...found, provenAt: found.askedAt, connections: this.deps.connect(server, state) };
+    const held: Held = {
+      ...found,
+      provenAt: found.askedAt,
+      connections: this.deps.connect(server, state),
+    };
     this.held = held;
     watch.onBroken = () => this.ask();
     this.deps.observer.found(nameOf(server));

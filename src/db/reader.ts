@@ -11,7 +11,11 @@ export interface Reader {
   /** The table's rows by the SQL that follows its name: an index, conditions, an order. */
   list<Row>(table: Table<Row>, rest: string): Promise<Row[]>;
   select<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row[]>;
-  find<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row | undefined>;
+  find<Row>(
+    table: Table<Row>,
+    where: Where<Row>,
+    options?: SelectOptions<Row>,
+  ): Promise<Row | undefined>;
 }
 
 export interface Transaction extends Reader {
@@ -23,7 +27,10 @@ export interface Transaction extends Reader {
    * Several statements in one round trip; returns the rows of each (none for a write). The server stops at the first
    * that fails, so nothing runs after a failure. `lock`: most of the time goes into the first one's wait.
    */
-  all(statements: readonly string[], kind?: 'many' | 'lock'): Promise<readonly (readonly StoredRow[])[]>;
+  all(
+    statements: readonly string[],
+    kind?: 'many' | 'lock',
+  ): Promise<readonly (readonly StoredRow[])[]>;
   /** Runs this between the last statement of the work and COMMIT, to lock what must be locked last. */
   atEnd(last: () => Promise<void>): void;
   /**
@@ -49,7 +56,8 @@ export function readerOver(sendSql: Send): Reader {
   };
   const rowsBy = async <Row>(table: Table<Row>, sql: string): Promise<Row[]> =>
     (await query(sql)).map((row) => parseRow(table, row));
-  const select: Reader['select'] = (table, where, options) => rowsBy(table, selectSql(table, where, options));
+  const select: Reader['select'] = (table, where, options) =>
+    rowsBy(table, selectSql(table, where, options));
   return {
     query,
     list: (table, rest) => rowsBy(table, `SELECT ${columnList(table)} FROM ${table.name} ${rest}`),
@@ -75,12 +83,14 @@ export function transactionOver(sendSql: Send, ending: Ending, connection: objec
     all: async (statements, kind = 'many') => {
       if (statements.length === 0) return [];
       const answer = await sendSql(statements.join(';'), kind);
-      const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
+      const answers: unknown[] =
+        statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
       return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
     atEnd: (last) => ending.lasts.push(last),
     withCommit: (statements) => {
-      if (statements.some(answersRows)) throw new TypeError('what is sent with COMMIT may answer no rows');
+      if (statements.some(answersRows))
+        throw new TypeError('what is sent with COMMIT may answer no rows');
       ending.statements.push(...statements);
     },
   };

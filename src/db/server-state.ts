@@ -35,13 +35,17 @@ export function identityOf(row: RowDataPacket | undefined): string {
 
 /** Whether no flag is set that keeps the application from writing. */
 export function takesWrites(row: RowDataPacket | undefined): boolean {
-  return row !== undefined && [row.a, row.b, row.c].every((flag) => ['0', 'OFF', 'undefined'].includes(String(flag)));
+  return (
+    row !== undefined &&
+    [row.a, row.b, row.c].every((flag) => ['0', 'OFF', 'undefined'].includes(String(flag)))
+  );
 }
 
 const MEMBER_SQL =
   'SELECT MEMBER_STATE AS state,MEMBER_ROLE AS role,(SELECT COUNT(*) FROM performance_schema.replication_group_members ' +
   "WHERE MEMBER_ROLE='PRIMARY') AS writers FROM performance_schema.replication_group_members WHERE MEMBER_ID=@@server_uuid";
-const NODE_SQL = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
+const NODE_SQL =
+  "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
 /** Uses a derived table: without any table it would not wait. */
 const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
 const UNKNOWN_VARIABLE = 1193;
@@ -87,7 +91,12 @@ export class ServerWatch {
     const [row] = await this.rows(IDENTITY_SQL, deadline);
     const before = takesWrites(row) ? await this.membersBefore(deadline) : null;
     if (before !== null && this.group !== 'none') await this.rows(CURRENT_SQL, deadline);
-    return { identity: identityOf(row), group: this.group, isPrimary: before !== null, before: before ?? 0 };
+    return {
+      identity: identityOf(row),
+      group: this.group,
+      isPrimary: before !== null,
+      before: before ?? 0,
+    };
   }
 
   close(): void {
@@ -101,12 +110,17 @@ export class ServerWatch {
         return 0;
       case 'group_replication': {
         const [own] = await this.rows(MEMBER_SQL, deadline);
-        return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1' ? 0 : null;
+        return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1'
+          ? 0
+          : null;
       }
       case 'galera': {
         // The members of a view agree on their order: the first that accepts writes is the writer.
-        const status = new Map((await this.rows(NODE_SQL, deadline)).map((row) => [row.Variable_name, row.Value]));
-        const isReady = status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary';
+        const status = new Map(
+          (await this.rows(NODE_SQL, deadline)).map((row) => [row.Variable_name, row.Value]),
+        );
+        const isReady =
+          status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary';
         return isReady ? Number(status.get('wsrep_local_index')) : null;
       }
     }
@@ -117,7 +131,11 @@ export class ServerWatch {
   }
 }
 
-async function rowsOf(connection: Connection, sql: string, deadline: Deadline): Promise<RowDataPacket[]> {
+async function rowsOf(
+  connection: Connection,
+  sql: string,
+  deadline: Deadline,
+): Promise<RowDataPacket[]> {
   const answer = await send(connection, sql, deadline);
   return Array.isArray(answer) ? (answer as RowDataPacket[]) : [];
 }
@@ -130,7 +148,11 @@ async function groupOf(connection: Connection, deadline: Deadline): Promise<Grou
   return provider === '1' || provider === 'ON' ? 'galera' : 'none';
 }
 
-async function variable(connection: Connection, name: string, deadline: Deadline): Promise<string | null> {
+async function variable(
+  connection: Connection,
+  name: string,
+  deadline: Deadline,
+): Promise<string | null> {
   try {
     const [row] = await rowsOf(connection, `SELECT @@GLOBAL.${name} AS value`, deadline);
     return String(row?.value);

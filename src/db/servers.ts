@@ -25,11 +25,18 @@ export function parseMysqlUrl(text: string): MysqlAddress | null {
   const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
   const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
     const [, host, port = USUAL_PORT] = SERVER.exec(one) ?? [];
-    return host === undefined ? [] : [{ host: host.replace(/^\[|\]$/g, ''), port: Number.parseInt(port, 10) }];
+    return host === undefined
+      ? []
+      : [{ host: host.replace(/^\[|\]$/g, ''), port: Number.parseInt(port, 10) }];
   });
   if (hosts === '' || servers.length < hosts.split(',').length) return null;
   try {
-    return { servers, user: decodeURIComponent(user), password: decodeURIComponent(password), database };
+    return {
+      servers,
+      user: decodeURIComponent(user),
+      password: decodeURIComponent(password),
+      database,
+    };
   } catch {
     return null;
   }
@@ -38,7 +45,8 @@ export function parseMysqlUrl(text: string): MysqlAddress | null {
 /** The same, but throws if the text is not such an address. */
 export function mysqlAddress(url: string): MysqlAddress {
   const address = parseMysqlUrl(url);
-  if (address === null) throw new Error('a URL of MySQL must look like mysql://user:password@host:port/database');
+  if (address === null)
+    throw new Error('a URL of MySQL must look like mysql://user:password@host:port/database');
   return address;
 }
 
@@ -72,7 +80,9 @@ export function faultOfMaterial(material: TlsMaterial): string | null {
 
 /** The hosts given as addresses: certificates are checked by name, so these would not be checked. */
 export function hostsWithoutName(url: string): string[] {
-  return (parseMysqlUrl(url)?.servers ?? []).flatMap(({ host }) => (isIP(host) === 0 ? [] : [host]));
+  return (parseMysqlUrl(url)?.servers ?? []).flatMap(({ host }) =>
+    isIP(host) === 0 ? [] : [host],
+  );
 }
 
 interface ReadMaterial {
@@ -94,7 +104,12 @@ export class MysqlTls {
   readonly ssl: ConnectionOptions['ssl'] & object;
 
   constructor(private readonly material: TlsMaterial) {
-    this.ssl = { ...readMaterial(material), rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2' };
+    this.ssl = {
+      ...readMaterial(material),
+      rejectUnauthorized: true,
+      verifyIdentity: true,
+      minVersion: 'TLSv1.2',
+    };
   }
 
   /** Reads the files again. While they do not match, being replaced, the previous contents stay in use. */
@@ -114,7 +129,11 @@ export class MysqlTls {
 const CONNECT_TIMEOUT_MS = 2_000;
 
 /** The driver's options for one of the servers. */
-export function connectOptions(address: MysqlAddress, server: MysqlServer, tls: MysqlTls | null): ConnectionOptions {
+export function connectOptions(
+  address: MysqlAddress,
+  server: MysqlServer,
+  tls: MysqlTls | null,
+): ConnectionOptions {
   const { user, password, database } = address;
   return {
     ...server,

@@ -17,13 +17,18 @@ export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string 
   const records = rows as readonly Readonly<Record<string, unknown>>[];
   return insertOf(
     table,
-    table.columns.filter(({ property, column }) => !column.isNullable || records.some((row) => row[property] !== null)),
+    table.columns.filter(
+      ({ property, column }) => !column.isNullable || records.some((row) => row[property] !== null),
+    ),
     records,
   );
 }
 
 /** The statement for these rows, or none where there are none. */
-export function statement<Row>(rows: readonly Row[], build: (rows: readonly Row[]) => string): string[] {
+export function statement<Row>(
+  rows: readonly Row[],
+  build: (rows: readonly Row[]) => string,
+): string[] {
   return rows.length === 0 ? [] : [build(rows)];
 }
 
@@ -35,14 +40,19 @@ function insertOf<Row>(
   let values = '';
   for (const record of records) {
     let row = '';
-    for (const { property, column } of columns) row += (row === '' ? '' : ',') + column.literal(record[property]);
+    for (const { property, column } of columns)
+      row += (row === '' ? '' : ',') + column.literal(record[property]);
     values += `${values === '' ? '' : ','}(${row})`;
   }
   return `INSERT INTO ${name} (${columns.map((column) => column.name).join(',')}) VALUES ${values}`;
 }
 
 /** Inserts, or if the primary key exists sets the named columns to the row's values. */
-export function upsertSql<Row>(table: Table<Row>, rows: readonly Row[], set: readonly (keyof Row & string)[]): string {
+export function upsertSql<Row>(
+  table: Table<Row>,
+  rows: readonly Row[],
+  set: readonly (keyof Row & string)[],
+): string {
   const records = rows as readonly Readonly<Record<string, unknown>>[];
   return `${insertOf(table, table.columns, records)} ${orSet(table, set)}`;
 }
@@ -57,7 +67,9 @@ export function upsertValuesSql<Row>(
 }
 
 function orSet<Row>(table: Table<Row>, set: readonly (keyof Row & string)[]): string {
-  const assignments = set.map((property) => table.column(property).name).map((name) => `${name}=VALUES(${name})`);
+  const assignments = set
+    .map((property) => table.column(property).name)
+    .map((name) => `${name}=VALUES(${name})`);
   return `ON DUPLICATE KEY UPDATE ${assignments.join(',')}`;
 }
 
@@ -74,7 +86,11 @@ export function deleteSql<Row>(table: Table<Row>, where: Where<Row>): string {
   return `DELETE FROM ${table.name} WHERE ${equalsSql(table, where)}`;
 }
 
-export function selectSql<Row>(table: Table<Row>, where: Where<Row>, options: SelectOptions<Row> = {}): string {
+export function selectSql<Row>(
+  table: Table<Row>,
+  where: Where<Row>,
+  options: SelectOptions<Row> = {},
+): string {
   const order = options.orderBy?.map((property) => table.column(property).name).join(',');
   return (
     `SELECT ${columnList(table)} FROM ${table.name}${whereSql(table, where)}` +
@@ -84,10 +100,16 @@ export function selectSql<Row>(table: Table<Row>, where: Where<Row>, options: Se
 }
 
 export function columnList<Row>(table: Table<Row>, alias = ''): string {
-  return table.columns.map((column) => (alias === '' ? column.name : `${alias}.${column.name}`)).join(',');
+  return table.columns
+    .map((column) => (alias === '' ? column.name : `${alias}.${column.name}`))
+    .join(',');
 }
 
-export function literal<Row, K extends keyof Row & string>(table: Table<Row>, property: K, value: Row[K]): string {
+export function literal<Row, K extends keyof Row & string>(
+  table: Table<Row>,
+  property: K,
+  value: Row[K],
+): string {
   return table.column(property).column.literal(value);
 }
 
@@ -103,8 +125,11 @@ export function literals<Row, K extends keyof Row & string>(
 export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
   const conditions = Object.entries(where).map(([property, wanted]) => {
     const { name, column } = table.column(property as keyof Row & string);
-    if (!Array.isArray(wanted)) return wanted === null ? `${name} IS NULL` : `${name}=${column.literal(wanted)}`;
-    return wanted.length === 0 ? 'FALSE' : `${name} IN (${wanted.map((one) => column.literal(one)).join(',')})`;
+    if (!Array.isArray(wanted))
+      return wanted === null ? `${name} IS NULL` : `${name}=${column.literal(wanted)}`;
+    return wanted.length === 0
+      ? 'FALSE'
+      : `${name} IN (${wanted.map((one) => column.literal(one)).join(',')})`;
   });
   return conditions.join(' AND ');
 }

@@ -11,7 +11,9 @@ type Columns = Readonly<Record<string, AnyColumn>>;
 /** A row in code: camelCase names, values of the columns' types. */
 export type RowOf<T> = T extends Table<infer R> ? R : never;
 
-type RowOfColumns<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer V> ? V : never };
+type RowOfColumns<C extends Columns> = {
+  readonly [K in keyof C]: C[K] extends Column<infer V> ? V : never;
+};
 
 interface BoundColumn {
   readonly property: string;
@@ -77,6 +79,7 @@ export function rowParser<const C extends Columns>(
 
 export function parseRow<Row>(table: Table<Row>, stored: Readonly<Record<string, unknown>>): Row {
   const row: Record<string, unknown> = {};
-  for (const { property, name, column } of table.columns) row[property] = column.parse(stored[name]);
+  for (const { property, name, column } of table.columns)
+    row[property] = column.parse(stored[name]);
   return row as Row;
 }

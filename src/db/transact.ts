@@ -13,7 +13,11 @@ export function transact<T>(database: Database, work: Work<T>): Promise<T> {
 }
 
 /** The same for what a tenant's request asks for: a crowd of its requests keeps no other tenant's waiting. */
-export async function transactFor<T>(of: Beneficiary, database: Database, work: Work<T>): Promise<T> {
+export async function transactFor<T>(
+  of: Beneficiary,
+  database: Database,
+  work: Work<T>,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await database.withTransaction(work, undefined, of);

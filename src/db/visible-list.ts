@@ -25,7 +25,8 @@ export async function readVisible<Row extends TimePosition>(
   limit: number,
 ): Promise<Page<Row>> {
   const { table } = list;
-  const rows = before === null ? list : { ...list, within: [...list.within, behindSql('t', before)] };
+  const rows =
+    before === null ? list : { ...list, within: [...list.within, behindSql('t', before)] };
   const read = async (examined: string): Promise<Page<Row>> => {
     const found = await reader.query(
       `SELECT ${columnList(table, 'l')} FROM (${examined}) p

@@ -50,14 +50,19 @@ export async function readEvents(
   limit: number,
 ): Promise<EventPage> {
   const rowsOf = eventsOf(tenantId);
-  const [firstSequence, gaps] = await Promise.all([readFirst(reader, rowsOf.owner), gapsOf(reader, tenantId)]);
+  const [firstSequence, gaps] = await Promise.all([
+    readFirst(reader, rowsOf.owner),
+    gapsOf(reader, tenantId),
+  ]);
   const { from, to } = filter;
   const isBounded = from !== undefined || to !== undefined;
   const range = isBounded ? await sequencesWithin(reader, tenantId, gaps, from, to) : null;
   const conditions: string[] = [rowsOf.owner];
   // What is committed by now may be dated after `from`, but lies behind the last that was found.
   if (range !== null && from !== undefined)
-    conditions.push(`sequence>=${range.first} AND created_at>=${literal(events, 'createdAt', from)}`);
+    conditions.push(
+      `sequence>=${range.first} AND created_at>=${literal(events, 'createdAt', from)}`,
+    );
   if (range !== null && to !== undefined) conditions.push(`sequence<=${range.last}`);
   if (after !== null) conditions.push(order === 'desc' ? `sequence<${after}` : `sequence>${after}`);
   if (filter.type !== undefined) conditions.push(`type=${literal(events, 'type', filter.type)}`);
@@ -72,7 +77,9 @@ export async function readEvents(
   if (after !== null && isExpired(after, order, await removedThrough(reader, tenantId)))
     throw new ApiError(invalidField('cursor', 'expired'));
   // The statement's parts are in order, their union need not be.
-  const ordered = found.sort((a, b) => Number(order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence));
+  const ordered = found.sort((a, b) =>
+    Number(order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence),
+  );
   const shown = ordered.slice(0, limit);
   const hasMore = found.length > limit;
   const last = shown.at(-1)?.sequence ?? after ?? 0n;
@@ -98,12 +105,16 @@ async function readWithHead(
 }
 
 async function readFirst(reader: Reader, owner: string): Promise<bigint | null> {
-  const [row] = await reader.query(`SELECT sequence FROM events WHERE ${owner} ORDER BY sequence LIMIT 1`);
+  const [row] = await reader.query(
+    `SELECT sequence FROM events WHERE ${owner} ORDER BY sequence LIMIT 1`,
+  );
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 
 /** The Event as JSON, as it was sent. Throws not_found. */
 export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string> {
-  const rows = await reader.query(`SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`);
+  const rows = await reader.query(
+    `SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`,
+  );
   return existing(rows.map(parseStoredEvent)[0]).body;
 }

@@ -10,7 +10,11 @@ import { literal } from '../db/statements.js';
 
 /** The tenant's log as numbered rows, valid between two gaps. */
 export function eventsOf(tenantId: Uuid): NumberedRows {
-  return { table: events.name, owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`, number: 'sequence' };
+  return {
+    table: events.name,
+    owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`,
+    number: 'sequence',
+  };
 }
 
 /** What restores have skipped in it, oldest first. */
@@ -48,6 +52,7 @@ async function firstSince(
     ...(after === undefined ? {} : { last: after.afterSequence }),
   };
   const rows = eventsOf(tenantId);
-  if (at === undefined) return (await numbersWithin(reader, rows, undefined, undefined, part)).last + 1n;
+  if (at === undefined)
+    return (await numbersWithin(reader, rows, undefined, undefined, part)).last + 1n;
   return (await numbersWithin(reader, rows, at, undefined, part)).first;
 }

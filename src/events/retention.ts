@@ -20,7 +20,12 @@ export async function readRetention(reader: Reader): Promise<number | null> {
 }
 
 /** Sets it for every tenant; the call itself removes nothing. Throws ApiError invalid_field (fewer than 30 days). */
-export async function setRetention(database: Database, clock: Clock, days: number | null, actor: Actor): Promise<void> {
+export async function setRetention(
+  database: Database,
+  clock: Clock,
+  days: number | null,
+  actor: Actor,
+): Promise<void> {
   if (days !== null && (!Number.isInteger(days) || days < MIN_DAYS || days > MAX_DAYS))
     throw new ApiError(invalidField('days', 'out_of_range'));
   await transact(database, async (transaction) => {
@@ -52,11 +57,17 @@ export async function removeOldEvents(
   if (next === undefined) return null;
   const tenantId = column.uuid.parse(next.tenant_id);
   const before = instant(now - days * DAY_MS);
-  const removed = await transact(database, (transaction) => removeSome(transaction, tenantId, before));
+  const removed = await transact(database, (transaction) =>
+    removeSome(transaction, tenantId, before),
+  );
   return { tenantId, removed, isDone: removed < CHUNK };
 }
 
-async function removeSome(transaction: Transaction, tenantId: Uuid, before: Instant): Promise<number> {
+async function removeSome(
+  transaction: Transaction,
+  tenantId: Uuid,
+  before: Instant,
+): Promise<number> {
   const own = `tenant_id=${column.uuid.literal(tenantId)}`;
   const known = await transaction.find(eventRemovals, { tenantId }, { forUpdate: true });
   const through = known?.removedThrough ?? 0n;
@@ -69,9 +80,13 @@ async function removeSome(transaction: Transaction, tenantId: Uuid, before: Inst
   const last = old.at(-1);
   if (last === undefined) return 0;
   const removedThrough = column.bigint.parse(last.sequence);
-  await transaction.execute(`DELETE FROM events WHERE ${own} AND sequence<=${removedThrough} AND sequence>${through}`);
+  await transaction.execute(
+    `DELETE FROM events WHERE ${own} AND sequence<=${removedThrough} AND sequence>${through}`,
+  );
   const removal = { tenantId, removedThrough, removedUntil: column.time.parse(last.created_at) };
-  await transaction.execute(upsertSql(eventRemovals, [removal], ['removedThrough', 'removedUntil']));
+  await transaction.execute(
+    upsertSql(eventRemovals, [removal], ['removedThrough', 'removedUntil']),
+  );
   return old.length;
 }
 

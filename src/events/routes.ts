@@ -20,10 +20,21 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
     async (request) => {
       const binding = cursorBinding(request);
       const { caller, query: wanted } = request;
-      const filter = { type: wanted.type, from: wanted['created_at[gte]'], to: wanted['created_at[lte]'] };
+      const filter = {
+        type: wanted.type,
+        from: wanted['created_at[gte]'],
+        to: wanted['created_at[lte]'],
+      };
       const [seen] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
       const after = seen === undefined ? null : BigInt(seen);
-      const page = await readEvents(reader, caller.tenantId, filter, wanted.order, after, wanted.limit);
+      const page = await readEvents(
+        reader,
+        caller.tenantId,
+        filter,
+        wanted.order,
+        after,
+        wanted.limit,
+      );
       const goesOn = page.hasMore || wanted.order === 'asc';
       return {
         status: 200,

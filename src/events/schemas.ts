@@ -3,7 +3,13 @@ import { BATCH_EVENT_EXAMPLES, BatchOfEventSchema } from '../batches/schemas.js'
 import { API_VERSIONS } from '../core/versions.js';
 import { EVENT_TYPES, type EventType, isSubscribable } from '../db/entities/events.js';
 import { EXAMPLE, exampledAs, exampleOf } from '../http/examples.js';
-import { CREATED_AT_QUERY, instantSchema, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
+import {
+  CREATED_AT_QUERY,
+  instantSchema,
+  PAGE_QUERY,
+  pageSchema,
+  uuidSchema,
+} from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { PAYOUT_EXAMPLES, PayoutSchema } from '../payouts/schemas.js';
 import { TRANSFER_EXAMPLES, TransferSchema } from '../transfers/schemas.js';
@@ -16,10 +22,9 @@ function eventSchema(type: EventType, resource: z.ZodType) {
       type: z.literal(type),
       api_version: z.enum(API_VERSIONS),
       created_at: instantSchema,
-      sequence: z
-        .number()
-        .int()
-        .openapi({ description: 'Gapless per tenant except for the `gaps` of the list, in commit order.' }),
+      sequence: z.number().int().openapi({
+        description: 'Gapless per tenant except for the `gaps` of the list, in commit order.',
+      }),
       restores: z.number().int().optional().openapi({
         description:
           'How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list.',
@@ -30,29 +35,67 @@ function eventSchema(type: EventType, resource: z.ZodType) {
 }
 
 /** The resource that each is about, when it happens, and the resource as it is then. (docs/contract.md, Events) */
-const TOLD: Readonly<Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>> = {
+const TOLD: Readonly<
+  Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>
+> = {
   'transfer.completed': [TransferSchema, 'A transfer moved its money', exampleOf(TransferSchema)],
-  'transfer.rejected': [TransferSchema, 'A pending transfer was rejected or canceled', TRANSFER_EXAMPLES.rejected],
-  'transfer.expired': [TransferSchema, 'A transfer was not approved in time', TRANSFER_EXAMPLES.expired],
+  'transfer.rejected': [
+    TransferSchema,
+    'A pending transfer was rejected or canceled',
+    TRANSFER_EXAMPLES.rejected,
+  ],
+  'transfer.expired': [
+    TransferSchema,
+    'A transfer was not approved in time',
+    TRANSFER_EXAMPLES.expired,
+  ],
   'payout.approved': [PayoutSchema, 'A payout is on its way', exampleOf(PayoutSchema)],
-  'payout.completed': [PayoutSchema, 'The money of a payout has reached the bank', PAYOUT_EXAMPLES.completed],
+  'payout.completed': [
+    PayoutSchema,
+    'The money of a payout has reached the bank',
+    PAYOUT_EXAMPLES.completed,
+  ],
   'payout.rejected': [PayoutSchema, 'A pending payout was rejected', PAYOUT_EXAMPLES.rejected],
-  'payout.failed': [PayoutSchema, 'A payout was not paid, and its money is back', PAYOUT_EXAMPLES.failed],
-  'payout.returned': [PayoutSchema, 'A completed payout came back from the bank', PAYOUT_EXAMPLES.returned],
-  'payout.canceled': [PayoutSchema, 'A payout was canceled, or not approved in time', PAYOUT_EXAMPLES.canceled],
-  'bonus_batch.ready': [BatchOfEventSchema, 'The file of a batch was accepted', BATCH_EVENT_EXAMPLES.ready],
+  'payout.failed': [
+    PayoutSchema,
+    'A payout was not paid, and its money is back',
+    PAYOUT_EXAMPLES.failed,
+  ],
+  'payout.returned': [
+    PayoutSchema,
+    'A completed payout came back from the bank',
+    PAYOUT_EXAMPLES.returned,
+  ],
+  'payout.canceled': [
+    PayoutSchema,
+    'A payout was canceled, or not approved in time',
+    PAYOUT_EXAMPLES.canceled,
+  ],
+  'bonus_batch.ready': [
+    BatchOfEventSchema,
+    'The file of a batch was accepted',
+    BATCH_EVENT_EXAMPLES.ready,
+  ],
   'bonus_batch.rejected': [
     BatchOfEventSchema,
     'The file of a batch was rejected, or the batch was withdrawn or lapsed',
     BATCH_EVENT_EXAMPLES.rejected,
   ],
-  'bonus_batch.completed': [BatchOfEventSchema, 'Every row of a batch was paid', BATCH_EVENT_EXAMPLES.completed],
+  'bonus_batch.completed': [
+    BatchOfEventSchema,
+    'Every row of a batch was paid',
+    BATCH_EVENT_EXAMPLES.completed,
+  ],
   'bonus_batch.partially_failed': [
     BatchOfEventSchema,
     'A batch ended with at least one row unpaid',
     BATCH_EVENT_EXAMPLES.partiallyFailed,
   ],
-  'account.verified': [VerificationSchema, 'An account was verified for the first time', exampleOf(VerificationSchema)],
+  'account.verified': [
+    VerificationSchema,
+    'An account was verified for the first time',
+    exampleOf(VerificationSchema),
+  ],
 };
 
 export const DESCRIBED_EVENTS = EVENT_TYPES.map((type) => {
@@ -69,23 +112,36 @@ export const DESCRIBED_EVENTS = EVENT_TYPES.map((type) => {
   const description = isOffered
     ? 'Sent to the endpoints subscribed to it, and kept in the log.'
     : 'Only in the log (`GET /v1/events`): no endpoint can subscribe to it.';
-  return { type, summary, description, isSubscribable: isOffered, schema: eventSchema(type, resource), example };
+  return {
+    type,
+    summary,
+    description,
+    isSubscribable: isOffered,
+    schema: eventSchema(type, resource),
+    example,
+  };
 });
 
 type OneEventSchema = ReturnType<typeof eventSchema>;
-const SCHEMAS = DESCRIBED_EVENTS.map(({ schema }) => schema) as [OneEventSchema, ...OneEventSchema[]];
+const SCHEMAS = DESCRIBED_EVENTS.map(({ schema }) => schema) as [
+  OneEventSchema,
+  ...OneEventSchema[],
+];
 export const EventSchema = z.discriminatedUnion('type', SCHEMAS).openapi('Event');
 
 const EventGapSchema = exampledAs(
   z
     .object({
-      after: z
+      after: z.number().int().openapi({
+        description: 'The sequence of the last event before the gap; 0 if there is none.',
+      }),
+      before: z
         .number()
         .int()
-        .openapi({ description: 'The sequence of the last event before the gap; 0 if there is none.' }),
-      before: z.number().int().openapi({ description: 'The sequence of the first event after it.' }),
+        .openapi({ description: 'The sequence of the first event after it.' }),
       restored_to: instantSchema.openapi({
-        description: 'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
+        description:
+          'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
       }),
       created_at: instantSchema,
     })
@@ -99,7 +155,9 @@ const eventPage = pageSchema('EventPage', EventSchema).extend({
     .int()
     .nullable()
     .openapi({ description: 'The sequence of the oldest event still in the log.' }),
-  gaps: z.array(EventGapSchema).openapi({ description: 'What restores of the service left out, oldest first.' }),
+  gaps: z
+    .array(EventGapSchema)
+    .openapi({ description: 'What restores of the service left out, oldest first.' }),
 });
 const AN_EVENT = DESCRIBED_EVENTS[0]?.example;
 

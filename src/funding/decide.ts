@@ -16,7 +16,13 @@ import {
   type RowWrite,
 } from '../ledger/desk/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal } from './rules.js';
+import {
+  approvalRefusal,
+  closedRefusal,
+  entriesOf,
+  rangeRefusal,
+  decidedRefusal,
+} from './rules.js';
 
 /** Pure. A refusal binds no key: the same reference may be tried again once the cause is gone. */
 
@@ -85,13 +91,19 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
   };
   return {
     outcome: { done: true, resource: payIn },
-    writes: { postings: [posting], rows: [insertRow(payIns, payIn), actOf(command, payInAct(payIn), state)] },
+    writes: {
+      postings: [posting],
+      rows: [insertRow(payIns, payIn), actOf(command, payInAct(payIn), state)],
+    },
     bindsKey: true,
   };
 }
 
 /** Proposes a correction; nothing moves. (docs/contract.md, Pay-ins and adjustments) */
-export function decideProposal(command: ProposeAdjustment, state: LockedState): Decision<Adjustment> {
+export function decideProposal(
+  command: ProposeAdjustment,
+  state: LockedState,
+): Decision<Adjustment> {
   const { adjustmentId, tenantId, accountId, direction, amount, reference, reason } = command;
   const account = ownAccount(state, tenantId, accountId);
   if (account === undefined) return refuse(NOT_FOUND, false);
@@ -118,7 +130,10 @@ export function decideProposal(command: ProposeAdjustment, state: LockedState): 
 }
 
 /** A second person posts the correction. A closed account can still be emptied, never filled. */
-export function decideApproval(command: DecideAdjustment, state: LockedState): Decision<Adjustment> {
+export function decideApproval(
+  command: DecideAdjustment,
+  state: LockedState,
+): Decision<Adjustment> {
   const { tenantId, accountId, by } = command;
   const account = ownAccount(state, tenantId, accountId);
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
@@ -139,11 +154,18 @@ export function decideApproval(command: DecideAdjustment, state: LockedState): D
 }
 
 /** Ends the proposal without moving anything. The proposer may withdraw it this way. */
-export function decideRejection(command: DecideAdjustment, state: LockedState): Decision<Adjustment> {
+export function decideRejection(
+  command: DecideAdjustment,
+  state: LockedState,
+): Decision<Adjustment> {
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
   if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment), false);
-  const rejected: Adjustment = { ...adjustment, status: 'rejected', ...decidedBy(command.by, state) };
+  const rejected: Adjustment = {
+    ...adjustment,
+    status: 'rejected',
+    ...decidedBy(command.by, state),
+  };
   return done(command, 'reject', rejected, state);
 }
 
@@ -154,10 +176,15 @@ function done(
   state: LockedState,
   moved: { readonly postings?: Posting[] } = {},
 ): Decision<Adjustment> {
-  const row = action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
+  const row =
+    action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
   const why = 'why' in command ? command.why : null;
   const act = actOf(command, adjustmentAct(adjustment, `adjustment.${action}`, why), state);
-  return { outcome: { done: true, resource: adjustment }, writes: { ...moved, rows: [row, act] }, bindsKey: true };
+  return {
+    outcome: { done: true, resource: adjustment },
+    writes: { ...moved, rows: [row, act] },
+    bindsKey: true,
+  };
 }
 
 function decidedBy(
@@ -178,7 +205,8 @@ function payInAct({ tenantId, id, accountId, asset, raw, reference }: PayIn): Ac
 }
 
 function adjustmentAct(adjustment: Adjustment, action: string, why: string | null): Act {
-  const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } = adjustment;
+  const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } =
+    adjustment;
   const money = { account_id: accountId, direction, asset, raw: raw.toString() };
   const decided = why === null ? {} : { why };
   const details = { ...money, reference, reason, status, proposed_by: proposedBy, ...decided };
@@ -187,11 +215,14 @@ function adjustmentAct(adjustment: Adjustment, action: string, why: string | nul
 
 function ownAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount | undefined {
   const found = state.account(id);
-  return found?.account.tenantId === tenantId && found.account.type !== 'system' ? found : undefined;
+  return found?.account.tenantId === tenantId && found.account.type !== 'system'
+    ? found
+    : undefined;
 }
 
 function systemAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount {
   const found = state.account(id);
-  if (found?.account.tenantId !== tenantId || !found.overdraft) throw new Error('not a system account of the tenant');
+  if (found?.account.tenantId !== tenantId || !found.overdraft)
+    throw new Error('not a system account of the tenant');
   return found;
 }

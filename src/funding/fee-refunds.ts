@@ -6,7 +6,12 @@ import type { Instant } from '../core/instant.js';
 import { bigint, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
-import { type FeeKey, feeKeyOf, type FeeScheduleRow, feeSchedules } from '../db/entities/parties.js';
+import {
+  type FeeKey,
+  feeKeyOf,
+  type FeeScheduleRow,
+  feeSchedules,
+} from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { approveAdjustment, proposeRefundPart } from './adjustments.js';
@@ -18,7 +23,14 @@ import {
   refundPart,
   refundReason,
 } from './refund-references.js';
-import { assertEven, CHARGED, isAlive, lastTries, type StandingRefund, standingRefund } from './refund-standing.js';
+import {
+  assertEven,
+  CHARGED,
+  isAlive,
+  lastTries,
+  type StandingRefund,
+  standingRefund,
+} from './refund-standing.js';
 
 /**
  * Refunds what a wrong fee schedule overcharged, out of the account that received it: the difference from the current
@@ -98,13 +110,19 @@ export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<
         counts.totalRaw += standing?.raw ?? one.raw;
         if (standing !== null) continue;
         const reference = payerReference(one.operationId, tries + 1);
-        fresh.push({ ...one, proposal: { accountId: one.payerId, direction: 'in', asset, raw: one.raw, reference } });
+        fresh.push({
+          ...one,
+          proposal: { accountId: one.payerId, direction: 'in', asset, raw: one.raw, reference },
+        });
       }
     }
     after = last;
   }
   const due = feeAccountsDue(asset, fresh, await standingRefund(reader, tenantId, name));
-  return { ...counts, moves: { ...feeAccountMoves(name, due), toPayers: fresh.map(({ proposal }) => proposal) } };
+  return {
+    ...counts,
+    moves: { ...feeAccountMoves(name, due), toPayers: fresh.map(({ proposal }) => proposal) },
+  };
 }
 
 interface Due {
@@ -137,16 +155,26 @@ function feeAccountsDue(
   const standing = new Set(alive.map(({ operationId }) => operationId));
   for (const one of alive) add(one.feeAccountId, one.asset, one.raw);
   // Somebody else may be proposing the same refunds.
-  for (const one of fresh) if (!standing.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
+  for (const one of fresh)
+    if (!standing.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
   for (const part of ofFeeAccounts.filter(isAlive))
     add(part.accountId, part.asset, part.direction === 'out' ? -part.raw : part.raw);
   return [...due.values()];
 }
 
-function feeAccountMoves(name: string, due: readonly Due[]): Pick<RefundMoves<Proposal>, 'taken' | 'putBack'> {
+function feeAccountMoves(
+  name: string,
+  due: readonly Due[],
+): Pick<RefundMoves<Proposal>, 'taken' | 'putBack'> {
   const proposal = ({ accountId, asset, raw, tries }: Due): Proposal => {
     const reference = feeAccountReference(name, accountId, tries);
-    return { accountId, direction: raw > 0n ? 'out' : 'in', asset, raw: raw > 0n ? raw : -raw, reference };
+    return {
+      accountId,
+      direction: raw > 0n ? 'out' : 'in',
+      asset,
+      raw: raw > 0n ? raw : -raw,
+      reference,
+    };
   };
   return {
     taken: due.filter(({ raw }) => raw > 0n).map(proposal),
@@ -177,7 +205,9 @@ async function chargedSlice(
     const raw = bigint.parse(row.fee_raw) - right;
     const who = { operationId: uuid.parse(row.id), payerId: uuid.parse(row.source_account_id) };
     const isClosed = string.parse(row.payer_status) === 'closed';
-    return raw > 0n ? [{ ...who, isClosed, feeAccountId: uuid.parse(row.fee_account_id), raw }] : [];
+    return raw > 0n
+      ? [{ ...who, isClosed, feeAccountId: uuid.parse(row.fee_account_id), raw }]
+      : [];
   });
   const last = rows.length < SLICE ? undefined : rows.at(-1);
   return { last: last === undefined ? null : uuid.parse(last.id), found };
@@ -197,7 +227,15 @@ export async function proposeRefund(
 ): Promise<void> {
   const reason = refundReason(name, why);
   const propose = ({ accountId, direction, asset, raw, reference }: Proposal): Promise<unknown> =>
-    proposeRefundPart(deps, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
+    proposeRefundPart(deps, {
+      tenantId,
+      accountId,
+      direction,
+      amount: { raw, asset },
+      reference,
+      reason,
+      by,
+    });
   for (const one of [...moves.taken, ...moves.putBack]) await propose(one);
   await inSteps(moves.toPayers, steps, propose);
 }
@@ -206,13 +244,18 @@ export async function proposeRefund(
  * What is proposed under the name and undecided. Throws ApiError: invalid_field (reference), invalid_state (what comes
  * out and what goes back differ, or an adjustment does not belong to it).
  */
-export async function proposedRefund(reader: Reader, tenantId: Uuid, name: string): Promise<RefundMoves<Adjustment>> {
+export async function proposedRefund(
+  reader: Reader,
+  tenantId: Uuid,
+  name: string,
+): Promise<RefundMoves<Adjustment>> {
   assertRefundName(name);
   const standing = await standingRefund(reader, tenantId, name);
   const isProposed = ({ status }: Adjustment): boolean => status === 'proposed';
   const ofFeeAccounts = standing.ofFeeAccounts.filter(isProposed);
   const toPayers = standing.ofPayers.filter(isProposed);
-  if (ofFeeAccounts.length + toPayers.length + standing.strays.length > 0) assertEven(name, standing);
+  if (ofFeeAccounts.length + toPayers.length + standing.strays.length > 0)
+    assertEven(name, standing);
   const going = (way: Adjustment['direction']): readonly Adjustment[] =>
     ofFeeAccounts.filter(({ direction }) => direction === way);
   return { taken: going('out'), toPayers, putBack: going('in') };
@@ -233,9 +276,15 @@ export async function approveRefund(
   for (const adjustment of taken) await approveAdjustment(deps, adjustment, by);
   const standing = await standingRefund(deps.database.reader, tenantId, name);
   assertEven(name, standing);
-  if (standing.ofFeeAccounts.some(({ direction, status }) => direction === 'out' && status === 'proposed'))
+  if (
+    standing.ofFeeAccounts.some(
+      ({ direction, status }) => direction === 'out' && status === 'proposed',
+    )
+  )
     throw new ApiError(invalidState(`more was proposed under ${name} meanwhile: look at it again`));
-  await inSteps([...toPayers, ...putBack], steps, (adjustment) => approveAdjustment(deps, adjustment, by));
+  await inSteps([...toPayers, ...putBack], steps, (adjustment) =>
+    approveAdjustment(deps, adjustment, by),
+  );
 }
 
 /** It may take minutes, as long as the person who began it may still continue. */

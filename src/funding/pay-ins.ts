@@ -39,18 +39,29 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
  * Credits money from outside to an account. The same reference with the same content moves it once. Throws ApiError:
  * authority_insufficient, invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
  */
-export async function recordPayIn({ database, desk }: FundingDeps, wanted: WantedPayIn): Promise<FundingResult<PayIn>> {
+export async function recordPayIn(
+  { database, desk }: FundingDeps,
+  wanted: WantedPayIn,
+): Promise<FundingResult<PayIn>> {
   const { tenantId, accountId, amount, reference } = wanted;
   const key = opsKey(reference);
   assertMayAct('payin.record', wanted.by);
   assertPositive(amount.raw);
   const description =
-    wanted.description === null ? null : checkedText('description', wanted.description, MAX_DESCRIPTION);
+    wanted.description === null
+      ? null
+      : checkedText('description', wanted.description, MAX_DESCRIPTION);
   const answer = await desk.submit(payInKind, {
     ...wanted,
     key,
     // Anybody may repeat it: the operator's name is not part of the request.
-    fingerprint: commandFingerprint(['payin', accountId, amount.asset, amount.raw.toString(), description ?? '']),
+    fingerprint: commandFingerprint([
+      'payin',
+      accountId,
+      amount.asset,
+      amount.raw.toString(),
+      description ?? '',
+    ]),
     payInId: newId(),
     auditId: newId(),
     systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_in'),

@@ -27,7 +27,10 @@ export function opsKey(reference: string, step?: 'post' | 'reject'): string {
 }
 
 /** Throws a refusal as ApiError, worded for a command with a reference. */
-export function resultOf<Row>({ outcome, replayed }: Answer<Row>, reference: string): FundingResult<Row> {
+export function resultOf<Row>(
+  { outcome, replayed }: Answer<Row>,
+  reference: string,
+): FundingResult<Row> {
   if (outcome.done) return { resource: outcome.resource, replayed };
   const { refusal } = outcome;
   if (refusal.code === 'idempotency_key_reused')
@@ -48,8 +51,13 @@ export function assertPositive(raw: bigint): void {
 }
 
 /** Every tenant has had one of each from the beginning. */
-export async function systemAccountId(reader: Reader, tenantId: Uuid, systemRole: SystemRole): Promise<Uuid> {
+export async function systemAccountId(
+  reader: Reader,
+  tenantId: Uuid,
+  systemRole: SystemRole,
+): Promise<Uuid> {
   const account = await reader.find(accounts, { tenantId, systemRole });
-  if (account === undefined) throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
+  if (account === undefined)
+    throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
   return account.id;
 }

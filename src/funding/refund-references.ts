@@ -21,11 +21,15 @@ type RefundPart =
 
 /** Throws ApiError invalid_field. */
 export function assertRefundName(name: string): void {
-  if (!NAME.test(name) || name === OF_PAYERS) throw new ApiError(invalidField('reference', 'pattern'));
+  if (!NAME.test(name) || name === OF_PAYERS)
+    throw new ApiError(invalidField('reference', 'pattern'));
 }
 
 /** Throws ApiError invalid_field for what could pass for a part of a refund, of which approvers see the sums. */
-export function assertNotOfRefund({ reference, accountId }: Pick<Adjustment, 'reference' | 'accountId'>): void {
+export function assertNotOfRefund({
+  reference,
+  accountId,
+}: Pick<Adjustment, 'reference' | 'accountId'>): void {
   const [, of, id] = REFERENCE.exec(reference) ?? [];
   if (of !== undefined && (of === OF_PAYERS || id === accountId))
     throw new ApiError(invalidField('reference', 'names_a_fee_refund'));
@@ -41,7 +45,8 @@ export function feeAccountReference(name: string, accountId: Uuid, tries: number
 }
 
 function referenceOf(name: string, id: Uuid, tries: number): string {
-  if (tries > LAST_TRY) throw new ApiError(invalidState(`${name}.${id} was rejected ${LAST_TRY} times`));
+  if (tries > LAST_TRY)
+    throw new ApiError(invalidState(`${name}.${id} was rejected ${LAST_TRY} times`));
   return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
 }
 
@@ -53,10 +58,16 @@ export function refundReason(name: string, reason: string): string {
 /** The adjustment's part in the refund of this name, or null: any other's reason may begin with the name too. */
 export function refundPart(
   name: string,
-  { reference, reason, accountId, direction }: Pick<Adjustment, 'reference' | 'reason' | 'accountId' | 'direction'>,
+  {
+    reference,
+    reason,
+    accountId,
+    direction,
+  }: Pick<Adjustment, 'reference' | 'reason' | 'accountId' | 'direction'>,
 ): RefundPart | null {
   const [, of, id, text = '1'] = REFERENCE.exec(reference) ?? [];
-  if (id === undefined || !isCanonicalUuid(id) || !reason.startsWith(refundReason(name, ''))) return null;
+  if (id === undefined || !isCanonicalUuid(id) || !reason.startsWith(refundReason(name, '')))
+    return null;
   const tries = Number.parseInt(text, 10);
   if (of === OF_PAYERS) return direction === 'in' ? { of: 'payer', operationId: id, tries } : null;
   return of === name && id === accountId ? { of: 'fee account', tries } : null;

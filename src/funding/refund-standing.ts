@@ -45,7 +45,11 @@ export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
 
-export async function standingRefund(reader: Reader, tenantId: Uuid, name: string): Promise<StandingRefund> {
+export async function standingRefund(
+  reader: Reader,
+  tenantId: Uuid,
+  name: string,
+): Promise<StandingRefund> {
   // The only wildcard of LIKE that a name can contain is the underscore, which also matches itself.
   const rows = await reader.query(
     `SELECT ${columnList(adjustments)} FROM adjustments WHERE tenant_id=${uuid.literal(tenantId)}
@@ -63,7 +67,9 @@ export async function standingRefund(reader: Reader, tenantId: Uuid, name: strin
   for (let from = 0; from < byOperation.length; from += SLICE)
     ofPayers.push(...(await refundsAmong(reader, tenantId, byOperation.slice(from, from + SLICE))));
   const belonging = new Set(ofPayers.map(({ id }) => id));
-  const strays = byOperation.filter(({ id, status }) => status === 'proposed' && !belonging.has(id));
+  const strays = byOperation.filter(
+    ({ id, status }) => status === 'proposed' && !belonging.has(id),
+  );
   return { ofFeeAccounts, ofPayers, strays };
 }
 
@@ -87,9 +93,11 @@ async function refundsAmong(
   const last = await lastTries(reader, tenantId, ids);
   return slice.flatMap((one) => {
     const row = operations.get(one.operationId);
-    if (row === undefined || (isAlive(one) && last.get(one.operationId)?.adjustment.id !== one.id)) return [];
+    if (row === undefined || (isAlive(one) && last.get(one.operationId)?.adjustment.id !== one.id))
+      return [];
     const isToPayer = uuid.parse(row.source_account_id) === one.accountId;
-    const isOfFee = assetColumn.parse(row.asset) === one.asset && one.raw <= bigint.parse(row.fee_raw);
+    const isOfFee =
+      assetColumn.parse(row.asset) === one.asset && one.raw <= bigint.parse(row.fee_raw);
     return isToPayer && isOfFee ? [{ ...one, feeAccountId: uuid.parse(row.fee_account_id) }] : [];
   });
 }
@@ -104,7 +112,10 @@ export async function lastTries(
   let asked = operationIds;
   for (let tries = 1; asked.length > 0; tries += 1) {
     const byReference = new Map(asked.map((id) => [payerReference(id, tries), id]));
-    const found = await reader.select(adjustments, { tenantId, reference: [...byReference.keys()] });
+    const found = await reader.select(adjustments, {
+      tenantId,
+      reference: [...byReference.keys()],
+    });
     asked = found.flatMap((adjustment) => {
       const id = byReference.get(adjustment.reference);
       if (id === undefined) return [];
@@ -119,9 +130,14 @@ export async function lastTries(
  * What goes back comes out of the account that got the fee, and all of it. Throws ApiError invalid_state where a part is
  * missing, and for a proposal that is none.
  */
-export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: StandingRefund): void {
+export function assertEven(
+  name: string,
+  { ofFeeAccounts, ofPayers, strays }: StandingRefund,
+): void {
   const took = new Set(ofPayers.map(({ feeAccountId }) => feeAccountId));
-  const foreign = ofFeeAccounts.filter(({ status, accountId }) => status === 'proposed' && !took.has(accountId));
+  const foreign = ofFeeAccounts.filter(
+    ({ status, accountId }) => status === 'proposed' && !took.has(accountId),
+  );
   for (const { reference } of [...strays, ...foreign])
     throw new ApiError(
       invalidState(
@@ -129,7 +145,9 @@ export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: St
       ),
     );
   const ofTheirs = ofFeeAccounts.map((part) => ({ ...part, feeAccountId: part.accountId }));
-  const alive = [...ofTheirs, ...ofPayers].filter((one) => isAlive(one) && took.has(one.feeAccountId));
+  const alive = [...ofTheirs, ...ofPayers].filter(
+    (one) => isAlive(one) && took.has(one.feeAccountId),
+  );
   for (const [feeAccountId, parts] of groupBy(alive, (one) => one.feeAccountId))
     for (const [asset, own] of groupBy(parts, (one) => one.asset)) {
       const [out, back] = [sumOf(own, 'out', asset), sumOf(own, 'in', asset)];
@@ -142,7 +160,13 @@ export function assertEven(name: string, { ofFeeAccounts, ofPayers, strays }: St
     }
 }
 
-function sumOf(parts: readonly Adjustment[], direction: Adjustment['direction'], asset: Asset): Amount {
-  const raw = parts.filter((one) => one.direction === direction).reduce((total, one) => total + one.raw, 0n);
+function sumOf(
+  parts: readonly Adjustment[],
+  direction: Adjustment['direction'],
+  asset: Asset,
+): Amount {
+  const raw = parts
+    .filter((one) => one.direction === direction)
+    .reduce((total, one) => total + one.raw, 0n);
   return { raw, asset };
 }

@@ -28,7 +28,9 @@ export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): R
 }
 
 export function decidedRefusal({ status, decidedBy }: Adjustment): Refusal {
-  return invalidState(`the adjustment is already ${status}, by ${decidedBy ?? 'nobody'}`, status, ['proposed']);
+  return invalidState(`the adjustment is already ${status}, by ${decidedBy ?? 'nobody'}`, status, [
+    'proposed',
+  ]);
 }
 
 export function closedRefusal({ status }: Account): Refusal | null {
@@ -60,7 +62,10 @@ export function rangeRefusal({ account, system, amount, direction }: Move): Refu
 }
 
 /** A correction or pay-in as a balanced pair. */
-export function entriesOf(move: Move, kind: 'payin_in' | 'adjustment_in' | 'adjustment_out'): readonly EntryDraft[] {
+export function entriesOf(
+  move: Move,
+  kind: 'payin_in' | 'adjustment_in' | 'adjustment_out',
+): readonly EntryDraft[] {
   const { raw, asset } = move.amount;
   const gained = move.direction === 'in' ? raw : -raw;
   const [own, system] = [move.account.account.id, move.system.account.id];

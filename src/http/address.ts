@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { type Address, type AddressRange, liesIn, normaliseRange, parseRanges } from '../core/address-ranges.js';
+import {
+  type Address,
+  type AddressRange,
+  liesIn,
+  normaliseRange,
+  parseRanges,
+} from '../core/address-ranges.js';
 
 /** Matches no range. */
 const UNKNOWN_ADDRESS = '';
@@ -42,5 +48,7 @@ export class ClientAddresses {
 /** IPv4 in IPv6 is IPv4, so that one range covers both ways of listening. */
 function readAddress(text: string): Address | null {
   // Four parts only: programs disagree about the short forms of IPv4.
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : null;
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+    ? ipaddr.process(text)
+    : null;
 }

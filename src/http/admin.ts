@@ -30,7 +30,9 @@ export class Readiness {
     this.hasBeenReady ||= fitness === 'ready';
     // A process that was never ready may be misconfigured: it must not replace one that is ready.
     if (!this.hasBeenReady) return { status: 503, text: 'not ready\n' };
-    return fitness === 'unfit' ? { status: 503, text: 'not ready\n' } : { status: 200, text: `${fitness}\n` };
+    return fitness === 'unfit'
+      ? { status: 503, text: 'not ready\n' }
+      : { status: 200, text: `${fitness}\n` };
   }
 }
 
@@ -49,7 +51,11 @@ interface AdminDeps {
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  metersOf(registry).counter(UNREAD, 'Metrics left out of a scrape because they could not be read', ['metric']);
+  metersOf(registry).counter(
+    UNREAD,
+    'Metrics left out of a scrape because they could not be read',
+    ['metric'],
+  );
   return registry;
 }
 
@@ -77,7 +83,10 @@ export function createAdmin(deps: AdminDeps): RequestListener {
   };
 }
 
-async function reply({ registry, readiness, errors, moreMetrics }: AdminDeps, path: string): Promise<Reply> {
+async function reply(
+  { registry, readiness, errors, moreMetrics }: AdminDeps,
+  path: string,
+): Promise<Reply> {
   switch (path) {
     case '/livez':
       return { status: 200, type: TEXT, text: 'ok\n' };
@@ -98,13 +107,23 @@ const SCRAPE_MS = 5_000;
 async function metrics(registry: Registry, more: AdminDeps['moreMetrics']): Promise<Reply> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all([
-    ...names.map((name) => readInTime(registry, name, () => registry.getSingleMetricAsString(name))),
+    ...names.map((name) =>
+      readInTime(registry, name, () => registry.getSingleMetricAsString(name)),
+    ),
     ...(more === undefined ? [] : [readInTime(registry, 'other', more)]),
   ]);
-  return { status: 200, type: registry.contentType, text: texts.filter((text) => text !== '').join('\n\n') + '\n' };
+  return {
+    status: 200,
+    type: registry.contentType,
+    text: texts.filter((text) => text !== '').join('\n\n') + '\n',
+  };
 }
 
-async function readInTime(registry: Registry, metric: string, read: () => Promise<string>): Promise<string> {
+async function readInTime(
+  registry: Registry,
+  metric: string,
+  read: () => Promise<string>,
+): Promise<string> {
   const text = await inTime(SCRAPE_MS, read, null).catch(() => null);
   if (text !== null) return text;
   const unread = registry.getSingleMetric(UNREAD);

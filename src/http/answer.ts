@@ -8,7 +8,8 @@ const REPLAYED: Readonly<Record<string, string>> = { [REPLAYED_HEADER]: 'true' }
 /** An answer of the posting desk, in the shape that this layer needs, which knows no ledger. */
 interface DeskAnswer<Resource> {
   readonly outcome:
-    { readonly done: true; readonly resource: Resource } | { readonly done: false; readonly refusal: Refusal };
+    | { readonly done: true; readonly resource: Resource }
+    | { readonly done: false; readonly refusal: Refusal };
   readonly replayed: boolean;
 }
 

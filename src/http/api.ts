@@ -46,8 +46,10 @@ export class Api {
   readonly delete = this.adding('DELETE');
 
   private adding(method: Method) {
-    return <Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void =>
-      this.add(method, path, sentence);
+    return <Path extends string, Steps extends readonly Step[]>(
+      path: Path,
+      ...sentence: Sentence<Path, Steps>
+    ): void => this.add(method, path, sentence);
   }
 
   /** Adds an event that the API announces. For the document only. */
@@ -65,13 +67,18 @@ export class Api {
     if (parts.operationId === '') throw new Error(`${name} is not named`);
     const namesake = this.routes.find(({ operationId }) => operationId === parts.operationId);
     if (namesake !== undefined)
-      throw new Error(`${parts.operationId} names both ${name} and ${namesake.method} ${namesake.path}`);
+      throw new Error(
+        `${parts.operationId} names both ${name} and ${namesake.method} ${namesake.path}`,
+      );
     if (parts.operation === null) throw new Error(`${name} does not say whom it permits`);
     if (parts.summary === '') throw new Error(`${name} has no summary`);
-    if (Object.keys(parts.answers).length === 0) throw new Error(`${name} does not say what it answers`);
+    if (Object.keys(parts.answers).length === 0)
+      throw new Error(`${name} does not say what it answers`);
     if (this.routes.some((route) => route.method === method && route.path === path))
       throw new Error(`${name} is given twice`);
-    const other = this.routes.find((route) => route.path !== path && shapeOf(route.path) === shapeOf(path));
+    const other = this.routes.find(
+      (route) => route.path !== path && shapeOf(route.path) === shapeOf(path),
+    );
     if (other !== undefined)
       throw new Error(`${name} is ${other.path} elsewhere: one path has one name for a parameter`);
     this.routes.push({ ...parts, operation: parts.operation, method, path, handler });

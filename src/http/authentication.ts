@@ -4,7 +4,10 @@ import { type Caller, type Operation, type Permission, PERMISSIONS } from '../co
 import type { SingleHeader } from './headers.js';
 
 /** Null: the token does not hold from there. Synchronous if cached. May reject, which answers 503, never 401. */
-export type Authenticate = (token: string, address: string) => Caller | null | Promise<Caller | null>;
+export type Authenticate = (
+  token: string,
+  address: string,
+) => Caller | null | Promise<Caller | null>;
 
 /** Reserved for the sandbox. (docs/contract.md, Authentication) */
 const TEST_PREFIX = 'svc_test_';
@@ -12,13 +15,17 @@ const BEARER = /^Bearer +([\w.~+/=-]+)$/i;
 
 /** The token of the request. Throws 401 `unauthorized`. */
 export function readToken(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): string {
-  if (repeated.has('Authorization')) throw unauthorized('the Authorization header was sent more than once');
+  if (repeated.has('Authorization'))
+    throw unauthorized('the Authorization header was sent more than once');
   const header = request.headers.authorization;
-  if (header === undefined) throw unauthorized('the Authorization header is missing: send Bearer and your token');
+  if (header === undefined)
+    throw unauthorized('the Authorization header is missing: send Bearer and your token');
   const token = BEARER.exec(header)?.[1];
   if (token === undefined) throw unauthorized('the Authorization header is not Bearer and a token');
   if (token.startsWith(TEST_PREFIX))
-    throw unauthorized('this is a test token, and the sandbox is not available yet: use a live token');
+    throw unauthorized(
+      'this is a test token, and the sandbox is not available yet: use a live token',
+    );
   return token;
 }
 
@@ -30,7 +37,8 @@ export function unauthorized(message: string): ApiError {
 export function assertScope(caller: Caller, operation: Operation): void {
   const { scopes }: Permission = PERMISSIONS[operation];
   if (scopes.some((scope) => caller.scopes.includes(scope))) return;
-  const needed = scopes.length === 1 ? `the scope ${scopes[0]}` : `one of the scopes ${scopes.join(', ')}`;
+  const needed =
+    scopes.length === 1 ? `the scope ${scopes[0]}` : `one of the scopes ${scopes.join(', ')}`;
   throw new ApiError(
     { code: 'insufficient_scope', message: `the token does not have ${needed}` },
     { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"` },

@@ -12,10 +12,13 @@ export function packageVersion(): string {
 /** What runs here, as labels, so that monitoring sees which processes run which version. */
 export function buildInfo(registry: Registry): void {
   metersOf(registry)
-    .gauge('build_info', 'Always 1; labels: the package version, the newest API version and the Node version', [
-      'version',
-      'api_version',
-      'node',
-    ])
-    .set({ version: packageVersion(), api_version: CURRENT_VERSION, node: process.versions.node }, 1);
+    .gauge(
+      'build_info',
+      'Always 1; labels: the package version, the newest API version and the Node version',
+      ['version', 'api_version', 'node'],
+    )
+    .set(
+      { version: packageVersion(), api_version: CURRENT_VERSION, node: process.versions.node },
+      1,
+    );
 }

@@ -97,18 +97,29 @@ function readParts(bytes: Buffer): CursorParts | null {
   const [length = 0] = rest;
   const keyId = rest.toString('latin1', 1, 1 + length);
   const content = rest.subarray(2 + length);
-  const isWhole = KEY_ID.test(keyId) && rest[1 + length] === ID_ENDS && content.length >= MIN_POSITION;
+  const isWhole =
+    KEY_ID.test(keyId) && rest[1 + length] === ID_ENDS && content.length >= MIN_POSITION;
   return isWhole ? { mac, keyId, content } : null;
 }
 
 /** The position in a list ordered by creation; null: at its beginning. Throws like `Cursors.decode`. */
-function readPosition(cursors: Cursors, binding: CursorBinding, cursor: string | undefined): TimePosition | null {
+function readPosition(
+  cursors: Cursors,
+  binding: CursorBinding,
+  cursor: string | undefined,
+): TimePosition | null {
   const [at, id] = cursor === undefined ? [] : cursors.decode(binding, cursor);
-  return at === undefined || id === undefined ? null : { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
+  return at === undefined || id === undefined
+    ? null
+    : { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
 }
 
 /** `next_cursor`: null on the last page. */
-function writePosition(cursors: Cursors, binding: CursorBinding, next: TimePosition | null): string | null {
+function writePosition(
+  cursors: Cursors,
+  binding: CursorBinding,
+  next: TimePosition | null,
+): string | null {
   return next === null ? null : cursors.encode(binding, [String(next.createdAt), next.id]);
 }
 
@@ -126,7 +137,10 @@ export async function answerPage<Item>(
   const binding = cursorBinding(request);
   const { cursor, limit } = request.query;
   const { items, next } = await read(readPosition(cursors, binding, cursor), limit);
-  return { status: 200, body: { items: items.map(present), next_cursor: writePosition(cursors, binding, next) } };
+  return {
+    status: 200,
+    body: { items: items.map(present), next_cursor: writePosition(cursors, binding, next) },
+  };
 }
 
 interface BoundRequest {
@@ -140,8 +154,15 @@ export function cursorBinding(request: BoundRequest): CursorBinding {
   const filters = Object.entries(request.query)
     .filter(([name, value]) => name !== 'limit' && name !== 'cursor' && value !== undefined)
     // JSON has no bigint.
-    .map(([name, value]: [string, unknown]) => [name, typeof value === 'bigint' ? value.toString() : value] as const);
-  return { tenantId: request.caller.tenantId, endpoint: request.path, filters: Object.fromEntries(filters) };
+    .map(
+      ([name, value]: [string, unknown]) =>
+        [name, typeof value === 'bigint' ? value.toString() : value] as const,
+    );
+  return {
+    tenantId: request.caller.tenantId,
+    endpoint: request.path,
+    filters: Object.fromEntries(filters),
+  };
 }
 
 function refused(): ApiError {

@@ -9,15 +9,22 @@ export interface RequestState {
   exchange: Exchange;
 }
 
-type Answering = (exchange: Exchange, route: Route, params: Readonly<Record<string, string>>) => Promise<void>;
+type Answering = (
+  exchange: Exchange,
+  route: Route,
+  params: Readonly<Record<string, string>>,
+) => Promise<void>;
 
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
 /** A router for each resource: a request costs more the more routes one has. Exact case, fixed paths first. */
 export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
-  const routings = new Map(Array.from(resources, ([name, own]) => [name, routerOf(own, answer).routes()]));
-  return (context, next) => routings.get(resourceOf(context.state.exchange.path))?.(context, next) ?? next();
+  const routings = new Map(
+    Array.from(resources, ([name, own]) => [name, routerOf(own, answer).routes()]),
+  );
+  return (context, next) =>
+    routings.get(resourceOf(context.state.exchange.path))?.(context, next) ?? next();
 }
 
 /** For `/v1/transfers/{id}` it is `transfers`. */
@@ -26,7 +33,11 @@ function resourceOf(path: string): string {
 }
 
 function routerOf(routes: readonly Route[], answer: Answering): Router<RequestState> {
-  const router = new Router<RequestState>({ sensitive: true, strict: true, exclusive: 'specificity' });
+  const router = new Router<RequestState>({
+    sensitive: true,
+    strict: true,
+    exclusive: 'specificity',
+  });
   for (const route of routes)
     router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], ({ state, params }) =>
       answer(state.exchange, route, params),

@@ -25,15 +25,23 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
  * `ledger_unavailable`, and so is anything made with a key that this process lacks. A fault of ours reveals nothing internal, and if money may have moved, the answer is "unknown".
  */
 export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
-  if (thrown instanceof ApiError) return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
+  if (thrown instanceof ApiError)
+    return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
   // Another process can answer, and so can this one once it has the key.
   if (isUnavailable(thrown) || thrown instanceof UnknownKey)
     return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
-  return { refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR, headers: NO_HEADERS, isFault: true };
+  return {
+    refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR,
+    headers: NO_HEADERS,
+    isFault: true,
+  };
 }
 
 export function methodNotAllowed(allow: string): ApiError {
-  return new ApiError({ code: 'method_not_allowed', message: `this path takes ${allow}` }, { Allow: allow });
+  return new ApiError(
+    { code: 'method_not_allowed', message: `this path takes ${allow}` },
+    { Allow: allow },
+  );
 }
 
 export class ErrorWriter {

@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
 /** Headers that must not be repeated, since it would be unclear which applies. */
-const SINGLE = ['Host', 'Svc-Version', 'Content-Type', 'Authorization', 'Content-Length', 'Idempotency-Key'] as const;
+const SINGLE = [
+  'Host',
+  'Svc-Version',
+  'Content-Type',
+  'Authorization',
+  'Content-Length',
+  'Idempotency-Key',
+] as const;
 export type SingleHeader = (typeof SINGLE)[number];
 
 /** By length: this runs over every header of every request, and few have one of these lengths. */

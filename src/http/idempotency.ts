@@ -15,7 +15,10 @@ const MISSING: Refusal = {
  * The key in lower case, from a UUID with or without quotation marks (the form of the IETF draft). Throws
  * `missing_idempotency_key`, or `invalid_field` if the header is not a UUID or was sent twice.
  */
-export function readIdempotencyKey(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): Uuid {
+export function readIdempotencyKey(
+  request: IncomingMessage,
+  repeated: ReadonlySet<SingleHeader>,
+): Uuid {
   if (repeated.has(HEADER)) throw new ApiError(invalidField(HEADER, 'repeated'));
   const text = headerText(request, 'idempotency-key');
   if (text === undefined) throw new ApiError(MISSING);

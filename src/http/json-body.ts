@@ -48,7 +48,9 @@ function isAllowed(value: unknown, level: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (level > DEEPEST) return false;
   if (Array.isArray(value)) return value.every((inner) => isAllowed(inner, level + 1));
-  return Object.entries(value).every(([name, inner]) => !isForbidden(name) && isAllowed(inner, level + 1));
+  return Object.entries(value).every(
+    ([name, inner]) => !isForbidden(name) && isAllowed(inner, level + 1),
+  );
 }
 
 /** Names that reach into JavaScript's own objects in careless code; none of our fields is called that. */

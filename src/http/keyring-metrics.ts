@@ -3,7 +3,10 @@ import { metersOf } from '../core/meters.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 
 /** Which keys the process has: operators look before they put a new one first. (docs/operations.md, Keys) */
-export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {
+export function keyringMetrics(
+  registry: Registry,
+  rings: Partial<Readonly<Record<KeyringName, Keyring>>>,
+): void {
   const gauge = metersOf(registry).gauge(
     'keyring_keys',
     'Keys the process has; used: for new values; known: only to read existing ones',

@@ -13,7 +13,8 @@ export class LedgerTime {
     const began = performance.now();
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<never>((_, reject) => {
-      const giveUp = (): void => reject(new DatabaseUnavailable('the time of the request was over'));
+      const giveUp = (): void =>
+        reject(new DatabaseUnavailable('the time of the request was over'));
       timer = setTimeout(giveUp, Math.max(0, this.leftMs));
     });
     try {

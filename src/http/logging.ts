@@ -30,7 +30,8 @@ export function createLogging(
 ): Logging {
   const mixin = about === undefined ? {} : { mixin: about };
   const options = { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin };
-  if (destination !== undefined) return { logger: pino(options, destination), close: () => Promise.resolve() };
+  if (destination !== undefined)
+    return { logger: pino(options, destination), close: () => Promise.resolve() };
   const flush = (): void => lines.flush();
   // Before pino's own listener, which writes what the stream has when the process exits.
   process.once('exit', flush);
@@ -99,7 +100,8 @@ const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
 /** What a log may contain of a fault: kind, number and origin. */
 export function describeFault(fault: unknown): FaultDescription {
-  if (!(fault instanceof Error)) return { name: typeof fault, errno: null, message: null, stack: null };
+  if (!(fault instanceof Error))
+    return { name: typeof fault, errno: null, message: null, stack: null };
   const frames = (fault.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     name: fault.name,

@@ -20,7 +20,10 @@ export class HttpMetrics {
       SECONDS,
       ['method', 'route', 'status'],
     );
-    this.faults = counter('http_faults_total', 'Requests that failed because of a fault of the service');
+    this.faults = counter(
+      'http_faults_total',
+      'Requests that failed because of a fault of the service',
+    );
     this.errors = counter('http_errors_total', 'Error answers, by code', ['code']);
   }
 

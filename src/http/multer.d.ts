@@ -16,12 +16,17 @@ declare module '@koa/multer' {
   }
 
   /** Sets `files` and `body` of `req`. */
-  type Middleware<R> = (context: { req: R; res: ServerResponse }, next: () => void) => Promise<void>;
+  type Middleware<R> = (
+    context: { req: R; res: ServerResponse },
+    next: () => void,
+  ) => Promise<void>;
 
   export default function multer<R extends Readable>(options: {
     readonly storage: StorageEngine<R>;
     readonly defParamCharset: 'utf8';
-    readonly limits: Readonly<Record<'fieldSize' | 'fileSize' | 'parts' | 'fieldArrayIndexLimit', number>>;
+    readonly limits: Readonly<
+      Record<'fieldSize' | 'fileSize' | 'parts' | 'fieldArrayIndexLimit', number>
+    >;
     readonly streamHandler: (request: R, parser: Writable) => void;
   }): { any(): Middleware<R> };
 }

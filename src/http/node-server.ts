@@ -74,7 +74,8 @@ export async function listen(
     socket.end(errors.raw(NOT_FOUND, newId()));
   });
   server.on('clientError', (fault: Error, socket: Duplex) => {
-    const refuse = (): void => void connections.refuse(socket, errors.raw(refusalOf(fault), newId()));
+    const refuse = (): void =>
+      void connections.refuse(socket, errors.raw(refusalOf(fault), newId()));
     if (isLate(fault)) connections.unlessArrived(socket, refuse);
     else refuse();
   });
@@ -86,7 +87,11 @@ export async function listen(
   server.on('error', () => {});
   // It listens on a TCP port, so it has this kind of address.
   const { port } = server.address() as AddressInfo;
-  return { port, inFlight: () => connections.inFlight, stop: (graceMs) => connections.stop(graceMs) };
+  return {
+    port,
+    inFlight: () => connections.inFlight,
+    stop: (graceMs) => connections.stop(graceMs),
+  };
 }
 
 function isLate(fault: Error): boolean {
@@ -158,7 +163,9 @@ class Connections {
     this.refused.add(socket);
     const pending = [...(this.open.get(socket)?.pending ?? [])];
     const earlier = pending.filter(({ request }) => request.complete);
-    await Promise.all(earlier.map(({ response }) => new Promise((resolve) => response.once('close', resolve))));
+    await Promise.all(
+      earlier.map(({ response }) => new Promise((resolve) => response.once('close', resolve))),
+    );
     const broken = pending.find(({ request }) => !request.complete);
     if (!socket.writable || broken?.response.headersSent === true) {
       socket.destroy();
@@ -173,7 +180,8 @@ class Connections {
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     for (const { pending } of this.open.values())
-      for (const { response } of pending) if (!response.headersSent) response.shouldKeepAlive = false;
+      for (const { response } of pending)
+        if (!response.headersSent) response.shouldKeepAlive = false;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     // Node considers a connection busy on which nothing was ever sent, until its headers are late.
     const look = (): void => {

@@ -3,7 +3,8 @@ export const TAGS = [
   {
     resource: 'accounts',
     name: 'Accounts',
-    description: 'Who holds money: accounts, their balances, movements and limits, and finding a recipient.',
+    description:
+      'Who holds money: accounts, their balances, movements and limits, and finding a recipient.',
   },
   {
     resource: 'transfers',
@@ -15,13 +16,21 @@ export const TAGS = [
     name: 'Approval policies',
     description: 'The amount from which transfers and payouts wait for other members.',
   },
-  { resource: 'bonuses', name: 'Bonuses', description: 'Paying one person at once, with the fee itemised.' },
+  {
+    resource: 'bonuses',
+    name: 'Bonuses',
+    description: 'Paying one person at once, with the fee itemised.',
+  },
   {
     resource: 'bonus_batches',
     name: 'Bonus batches',
     description: 'Paying up to 100,000 people from a file: upload, review, execute.',
   },
-  { resource: 'payouts', name: 'Payouts', description: 'Money to bank accounts, over the rail of their country.' },
+  {
+    resource: 'payouts',
+    name: 'Payouts',
+    description: 'Money to bank accounts, over the rail of their country.',
+  },
   {
     resource: 'events',
     name: 'Events',
@@ -35,9 +44,14 @@ export const TAGS = [
   {
     resource: 'statements',
     name: 'Statements',
-    description: "An account's movements over a period, between two balances, as figures and as files.",
+    description:
+      "An account's movements over a period, between two balances, as figures and as files.",
   },
-  { resource: 'requests', name: 'Requests', description: 'The outcome of a request whose response was lost.' },
+  {
+    resource: 'requests',
+    name: 'Requests',
+    description: 'The outcome of a request whose response was lost.',
+  },
 ] as const;
 
 /** Determined by the last word of the path that names a part; a path without one is its own part. */

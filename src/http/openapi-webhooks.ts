@@ -4,7 +4,13 @@ import type { ApiEvent } from './api.js';
 /** What the service sends, for the document. (docs/contract.md, Webhooks) */
 
 function sentHeader(name: string, required: boolean, description: string) {
-  return { name, in: 'header' as const, required, description, schema: { type: 'string' as const } };
+  return {
+    name,
+    in: 'header' as const,
+    required,
+    description,
+    schema: { type: 'string' as const },
+  };
 }
 
 /** The headers that prove who sent a delivery. (docs/contract.md, Webhook signature) */
@@ -14,9 +20,17 @@ const SIGNATURE_HEADERS = [
     true,
     'HMAC-SHA256 of the raw body in lowercase hexadecimal, keyed with the secret as shown.',
   ),
-  sentHeader('Svc-Signature-Previous', false, 'The same with the previous secret, for 24 hours after a rotation.'),
+  sentHeader(
+    'Svc-Signature-Previous',
+    false,
+    'The same with the previous secret, for 24 hours after a rotation.',
+  ),
   sentHeader('webhook-id', true, "Standard Webhooks: the event's id, the same on every attempt."),
-  sentHeader('webhook-timestamp', true, 'Standard Webhooks: the time of this attempt, in Unix seconds.'),
+  sentHeader(
+    'webhook-timestamp',
+    true,
+    'Standard Webhooks: the time of this attempt, in Unix seconds.',
+  ),
   sentHeader(
     'webhook-signature',
     true,
@@ -44,9 +58,14 @@ export function webhookOf(event: ApiEvent): RouteConfig {
       },
     },
     responses: {
-      '2XX': { description: 'Delivered. Only the status counts; it must arrive within 10 seconds.' },
+      '2XX': {
+        description: 'Delivered. Only the status counts; it must arrive within 10 seconds.',
+      },
       '410': { description: 'Disables the endpoint.' },
-      default: { description: 'The delivery is tried again; after 429 or 503 with `Retry-After`, not before then.' },
+      default: {
+        description:
+          'The delivery is tried again; after 429 or 503 with `Retry-After`, not before then.',
+      },
     },
   };
 }

@@ -25,7 +25,11 @@ interface Described {
 }
 
 /** The OpenAPI 3.1 document, made from the very steps and schemas that check the requests. */
-export function openApiDocument({ routes, events }: Described, baseUrl: string, docsUrl: string): object {
+export function openApiDocument(
+  { routes, events }: Described,
+  baseUrl: string,
+  docsUrl: string,
+): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
@@ -33,11 +37,14 @@ export function openApiDocument({ routes, events }: Described, baseUrl: string, 
     description:
       'A live token of the tenant. The scopes listed for an operation are alternatives: any one of them is enough.',
   });
-  for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header);
-  for (const [name, parameter] of Object.entries(PARAMETERS)) registry.registerComponent('parameters', name, parameter);
+  for (const [name, header] of Object.entries(HEADERS))
+    registry.registerComponent('headers', name, header);
+  for (const [name, parameter] of Object.entries(PARAMETERS))
+    registry.registerComponent('parameters', name, parameter);
   registry.register('Error', ErrorSchema);
   const errors = new ErrorWriter(docsUrl);
-  for (const code of ERROR_CODES) registry.registerComponent('examples', code, errorExample(code, errors));
+  for (const code of ERROR_CODES)
+    registry.registerComponent('examples', code, errorExample(code, errors));
   for (const route of routes) registry.registerPath(pathOf(route));
   for (const event of events) registry.registerWebhook(webhookOf(event));
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
@@ -58,7 +65,12 @@ export function openApiDocument({ routes, events }: Described, baseUrl: string, 
 type Header = {
   readonly description: string;
   readonly required?: boolean;
-  readonly schema: { type: 'string' | 'integer'; format?: string; pattern?: string; enum?: string[] };
+  readonly schema: {
+    type: 'string' | 'integer';
+    format?: string;
+    pattern?: string;
+    enum?: string[];
+  };
 };
 
 function integerHeader(description: string): Header {
@@ -73,7 +85,9 @@ const HEADERS = {
   },
   'RateLimit-Limit': integerHeader('The most requests the token may send at once.'),
   'RateLimit-Remaining': integerHeader('How many requests the token may send now.'),
-  'RateLimit-Reset': integerHeader('Seconds until the token may send RateLimit-Limit requests at once again.'),
+  'RateLimit-Reset': integerHeader(
+    'Seconds until the token may send RateLimit-Limit requests at once again.',
+  ),
   'Retry-After': integerHeader('Seconds to wait before retrying; at least 1.'),
   'Content-Disposition': {
     description: 'attachment, with the file name.',
@@ -86,7 +100,8 @@ const HEADERS = {
   },
 } satisfies Record<string, Header>;
 
-const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+const UUID_PATTERN =
+  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
 const PARAMETERS = {
   'Idempotency-Key': {
@@ -117,14 +132,19 @@ const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as co
 
 function pathOf(route: Route): RouteConfig {
   const query = route.query instanceof z.ZodObject ? { query: route.query } : {};
-  const body = route.body === null ? {} : { body: { required: true, content: bodyContent(route, route.body) } };
+  const body =
+    route.body === null
+      ? {}
+      : { body: { required: true, content: bodyContent(route, route.body) } };
   return {
     method: route.method.toLowerCase() as Lowercase<Route['method']>,
     path: route.path,
     operationId: route.operationId,
     tags: [tagOf(route.path)],
     summary: route.summary,
-    description: [route.description, permissionText(route)].filter((text) => text !== '').join('\n\n'),
+    description: [route.description, permissionText(route)]
+      .filter((text) => text !== '')
+      .join('\n\n'),
     security: PERMISSIONS[route.operation].scopes.map((scope) => ({ token: [scope] })),
     'x-permission': permissionOf(route),
     parameters: [
@@ -132,7 +152,10 @@ function pathOf(route: Route): RouteConfig {
         name,
         in: 'path' as const,
         required: true,
-        schema: { type: 'string' as const, ...(name === 'asset' ? { enum: [...ASSETS] } : { format: 'uuid' }) },
+        schema: {
+          type: 'string' as const,
+          ...(name === 'asset' ? { enum: [...ASSETS] } : { format: 'uuid' }),
+        },
       })),
       ...(route.idempotent === null ? [] : [{ $ref: '#/components/parameters/Idempotency-Key' }]),
       { $ref: '#/components/parameters/Svc-Version' },
@@ -144,14 +167,18 @@ function pathOf(route: Route): RouteConfig {
 
 function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
   const example = exampleOf(body);
-  if (!hasFile || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body, ...shown(example) } };
+  if (!hasFile || !(body instanceof z.ZodObject))
+    return { 'application/json': { schema: body, ...shown(example) } };
   const file = z.string().openapi({
     format: 'binary',
     description: `The file, at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there must be exactly one.`,
   });
   // One object with all parts: extending a closed one would give two that exclude each other.
   const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
-  const filled = example === undefined ? undefined : { ...Object(example), [FILE_FIELD]: 'the bytes of the file' };
+  const filled =
+    example === undefined
+      ? undefined
+      : { ...Object(example), [FILE_FIELD]: 'the bytes of the file' };
   return { 'multipart/form-data': { schema: parts, ...shown(filled) } };
 }
 
@@ -188,7 +215,9 @@ function successes(route: Route): Record<string, ResponseConfig> {
       return [
         status,
         {
-          description: replay ? "A replay: the key's original result, as it is now." : (SUCCESS[Number(status)] ?? ''),
+          description: replay
+            ? "A replay: the key's original result, as it is now."
+            : (SUCCESS[Number(status)] ?? ''),
           headers: headerRefs(
             'Svc-Request-Id',
             ...RATE,
@@ -198,7 +227,11 @@ function successes(route: Route): Record<string, ResponseConfig> {
           ...(isFile ? { content: fileContent(route) } : {}),
           ...(schema === null
             ? {}
-            : { content: { 'application/json': { schema, ...shown(exampleFor(route, status, schema)) } } }),
+            : {
+                content: {
+                  'application/json': { schema, ...shown(exampleFor(route, status, schema)) },
+                },
+              }),
         },
       ];
     }),
@@ -212,7 +245,10 @@ function exampleFor({ examples }: Route, status: string, schema: z.ZodType): unk
 function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   const schema = { type: 'string' as const, format: 'binary' };
   return Object.fromEntries(
-    fileTypes.map((type) => [type, { schema, ...(type.startsWith('text/') ? shown(examples[200]) : {}) }]),
+    fileTypes.map((type) => [
+      type,
+      { schema, ...(type.startsWith('text/') ? shown(examples[200]) : {}) },
+    ]),
   );
 }
 
@@ -242,7 +278,9 @@ function failures(route: Route): Record<string, ResponseConfig> {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const entries = [...byStatus].sort(([a], [b]) => a - b);
-  return Object.fromEntries(entries.map(([status, codes]) => [String(status), failure(status, codes)]));
+  return Object.fromEntries(
+    entries.map(([status, codes]) => [String(status), failure(status, codes)]),
+  );
 }
 
 function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
@@ -254,7 +292,9 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
     content: {
       'application/json': {
         schema: errorOf(codes),
-        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+        ),
       },
     },
   };
@@ -264,7 +304,9 @@ const errorSchemas = new Map<string, z.ZodType>();
 
 /** One component for each set of codes, since most operations share theirs. */
 function errorOf(codes: readonly ErrorCode[]): z.ZodType {
-  const words = codes.map((code) => code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()));
+  const words = codes.map((code) =>
+    code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),
+  );
   const name = `${words.join('Or')}Error`;
   const known = errorSchemas.get(name) ?? errorSchema(name, codes);
   errorSchemas.set(name, known);

@@ -11,7 +11,11 @@ export const KEYED_QUERY = {
   idempotency_key: uuidField.optional(),
 };
 
-export const OPERATION_QUERY = { ...KEYED_QUERY, ...AMOUNT_QUERY, request_id: uuidField.optional() };
+export const OPERATION_QUERY = {
+  ...KEYED_QUERY,
+  ...AMOUNT_QUERY,
+  request_id: uuidField.optional(),
+};
 
 type Wanted = Readonly<{
   source_account?: Uuid | undefined;

@@ -62,7 +62,8 @@ export async function answerRequest(
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
     // Otherwise a body that is held back would keep a token alive that was revoked meanwhile.
-    if (performance.now() - authenticatedAt > SLOW_BODY_MS) await authenticated(deps, exchange, repeated, ledgerTime);
+    if (performance.now() - authenticatedAt > SLOW_BODY_MS)
+      await authenticated(deps, exchange, repeated, ledgerTime);
     const { body, query } = checkInput(route, content, exchange.search);
     const path = filledIn(route.path, params);
     const answer = route.handler({
@@ -75,7 +76,9 @@ export async function answerRequest(
       file: content.file,
       query,
       idempotency:
-        key === null ? null : { key, fingerprint: fingerprint(deps, route, path, caller, body, content.file) },
+        key === null
+          ? null
+          : { key, fingerprint: fingerprint(deps, route, path, caller, body, content.file) },
     });
     return await ledgerTime.spend(answer);
   } finally {
@@ -92,7 +95,12 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
   if (request.headers.authorization === undefined) return;
   try {
     const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-    const { tokenKeyId } = await authenticated(deps, exchange, repeatedHeaders(request), ledgerTime);
+    const { tokenKeyId } = await authenticated(
+      deps,
+      exchange,
+      repeatedHeaders(request),
+      ledgerTime,
+    );
     exchange.rate = await deps.rateLimiter.take('requests', tokenKeyId);
   } catch {
     // It is no valid token, or nobody can tell.
@@ -107,7 +115,9 @@ function authenticated(
   ledgerTime: LedgerTime,
 ): Caller | Promise<Caller> {
   const answered = authenticate(readToken(request, repeated), addresses.of(request));
-  return answered instanceof Promise ? ledgerTime.spend(answered).then(validCaller) : validCaller(answered);
+  return answered instanceof Promise
+    ? ledgerTime.spend(answered).then(validCaller)
+    : validCaller(answered);
 }
 
 function validCaller(caller: Caller | null): Caller {
@@ -127,7 +137,13 @@ function assertWithinRate({ allowed, retryAfterS }: NonNullable<Exchange['rate']
   throw new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
 }
 
-const HEADERS_OF_EVERY_REQUEST = ['Host', 'Svc-Version', 'Content-Type', 'Content-Length', 'Idempotency-Key'] as const;
+const HEADERS_OF_EVERY_REQUEST = [
+  'Host',
+  'Svc-Version',
+  'Content-Type',
+  'Content-Length',
+  'Idempotency-Key',
+] as const;
 
 function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   const problems: FieldProblem[] = HEADERS_OF_EVERY_REQUEST.flatMap((field) =>
@@ -139,9 +155,14 @@ function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
     problems.push({ code: 'invalid_field', field: 'Expect', reason: 'not_one_of: 100-continue' });
   const named = headerText(request, 'svc-version');
-  const version = named === undefined ? CURRENT_VERSION : API_VERSIONS.find((known) => known === named);
+  const version =
+    named === undefined ? CURRENT_VERSION : API_VERSIONS.find((known) => known === named);
   if (version === undefined && !repeated.has('Svc-Version'))
-    problems.push({ code: 'invalid_field', field: 'Svc-Version', reason: `not_one_of: ${API_VERSIONS.join(', ')}` });
+    problems.push({
+      code: 'invalid_field',
+      field: 'Svc-Version',
+      reason: `not_one_of: ${API_VERSIONS.join(', ')}`,
+    });
   if (problems.length > 0) refuseFor(problems);
   return version ?? CURRENT_VERSION;
 }
@@ -163,7 +184,12 @@ async function readContent(
 ): Promise<Content> {
   if (place !== null) {
     assertForm(request);
-    const { fields, file, problems } = await readUpload(request, response, timeouts.uploadMs, place);
+    const { fields, file, problems } = await readUpload(
+      request,
+      response,
+      timeouts.uploadMs,
+      place,
+    );
     return { json: fields, file, problems };
   }
   if (route.body !== null) {
@@ -176,7 +202,11 @@ async function readContent(
 }
 
 /** Body and query as parsed by the route's schemas; the problems of both are reported together. */
-function checkInput(route: Route, content: Content, search: string): { body: unknown; query: unknown } {
+function checkInput(
+  route: Route,
+  content: Content,
+  search: string,
+): { body: unknown; query: unknown } {
   const { json } = content;
   if (search === '' && route.query === null && !route.hasFile) {
     if (route.body === null) return { body: undefined, query: undefined };
@@ -187,14 +217,17 @@ function checkInput(route: Route, content: Content, search: string): { body: unk
   const sent = readQuery(search);
   const body = route.body === null ? null : check(route.body, json);
   // A field that was sent malformed is not also reported as missing.
-  const isTold = ({ field }: FieldProblem): boolean => content.problems.some((known) => known.field === field);
+  const isTold = ({ field }: FieldProblem): boolean =>
+    content.problems.some((known) => known.field === field);
   if (body?.ok === false) problems.push(...body.problems.filter((problem) => !isTold(problem)));
   problems.push(...sent.problems);
   const query = route.query === null ? null : check(route.query, sent.values);
   if (query?.ok === false) problems.push(...query.problems);
   if (query === null)
-    for (const field of Object.keys(sent.values)) problems.push({ code: 'invalid_field', field, reason: 'unknown' });
-  if (problems.length > 0) refuseFor(problems, route.hasFile && content.file === null ? NO_FILE : undefined);
+    for (const field of Object.keys(sent.values))
+      problems.push({ code: 'invalid_field', field, reason: 'unknown' });
+  if (problems.length > 0)
+    refuseFor(problems, route.hasFile && content.file === null ? NO_FILE : undefined);
   return { body: body?.ok ? body.value : undefined, query: query?.ok ? query.value : undefined };
 }
 

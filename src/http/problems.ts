@@ -7,7 +7,8 @@ type Issue = z.core.$ZodRawIssue;
 const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
 
 type Checked<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
 export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
   const result = schema.safeParse(input, ASKING);
@@ -15,7 +16,9 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z
   const { issues } = result.error;
   const misplaced = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
   // zod looks at the length of whatever has one, also where it should have been something else.
-  const rest = issues.filter((issue) => issue.code === 'invalid_type' || !misplaced.has(pathOf(issue)));
+  const rest = issues.filter(
+    (issue) => issue.code === 'invalid_type' || !misplaced.has(pathOf(issue)),
+  );
   return { ok: false, problems: rest.flatMap(problemsOf) };
 }
 
@@ -42,7 +45,12 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
   // To a client, an absent field and one given as null are the same: required, but missing. An item of a list is
   // present.
   const isListed = typeof issue.path.at(-1) === 'number';
-  if ((issue.input === undefined || issue.input === null) && !isListed && issue.code !== 'custom' && field !== '')
+  if (
+    (issue.input === undefined || issue.input === null) &&
+    !isListed &&
+    issue.code !== 'custom' &&
+    field !== ''
+  )
     return [{ code: 'missing_field', field, reason: 'required' }];
   return [{ code: 'invalid_field', field, reason: issue.message }];
 }
@@ -55,9 +63,17 @@ function reasonOf(issue: Issue): string {
     case 'invalid_value':
       return `not_one_of: ${issue.values.map(String).join(', ')}`;
     case 'too_big':
-      return issue.origin === 'string' ? 'too_long' : issue.origin === 'array' ? 'too_many' : 'out_of_range';
+      return issue.origin === 'string'
+        ? 'too_long'
+        : issue.origin === 'array'
+          ? 'too_many'
+          : 'out_of_range';
     case 'too_small':
-      return issue.origin === 'string' ? 'too_short' : issue.origin === 'array' ? 'too_few' : 'out_of_range';
+      return issue.origin === 'string'
+        ? 'too_short'
+        : issue.origin === 'array'
+          ? 'too_few'
+          : 'out_of_range';
     case 'unrecognized_keys':
       return 'unknown';
     default:

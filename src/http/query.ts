@@ -20,8 +20,13 @@ export function readQuery(search: string): QueryText {
     const name = decode(rawName);
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     if (name === null || value === null)
-      problems.push({ code: 'invalid_field', field: name ?? rawName, reason: 'malformed_encoding' });
-    else if (name in values) problems.push({ code: 'invalid_field', field: name, reason: 'repeated' });
+      problems.push({
+        code: 'invalid_field',
+        field: name ?? rawName,
+        reason: 'malformed_encoding',
+      });
+    else if (name in values)
+      problems.push({ code: 'invalid_field', field: name, reason: 'repeated' });
     else values[name] = value;
   }
   return { values, problems };

@@ -40,7 +40,11 @@ export interface Taken {
 }
 
 /** The same for answers, for a bucket of `burst` tokens that gains one every `refillMs`. */
-export function rateState({ allowed, missingMs, overMs }: Taken, burst: number, refillMs: number): RateState {
+export function rateState(
+  { allowed, missingMs, overMs }: Taken,
+  burst: number,
+  refillMs: number,
+): RateState {
   return {
     allowed,
     limit: burst,
@@ -65,7 +69,9 @@ export class RateLimiter implements RateLimits {
 
   /** Rates are for the whole service; each of `processes` grants its share. `elapsed` as in TokenBuckets. */
   constructor(rates: Rates, processes: number, elapsed?: () => number) {
-    this.classes = eachRateClass((rateClass) => new TokenBuckets(rates[rateClass], processes, elapsed));
+    this.classes = eachRateClass(
+      (rateClass) => new TokenBuckets(rates[rateClass], processes, elapsed),
+    );
   }
 
   take(rateClass: RateClass, tokenKeyId: string): RateState {

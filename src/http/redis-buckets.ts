@@ -40,7 +40,8 @@ export class RedisBuckets implements BucketStore {
       disableOfflineQueue: true,
       socket: {
         connectTimeout: CONNECT_MS,
-        reconnectStrategy: (retries: number) => Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retries, 10)),
+        reconnectStrategy: (retries: number) =>
+          Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retries, 10)),
       },
     });
     // Each command gets the failure; an unhandled event would end the process.
@@ -56,12 +57,14 @@ export class RedisBuckets implements BucketStore {
     const given = { keys: [bucket], arguments: [String(refillMs), String(burst)] };
     const answer: unknown = await this.client.evalSha(SHA1, given).catch((failure: unknown) => {
       // Redis does not have the script yet, or was restarted.
-      if (failure instanceof Error && failure.message.startsWith('NOSCRIPT')) return this.client.eval(SCRIPT, given);
+      if (failure instanceof Error && failure.message.startsWith('NOSCRIPT'))
+        return this.client.eval(SCRIPT, given);
       throw failure;
     });
     if (!Array.isArray(answer)) throw new TypeError('Redis answered something else');
     const [allowed, missingMs, overMs] = answer.map(Number);
-    if (missingMs === undefined || overMs === undefined) throw new TypeError('Redis answered too little');
+    if (missingMs === undefined || overMs === undefined)
+      throw new TypeError('Redis answered too little');
     return { allowed: allowed === 1, missingMs, overMs };
   }
 

@@ -27,7 +27,10 @@ export class RequestAborted extends Error {
 
 export function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
-  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+  return (
+    request.headers['transfer-encoding'] !== undefined ||
+    (length !== undefined && Number(length) > 0)
+  );
 }
 
 /** Throws 415 unless the body is declared as uncompressed JSON in UTF-8. */
@@ -45,7 +48,10 @@ export function assertJson(request: IncomingMessage): void {
 export function assertPlain(request: IncomingMessage): void {
   const encoding = headerText(request, 'content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new ApiError({ code: 'unsupported_media_type', message: 'the body must not be compressed' });
+    throw new ApiError({
+      code: 'unsupported_media_type',
+      message: 'the body must not be compressed',
+    });
 }
 
 export function notInTime(): ApiError {
@@ -58,7 +64,11 @@ export function afterReading(work: () => void): void {
 }
 
 /** The bytes of the body. Throws 413 `body_too_large`, 400 if it is incomplete after `limitMs`, RequestAborted. */
-export async function readBody(request: IncomingMessage, response: ServerResponse, limitMs: number): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limitMs: number,
+): Promise<Buffer> {
   if (!announcesBody(request)) return NOTHING;
   const length = headerText(request, 'content-length');
   // A client that asks first is told before it sends in vain, which is why the server leaves "100 Continue" to us.
@@ -77,7 +87,8 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
     const end = (fault: Error | null): void => {
       clearTimeout(timer);
       request.off('data', take).off('end', whole).off('error', broken).off('close', broken);
-      if (fault === null) return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      if (fault === null)
+        return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
       // The rest is discarded: the connection's next request comes after it.
       request.resume();
       reject(fault);
@@ -91,7 +102,12 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
     const broken = (): void => end(new RequestAborted());
     const timer = setTimeout(() => afterReading(() => end(notInTime())), limitMs);
     // An unhandled error would end the process, including one that comes later.
-    request.on('data', take).on('end', whole).on('error', broken).on('error', ignored).on('close', broken);
+    request
+      .on('data', take)
+      .on('end', whole)
+      .on('error', broken)
+      .on('error', ignored)
+      .on('close', broken);
   });
 }
 

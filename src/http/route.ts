@@ -151,7 +151,9 @@ type AllAdds<Steps extends readonly Step[]> = [AddsOf<Steps[number]>] extends [n
     ? All
     : never;
 
-export type RequestOf<Path extends string, Steps extends readonly Step[]> = BaseRequest<ParamName<Path>> &
+export type RequestOf<Path extends string, Steps extends readonly Step[]> = BaseRequest<
+  ParamName<Path>
+> &
   AllAdds<Steps>;
 
 export type Handler<Request> = (request: Request) => Promise<ApiAnswer>;

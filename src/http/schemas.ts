@@ -17,7 +17,11 @@ export const countryField = z
   .openapi({ description: 'ISO 3166 alpha-2', pattern: '^[A-Z]{2}$', example: 'CO' });
 
 /** A UUID in any case, made canonical. Reason: not_a_uuid. */
-export const uuidField = parsedText(parseUuid, 'not_a_uuid', z.string({ error: 'not_a_uuid' })).openapi({
+export const uuidField = parsedText(
+  parseUuid,
+  'not_a_uuid',
+  z.string({ error: 'not_a_uuid' }),
+).openapi({
   format: 'uuid',
 });
 
@@ -42,18 +46,24 @@ export const rawField = z
   .openapi({
     format: 'int64',
     pattern: '^(0|[1-9][0-9]{0,18})$',
-    description: 'Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.',
+    description:
+      'Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.',
     example: '150000',
   });
 
-export const amountField = z.strictObject({ raw: rawField, asset: assetField }).openapi('AmountInput');
+export const amountField = z
+  .strictObject({ raw: rawField, asset: assetField })
+  .openapi('AmountInput');
 
 /** Control characters, and format characters that no text of ours needs: the rule itself is in core/text.ts. */
 const SEEN_CHARACTERS =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$';
 
 /** Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long, control_character, format_character. */
-export function textField(limits: { readonly min?: number; readonly max: number }): z.ZodType<string, string> {
+export function textField(limits: {
+  readonly min?: number;
+  readonly max: number;
+}): z.ZodType<string, string> {
   return z
     .string()
     .transform((text, context): string => {
@@ -77,13 +87,21 @@ export function optional<S extends z.ZodType>(
 /** An RFC 3339 date-time. Fractions of a millisecond are rounded as the use requires. Reason: not_a_date_time. */
 export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, string> {
   const reason = 'not_a_date_time';
-  return parsedText((text) => parseRfc3339(text, round), reason, z.string({ error: reason })).openapi({
+  return parsedText(
+    (text) => parseRfc3339(text, round),
+    reason,
+    z.string({ error: reason }),
+  ).openapi({
     format: 'date-time',
   });
 }
 
 /** A whole number written as plain digits in a query. Reasons: not_an_integer, out_of_range. */
-function integerText(least: number, most: number, otherwise: number): z.ZodType<number, string | undefined> {
+function integerText(
+  least: number,
+  most: number,
+  otherwise: number,
+): z.ZodType<number, string | undefined> {
   return z
     .string()
     .default(String(otherwise))
@@ -127,7 +145,8 @@ export const AMOUNT_QUERY = {
 export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
   return query.refine(
     (given: Readonly<Record<string, unknown>>) =>
-      given.asset !== undefined || (given['amount[gte]'] === undefined && given['amount[lte]'] === undefined),
+      given.asset !== undefined ||
+      (given['amount[gte]'] === undefined && given['amount[lte]'] === undefined),
     { path: ['asset'], error: 'needed_with_amount' },
   );
 }
@@ -138,7 +157,9 @@ export const AmountSchema = z.object({ raw: rawSchema, asset: assetField }).open
 export const nullableAmountSchema = z.union([AmountSchema, z.null()]);
 
 /** A date-time in an answer: UTC, milliseconds, Z. */
-export const instantSchema = z.string().openapi({ format: 'date-time', example: '2026-11-01T14:05:00.000Z' });
+export const instantSchema = z
+  .string()
+  .openapi({ format: 'date-time', example: '2026-11-01T14:05:00.000Z' });
 
 export const uuidSchema = z.string().openapi({ format: 'uuid' });
 
@@ -154,7 +175,9 @@ export function pageSchema<S extends z.ZodType>(
     })
     .openapi(name);
   const example = exampleOf(item);
-  return example === undefined ? page : exampledAs(page, { items: [example], next_cursor: EXAMPLE.cursor });
+  return example === undefined
+    ? page
+    : exampledAs(page, { items: [example], next_cursor: EXAMPLE.cursor });
 }
 
 /** The answer to an error with one of these codes. (docs/contract.md, Error object) */
@@ -162,7 +185,9 @@ export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
   return z
     .object({
       error: z.object({
-        code: z.enum(codes as [string, ...string[]]).openapi({ description: 'Stable, for machines.' }),
+        code: z
+          .enum(codes as [string, ...string[]])
+          .openapi({ description: 'Stable, for machines.' }),
         message: z.string().openapi({ description: 'For people.' }),
         doc_url: z.string().openapi({ format: 'uri' }),
         details: z

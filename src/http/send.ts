@@ -23,7 +23,8 @@ export function sendJson(
 ): void {
   const { response } = exchange;
   const headers = commonHeaders(exchange, own);
-  if (text !== null) headers.push(...JSON_HEADERS, 'Content-Length', String(Buffer.byteLength(text)));
+  if (text !== null)
+    headers.push(...JSON_HEADERS, 'Content-Length', String(Buffer.byteLength(text)));
   const isLast = own['Connection'] === 'close';
   const rest = unreadBody(exchange, isLast);
   if (!isLast && (rest === 'large' || rest === 'not_begun')) headers.push('Connection', 'close');
@@ -33,7 +34,10 @@ export function sendJson(
 }
 
 /** The headers that every answer has, and its own: alternating names and values. */
-export function commonHeaders({ requestId, rate }: Exchange, own: Readonly<Record<string, string>>): string[] {
+export function commonHeaders(
+  { requestId, rate }: Exchange,
+  own: Readonly<Record<string, string>>,
+): string[] {
   const headers: string[] = ['Svc-Request-Id', requestId];
   if (rate !== null)
     headers.push(
@@ -52,7 +56,10 @@ export function commonHeaders({ requestId, rate }: Exchange, own: Readonly<Recor
  * Returns how much of the request's body may be unread. Node itself discards a small remainder and keeps the connection, so
  * before the last response of a connection every remainder counts as large.
  */
-function unreadBody({ request }: Exchange, isLast: boolean): 'none' | 'small' | 'large' | 'not_begun' {
+function unreadBody(
+  { request }: Exchange,
+  isLast: boolean,
+): 'none' | 'small' | 'large' | 'not_begun' {
   if (request.complete || !announcesBody(request)) return 'none';
   if (waitsForContinue(request) && !request.readableDidRead) return 'not_begun';
   const length = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);

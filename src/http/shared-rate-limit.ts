@@ -34,7 +34,9 @@ const REST_MS = 1_000;
  */
 export class SharedRateLimiter implements RateLimits {
   private readonly alone: RateLimiter;
-  private readonly buckets: Readonly<Record<RateClass, { readonly burst: number; readonly refillMs: number }>>;
+  private readonly buckets: Readonly<
+    Record<RateClass, { readonly burst: number; readonly refillMs: number }>
+  >;
   private isWell = true;
   private restsUntil = 0;
 
@@ -74,7 +76,10 @@ export class SharedRateLimiter implements RateLimits {
   private async ask(rateClass: RateClass, tokenKeyId: string, own: RateState): Promise<RateState> {
     const { burst, refillMs } = this.buckets[rateClass];
     try {
-      const taken = await within(this.answerMs, this.store.take(`rate/${rateClass}/${tokenKeyId}`, burst, refillMs));
+      const taken = await within(
+        this.answerMs,
+        this.store.take(`rate/${rateClass}/${tokenKeyId}`, burst, refillMs),
+      );
       this.changeTo(true);
       return rateState(taken, burst, refillMs);
     } catch {

@@ -13,7 +13,11 @@ export const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });
 
 /** A table that is sent as its pieces are read; `name` without its ending. */
-export function tableFile(name: string, format: keyof typeof CONTENT_TYPES, pieces: AsyncIterable<Buffer>) {
+export function tableFile(
+  name: string,
+  format: keyof typeof CONTENT_TYPES,
+  pieces: AsyncIterable<Buffer>,
+) {
   const file = {
     contentType: CONTENT_TYPES[format],
     name: `${name}.${format}`,

@@ -51,7 +51,10 @@ export class UploadPlaces {
       };
       const newcomer = { tenantId, admit: (place: UploadPlace) => (end(), resolve(place)) };
       const looking = setInterval(() => this.admitAll(), LOOK_AGAIN_MS);
-      const last = setTimeout(() => (end(), reject(tooMany('too many uploads at once'))), this.maxWaitMs);
+      const last = setTimeout(
+        () => (end(), reject(tooMany('too many uploads at once'))),
+        this.maxWaitMs,
+      );
       this.waiting.add(newcomer);
       this.admitAll();
     });

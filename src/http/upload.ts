@@ -3,10 +3,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import multer, { type StoreDone } from '@koa/multer';
 import { MulterError } from 'multer';
-import { ApiError, type FieldProblem, fieldRefusal, invalidField, type Refusal } from '../core/errors.js';
+import {
+  ApiError,
+  type FieldProblem,
+  fieldRefusal,
+  invalidField,
+  type Refusal,
+} from '../core/errors.js';
 import { headerText } from './headers.js';
 import { assertStructure } from './json-body.js';
-import { afterReading, assertPlain, notInTime, RequestAborted, waitsForContinue } from './request-body.js';
+import {
+  afterReading,
+  assertPlain,
+  notInTime,
+  RequestAborted,
+  waitsForContinue,
+} from './request-body.js';
 import { placeLost, type UploadPlace } from './upload-places.js';
 
 const MIB = 1024 * 1024;
@@ -20,7 +32,8 @@ const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
 /** The file part's name in the documentation and in errors; a client may call it anything. */
 export const FILE_FIELD = 'file';
-export const NO_FILE = 'no file has arrived: send it as a file part with a name (filename="payroll.csv"), not as text';
+export const NO_FILE =
+  'no file has arrived: send it as a file part with a name (filename="payroll.csv"), not as text';
 
 const FORM_TYPE = /^multipart\/form-data[\t ]*;/i;
 const TOO_LARGE: Refusal = {
@@ -133,7 +146,11 @@ class Form extends Transform {
     const [file, second] = files;
     if (second !== undefined) this.problem(FILE_FIELD, 'repeated');
     if (file?.content === undefined)
-      return { fields, file: null, problems: [MISSING_FILE, ...problems.filter(({ field }) => field !== FILE_FIELD)] };
+      return {
+        fields,
+        file: null,
+        problems: [MISSING_FILE, ...problems.filter(({ field }) => field !== FILE_FIELD)],
+      };
     if (file.fieldname in fields) this.problem(file.fieldname, 'repeated');
     return { fields, file: file.content, problems };
   }
@@ -150,9 +167,12 @@ const receive = multer<Form>({
   },
   streamHandler: (form, parser) => {
     // multer skips a part with a file's type but without a file name. Browsers send one for an empty file field.
-    parser.on('file', (name: string | undefined, _stream: Readable, { filename }: { filename?: string }) => {
-      if (!filename) form.problem(name ?? '', 'not_a_string');
-    });
+    parser.on(
+      'file',
+      (name: string | undefined, _stream: Readable, { filename }: { filename?: string }) => {
+        if (!filename) form.problem(name ?? '', 'not_a_string');
+      },
+    );
     // multer disconnects its parser from a form that it rejects, but reports this only once the form has ended.
     parser.once('unpipe', () => form.destroy());
     form.pipe(parser);
@@ -160,7 +180,11 @@ const receive = multer<Form>({
 }).any();
 
 /** Collects a file's pieces and hash as it arrives. Only the first file of a form is kept. */
-function storeFile({ files = [] }: Form, { stream }: { readonly stream: Readable }, done: StoreDone): void {
+function storeFile(
+  { files = [] }: Form,
+  { stream }: { readonly stream: Readable },
+  done: StoreDone,
+): void {
   if (files.length > 1) {
     stream.resume();
     done(null);

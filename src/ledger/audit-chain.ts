@@ -2,12 +2,21 @@ import { compareText } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { actHash, chainOf, GENESIS } from '../db/audit-hash.js';
 import type { StoredRow, Transaction } from '../db/database.js';
-import { type AuditChain, auditChains, type AuditRow, type ChainedAct, chainedActs } from '../db/entities/identity.js';
+import {
+  type AuditChain,
+  auditChains,
+  type AuditRow,
+  type ChainedAct,
+  chainedActs,
+} from '../db/entities/identity.js';
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
 /** Appends acts, each chained to the one before, under the lock on its chain's head. (docs/architecture.md, Locks) */
-export async function appendActs(transaction: Transaction, acts: readonly AuditRow[]): Promise<void> {
+export async function appendActs(
+  transaction: Transaction,
+  acts: readonly AuditRow[],
+): Promise<void> {
   const answers = await transaction.all(lockChains(acts));
   await transaction.all(chained(answers.at(-1) ?? [], acts));
 }
@@ -15,7 +24,11 @@ export async function appendActs(transaction: Transaction, acts: readonly AuditR
 /** Statements that lock the heads of these acts' chains; the last one returns them. */
 export function lockChains(acts: readonly AuditRow[]): string[] {
   const chainIds = [...new Set(acts.map(chainOf))].sort(compareText);
-  const unborn = chainIds.map((chainId): AuditChain => ({ chainId, lastSequence: 0n, lastHash: GENESIS }));
+  const unborn = chainIds.map((chainId): AuditChain => ({
+    chainId,
+    lastSequence: 0n,
+    lastHash: GENESIS,
+  }));
   return [
     upsertSql(auditChains, unborn, ['chainId']),
     selectSql(auditChains, { chainId: chainIds }, { orderBy: ['chainId'], forUpdate: true }),
@@ -35,5 +48,8 @@ export function chained(heads: readonly StoredRow[], acts: readonly AuditRow[]):
     chains.set(chainId, { chainId, lastSequence: sequence, lastHash: hash });
     return { ...act, chainId, sequence, previousHash: head.lastHash, hash };
   });
-  return [insertSql(chainedActs, rows), upsertSql(auditChains, [...chains.values()], ['lastSequence', 'lastHash'])];
+  return [
+    insertSql(chainedActs, rows),
+    upsertSql(auditChains, [...chains.values()], ['lastSequence', 'lastHash']),
+  ];
 }

@@ -100,11 +100,15 @@ export class ClockGuard {
   }
 
   private isKnown(): boolean {
-    return this.known !== null && Math.abs(this.wallMs() - this.known.wallMs) < this.deps.bounds.refuseMs;
+    return (
+      this.known !== null && Math.abs(this.wallMs() - this.known.wallMs) < this.deps.bounds.refuseMs
+    );
   }
 
   private differenceMs(): number | null {
-    return this.known === null ? null : this.known.differenceMs + (this.wallMs() - this.known.wallMs);
+    return this.known === null
+      ? null
+      : this.known.differenceMs + (this.wallMs() - this.known.wallMs);
   }
 
   private wallMs(): number {

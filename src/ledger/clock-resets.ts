@@ -26,7 +26,9 @@ export async function readClockResetsOf(
     Array.from(
       groupBy(rows, (row) => string.parse(row.subject_id)),
       ([accountId, own]) => {
-        const seqs = own.map((row) => (JSON.parse(string.parse(row.details)) as { seq?: unknown }).seq);
+        const seqs = own.map(
+          (row) => (JSON.parse(string.parse(row.details)) as { seq?: unknown }).seq,
+        );
         return [accountId, [...new Set(seqs)].map((seq) => BigInt(String(seq)))];
       },
     ),

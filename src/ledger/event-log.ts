@@ -51,7 +51,9 @@ export async function appendEvents(
  */
 export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
   if (drafts.length === 0) return [];
-  const tenants = [...groupBy(drafts, ({ tenantId }) => tenantId)].sort(([a], [b]) => compareText(a, b));
+  const tenants = [...groupBy(drafts, ({ tenantId }) => tenantId)].sort(([a], [b]) =>
+    compareText(a, b),
+  );
   const counters = tenants.map(([tenantId, own], index) => new Counter(tenantId, own, index));
   return [
     `SET ${counters.map(({ last, at, restored }) => `${last}=NULL,${at}=NULL,${restored}=NULL`).join(',')}`,
@@ -118,7 +120,8 @@ class Counter {
     const heads = new Map(this.drafts.map(({ type }, index) => [type, index + 1]));
     return Array.from(
       heads,
-      ([type, place]) => `(${this.tenant},${literal(eventHeads, 'type', type)},${this.last}+${place})`,
+      ([type, place]) =>
+        `(${this.tenant},${literal(eventHeads, 'type', type)},${this.last}+${place})`,
     );
   }
 

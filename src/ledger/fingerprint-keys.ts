@@ -25,7 +25,11 @@ export async function countByFingerprintKey(
   return counted;
 }
 
-async function countOf(reader: Reader, tenantId: Uuid, counted: Map<string, number>): Promise<void> {
+async function countOf(
+  reader: Reader,
+  tenantId: Uuid,
+  counted: Map<string, number>,
+): Promise<void> {
   for (let last = ''; ;) {
     const rows = await reader.query(
       `SELECT fingerprint_key_id, COUNT(*) AS used, MAX(idempotency_key) AS last FROM (
@@ -37,7 +41,10 @@ async function countOf(reader: Reader, tenantId: Uuid, counted: Map<string, numb
     );
     let read = 0;
     for (const row of rows) {
-      const [keyId, used] = [column.string.parse(row.fingerprint_key_id), column.integer.parse(row.used)];
+      const [keyId, used] = [
+        column.string.parse(row.fingerprint_key_id),
+        column.integer.parse(row.used),
+      ];
       counted.set(keyId, (counted.get(keyId) ?? 0) + used);
       const newest = column.string.parse(row.last);
       if (newest > last) last = newest;

@@ -5,8 +5,18 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
-import { type IdempotencyKey, idempotencyKeys, type KeyResourceType } from '../db/entities/ledger.js';
-import { CommitUnknown, DatabaseUnavailable, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
+import {
+  type IdempotencyKey,
+  idempotencyKeys,
+  type KeyResourceType,
+} from '../db/entities/ledger.js';
+import {
+  CommitUnknown,
+  DatabaseUnavailable,
+  DUPLICATE_KEY,
+  errnoOf,
+  TransactionRetryable,
+} from '../db/failures.js';
 import { insertSql, type Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { answerOfKey, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './desk/keys.js';
@@ -22,7 +32,8 @@ interface KeyedRequest<Row> {
 }
 
 /** What was created, or a refusal to be bound to the key. */
-export type KeyedResult<Row> = { readonly row: Row } | { readonly refusal: Refusal; readonly at: Instant };
+export type KeyedResult<Row> =
+  { readonly row: Row } | { readonly refusal: Refusal; readonly at: Instant };
 
 const LOOK_AGAIN_MS = 100;
 const RETRY_PAUSE_MS = 20;
@@ -54,10 +65,14 @@ export async function writeKeyed<Row extends Resource>(
     } catch (failure) {
       if (failure instanceof ApiError) {
         // Another request with this key may be the reason: it came first, and can now be found.
-        const refused = { outcome: { done: false, refusal: failure.refusal }, replayed: false } as const;
+        const refused = {
+          outcome: { done: false, refusal: failure.refusal },
+          replayed: false,
+        } as const;
         return (await findAnswer(database.lookup, request)) ?? refused;
       }
-      if (failure instanceof UnknownCommit) return resolveUnknown(database.current, request, failure, deadline);
+      if (failure instanceof UnknownCommit)
+        return resolveUnknown(database.current, request, failure, deadline);
       // After a duplicate key, another request with this key came first, and can now be found.
       const mayPass = failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
       if (!mayPass) throw failure;
@@ -97,7 +112,9 @@ async function writeWithKey<Row extends Resource>(
       insertSql(idempotencyKeys, [{ ...bound, resourceType, ...what, commitId }]);
     if ('refusal' in result) {
       const { refusal, at } = result;
-      await transaction.execute(keyOf({ resourceId: null, refusal: JSON.stringify(refusal), createdAt: at }));
+      await transaction.execute(
+        keyOf({ resourceId: null, refusal: JSON.stringify(refusal), createdAt: at }),
+      );
       return { outcome: { done: false, refusal }, replayed: false };
     }
     const { row } = result;
@@ -123,7 +140,9 @@ export async function findAnswer<Row extends Resource>(
   const replayed = ownCommitId === undefined || !isBoundBy(ownCommitId, bound);
   const answer = answerOfKey(request.fingerprint, bound);
   if (answer !== null) return answer.replayed ? { ...answer, replayed } : answer;
-  const [resource] = await reader.select<Row>(request.table, { id: bound.resourceId ?? [] } as Where<Row>);
+  const [resource] = await reader.select<Row>(request.table, {
+    id: bound.resourceId ?? [],
+  } as Where<Row>);
   return resource === undefined ? null : { outcome: { done: true, resource }, replayed };
 }
 

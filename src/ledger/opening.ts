@@ -5,7 +5,10 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
 /** Inserts accounts with zero of every asset. Throws the statements' failures (1062 for a taken alias or phone). */
-export async function openLedgerAccounts(transaction: Transaction, opened: readonly Account[]): Promise<void> {
+export async function openLedgerAccounts(
+  transaction: Transaction,
+  opened: readonly Account[],
+): Promise<void> {
   await transaction.execute(insertSql(accounts, opened));
   const zero = opened.flatMap((account) => ASSETS.map((asset) => noBalance(account, asset)));
   await transaction.execute(insertSql(balances, zero));

@@ -9,7 +9,13 @@ import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { dashed, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
-import { type ActingDeps, assertStillActs, authorise, findActor, type SignedIn } from './staff/acting.js';
+import {
+  type ActingDeps,
+  assertStillActs,
+  authorise,
+  findActor,
+  type SignedIn,
+} from './staff/acting.js';
 import { findAdministrator } from './staff/administrator.js';
 import {
   chosenNeed,
@@ -94,15 +100,25 @@ export function withGlobalOptions(program: Command): Command {
     .version(versionText(), '--version', 'of the program, and of the API that it knows')
     .option('--json', 'print JSON instead of a table, and nothing else, on standard output')
     .option('--yes', 'do not ask before what cannot be undone')
-    .option('--as <name>', 'who acts, of those who are signed in here (default: who signed in last)');
+    .option(
+      '--as <name>',
+      'who acts, of those who are signed in here (default: who signed in last)',
+    );
 }
 
 /** A command, or a group of them, which the program adds to its parent. */
 export type CommandDefinition = (parent: Command) => void;
 
-export function group(name: string, summary: string, commands: readonly CommandDefinition[]): CommandDefinition {
+export function group(
+  name: string,
+  summary: string,
+  commands: readonly CommandDefinition[],
+): CommandDefinition {
   return (parent) => {
-    const own = parent.command(name).description(summary).configureHelp({ showGlobalOptions: true });
+    const own = parent
+      .command(name)
+      .description(summary)
+      .configureHelp({ showGlobalOptions: true });
     for (const addTo of commands) addTo(own);
   };
 }
@@ -142,18 +158,27 @@ async function goByDatabase({ guard }: Ops, work: () => Promise<void>): Promise<
 }
 
 /** The one place that decides whether somebody may run a command. */
-async function act<S extends z.ZodObject>(spec: CommandSpec<S>, input: z.infer<S>, wish: Wish): Promise<void> {
+async function act<S extends z.ZodObject>(
+  spec: CommandSpec<S>,
+  input: z.infer<S>,
+  wish: Wish,
+): Promise<void> {
   const { ops, config, acting, command } = wish;
   const need = spec.needs === 'own proof' ? null : chosenNeed(spec.needs, input);
   if (need === null) return spec.run(actingOps(ops, null, null), input);
   const first = spec.firstByAdministrator === true ? await findAdministrator(config, ops) : null;
   if (first !== null) {
     const { deps, actor } = first;
-    return spec.run(actingOps({ ...ops, ...deps }, null, actor), input).finally(() => deps.database.close());
+    return spec
+      .run(actingOps({ ...ops, ...deps }, null, actor), input)
+      .finally(() => deps.database.close());
   }
   const identity = await authorise(acting, need, { command, subject: spec.subject?.(input) ?? '' });
   ops.output.stillMay = () => assertStillActs(acting, need, identity);
-  return spec.run(actingOps(ops, identity, { channel: identity.channel, name: identity.name }), input);
+  return spec.run(
+    actingOps(ops, identity, { channel: identity.channel, name: identity.name }),
+    input,
+  );
 }
 
 function actingOps(ops: Ops, identity: StaffIdentity | null, actor: Actor | null): ActingOps {
@@ -165,7 +190,10 @@ function actingOps(ops: Ops, identity: StaffIdentity | null, actor: Actor | null
   return { ...ops, by: () => known(identity), actor: () => known(actor), isFirst };
 }
 
-const CODE = ['--code <code>', 'what your authenticator shows now; without it you are asked'] as const;
+const CODE = [
+  '--code <code>',
+  'what your authenticator shows now; without it you are asked',
+] as const;
 
 function define<S extends z.ZodObject>(
   spec: CommandFace<S>,
@@ -180,7 +208,8 @@ function define<S extends z.ZodObject>(
     declareNeeds(own, needs);
     const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
     const schema = spec.input ?? z.object({});
-    for (const [flags, description] of [...optionsOf(schema), ...codes]) own.option(flags, description);
+    for (const [flags, description] of [...optionsOf(schema), ...codes])
+      own.option(flags, description);
     const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
     own.addHelpText(
       'after',
@@ -221,7 +250,9 @@ function checked<S extends z.ZodObject>(
 
 function nameOf(command: Command): string {
   const { parent } = command;
-  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
+  return parent === null || parent.parent === null
+    ? command.name()
+    : `${nameOf(parent)} ${command.name()}`;
 }
 
 function asked(needs: DeclaredNeeds): string | undefined {
@@ -239,14 +270,28 @@ async function withOps(
   const output = new Output(options);
   const deps = buildOpsParts(config, (line) => output.say(line));
   const encryptionKeys = (): Keyring => encryptionKeysOf(config);
-  const sessions = new SessionFile(config.OPS_SESSIONS ?? SESSION_FILE, databaseKey(config.MYSQL_URL));
+  const sessions = new SessionFile(
+    config.OPS_SESSIONS ?? SESSION_FILE,
+    databaseKey(config.MYSQL_URL),
+  );
   const code = async (name: string): Promise<string | null> =>
-    options.code ?? (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
+    options.code ??
+    (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
   const acting = { ...deps, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
   try {
-    const { PAYOUT_RAIL_QUIET_S: railQuietMs, PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs } = config;
+    const {
+      PAYOUT_RAIL_QUIET_S: railQuietMs,
+      PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs,
+    } = config;
     const rails = { railConfig: config, railQuietMs, railStatementDelayMs };
-    const ops = { ...deps, ...rails, output, sessions, signedIn: () => findActor(acting), encryptionKeys };
+    const ops = {
+      ...deps,
+      ...rails,
+      output,
+      sessions,
+      signedIn: () => findActor(acting),
+      encryptionKeys,
+    };
     await work(ops, config, acting);
   } finally {
     await deps.desk.idle();

@@ -28,7 +28,10 @@ function placesOf(command: Command, path: string, globals: readonly Option[]): P
   const options = own.flatMap(({ long, description }) =>
     typeof long === 'string' ? [{ word: long, meaning: description }] : [],
   );
-  const commands = command.commands.map((child) => ({ word: child.name(), meaning: child.description() }));
+  const commands = command.commands.map((child) => ({
+    word: child.name(),
+    meaning: child.description(),
+  }));
   const values = command.registeredArguments.flatMap(({ argChoices }) =>
     (argChoices ?? []).map((word) => ({ word, meaning: '' })),
   );
@@ -51,7 +54,9 @@ function walk(places: readonly Place[], words: string): string {
 }
 
 function forBash(places: readonly Place[]): string {
-  const cases = places.map(({ path, words }) => `    '${path}') words='${words.map(({ word }) => word).join(' ')}' ;;`);
+  const cases = places.map(
+    ({ path, words }) => `    '${path}') words='${words.map(({ word }) => word).join(' ')}' ;;`,
+  );
   return `# Completes ${NAME} in bash: source <(${NAME} completion bash)
 _money_ops() {
 ${walk(places, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}

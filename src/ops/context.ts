@@ -12,7 +12,9 @@ export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'guard'>;
 /** For the commands that seal: the others need none. Throws ConfigError. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
   if (keys === undefined)
-    throw new ConfigError('ENCRYPTION_KEYS is not set: the command needs the keys that seal what is secret at rest');
+    throw new ConfigError(
+      'ENCRYPTION_KEYS is not set: the command needs the keys that seal what is secret at rest',
+    );
   return keys;
 }
 
@@ -52,7 +54,8 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
       primaryObserver: {
         found: () => undefined,
         lost: () => undefined,
-        refused: (servers) => say(`several servers of MySQL take writes: ${servers.join(', ')}. None is used`),
+        refused: (servers) =>
+          say(`several servers of MySQL take writes: ${servers.join(', ')}. None is used`),
       },
       statementObserver: UNTIMED,
       onRolledBack: () => undefined,

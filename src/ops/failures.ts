@@ -34,7 +34,11 @@ export function shellWord(name: string): string {
 }
 
 export function explain(failure: unknown): string {
-  if (failure instanceof OpsError || failure instanceof UsageError || failure instanceof ConfigError)
+  if (
+    failure instanceof OpsError ||
+    failure instanceof UsageError ||
+    failure instanceof ConfigError
+  )
     return failure.message;
   if (failure instanceof ApiError) return `${failure.message} (${failure.refusal.code})`;
   if (failure instanceof CommitUnknown)

@@ -2,7 +2,14 @@ import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';
 import { type Adjustment, adjustments, transfers } from '../db/entities/operations.js';
-import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
+import {
+  type Account,
+  accounts,
+  type Member,
+  members,
+  type Tenant,
+  tenants,
+} from '../db/entities/parties.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
@@ -35,7 +42,10 @@ export async function findAccount(reader: Reader, named: AccountName): Promise<A
   throw new OpsError(`there is no account ${named.account}${where}`);
 }
 
-async function accountKey(reader: Reader, { account, tenant }: AccountName): Promise<Partial<Account>> {
+async function accountKey(
+  reader: Reader,
+  { account, tenant }: AccountName,
+): Promise<Partial<Account>> {
   const within = tenant === undefined ? undefined : (await findTenant(reader, tenant)).id;
   const id = parseUuid(account);
   if (id !== null) return { id, ...(within === undefined ? {} : { tenantId: within }) };
@@ -47,29 +57,42 @@ async function accountKey(reader: Reader, { account, tenant }: AccountName): Pro
     return { tenantId: within, alias };
   }
   const phone = parsePhone(account);
-  if (phone === null) throw new UsageError(`${account} is neither an id, nor an alias ($…), nor a phone`);
+  if (phone === null)
+    throw new UsageError(`${account} is neither an id, nor an alias ($…), nor a phone`);
   return { tenantId: within, phone };
 }
 
 export async function findMember(reader: Reader, tenantId: Uuid, named: string): Promise<Member> {
   const id = parseUuid(named);
-  const found = await reader.find(members, { tenantId, ...(id === null ? { name: named } : { id }) });
+  const found = await reader.find(members, {
+    tenantId,
+    ...(id === null ? { name: named } : { id }),
+  });
   if (found === undefined) throw new OpsError(`the tenant has no member ${named}`);
   return found;
 }
 
-export async function findAdjustment(reader: Reader, tenantId: Uuid, reference: string): Promise<Adjustment> {
+export async function findAdjustment(
+  reader: Reader,
+  tenantId: Uuid,
+  reference: string,
+): Promise<Adjustment> {
   const found = await reader.find(adjustments, { tenantId, reference });
-  if (found === undefined) throw new OpsError(`the tenant has no adjustment with the reference ${reference}`);
+  if (found === undefined)
+    throw new OpsError(`the tenant has no adjustment with the reference ${reference}`);
   return found;
 }
 
 /** By its id, among those that are not deleted. */
-function byId<Row extends { readonly id: Uuid; readonly status: string }>(table: Table<Row>, noun: string) {
+function byId<Row extends { readonly id: Uuid; readonly status: string }>(
+  table: Table<Row>,
+  noun: string,
+) {
   return async (reader: Reader, named: string): Promise<Row> => {
     const id = parseUuid(named);
     const found = id === null ? undefined : await reader.find(table, { id } as Where<Row>);
-    if (found === undefined || found.status === 'deleted') throw new OpsError(`there is no ${noun} ${named}`);
+    if (found === undefined || found.status === 'deleted')
+      throw new OpsError(`there is no ${noun} ${named}`);
     return found;
   };
 }

@@ -13,20 +13,29 @@ export const optionalText = z.string().optional();
 const OPTIONS = z.registry<{ readonly value: string; readonly description: string }>();
 
 /** A field that is an option by its name (`dryRun`: --dry-run), with what help says of it. `value`: `<time>`. */
-export function option<S extends z.ZodType = typeof text>(value: string, description: string, schema?: S): S {
+export function option<S extends z.ZodType = typeof text>(
+  value: string,
+  description: string,
+  schema?: S,
+): S {
   const own = (schema ?? text).clone() as S;
   OPTIONS.add(own, { value, description });
   return own;
 }
 
-export const optional = (value: string, description: string) => option(value, description, optionalText);
+export const optional = (value: string, description: string) =>
+  option(value, description, optionalText);
 export const flag = (description: string) => option('', description, z.boolean().default(false));
 
 /** The options among a command's fields, in their order, as commander takes them. */
-export function optionsOf({ shape }: z.ZodObject): readonly (readonly [flags: string, description: string])[] {
+export function optionsOf({
+  shape,
+}: z.ZodObject): readonly (readonly [flags: string, description: string])[] {
   return Object.entries(shape).flatMap(([name, field]) => {
     const found = OPTIONS.get(field);
-    return found === undefined ? [] : [[`--${dashed(name)} ${found.value}`.trimEnd(), found.description] as const];
+    return found === undefined
+      ? []
+      : [[`--${dashed(name)} ${found.value}`.trimEnd(), found.description] as const];
   });
 }
 
@@ -69,7 +78,10 @@ export const limit = option(
 export const tenant = option('<tenant>', 'id or name of the tenant');
 export const onlyTenant = optional('<tenant>', 'only what belongs to this tenant (id or name)');
 /** For a command that names an account. */
-export const within = optional('<tenant>', 'id or name of its tenant; needed with an alias or phone');
+export const within = optional(
+  '<tenant>',
+  'id or name of its tenant; needed with an alias or phone',
+);
 
 export const oneOf = <const S extends string>(words: readonly S[]) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` });
@@ -98,7 +110,12 @@ function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: s
 export const scopes = z
   .string()
   .transform((given) => (given === 'all' ? SCOPES.join(',') : given))
-  .pipe(someOf(SCOPES, (unknown) => `${unknown} is not a scope: give all, or some of ${SCOPES.join(',')}`));
+  .pipe(
+    someOf(
+      SCOPES,
+      (unknown) => `${unknown} is not a scope: give all, or some of ${SCOPES.join(',')}`,
+    ),
+  );
 
 export const staffRights = someOf(
   STAFF_RIGHTS,
@@ -110,7 +127,12 @@ export const cidrs = z
   .default('')
   .transform((given) => given.split(',').flatMap((range) => range.trim() || []));
 
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 const MAX_MS = 90 * 86_400_000;
 
 /** `15m`, `24h`, `7d`: milliseconds. */
@@ -129,13 +151,18 @@ function readDuration(given: string): number | null {
 export const seconds = (least: number, most: number): z.ZodType<number, string> =>
   parsedText(
     (given) => {
-      const found = (readDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN) / 1000;
+      const found =
+        (readDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN) / 1000;
       return found >= least && found <= most ? found : null;
     },
-    (given) => `${given} is not from ${least} to ${most} seconds: write it as 15m, 24h, 7d, or in seconds`,
+    (given) =>
+      `${given} is not from ${least} to ${most} seconds: write it as 15m, 24h, 7d, or in seconds`,
   );
 
-export const time = parsedText(parseRfc3339, (given) => `${given} is not a time: write it as 2027-01-31T00:00:00Z`);
+export const time = parsedText(
+  parseRfc3339,
+  (given) => `${given} is not a time: write it as 2027-01-31T00:00:00Z`,
+);
 
 /** `owner=owner,payroll=operator`: members' names with their roles. */
 export const grants = z
@@ -147,7 +174,9 @@ export const grants = z
       const at = pair.lastIndexOf('=');
       const parsed = role.safeParse(pair.slice(at + 1));
       if (at > 0 && parsed.success) return { name: pair.slice(0, at), role: parsed.data };
-      context.addIssue(`${pair} is not a grant: write member=role, where the role is one of ${ROLES.join(', ')}`);
+      context.addIssue(
+        `${pair} is not a grant: write member=role, where the role is one of ${ROLES.join(', ')}`,
+      );
       return z.NEVER;
     });
   });

@@ -26,7 +26,9 @@ export class Output {
   /** `width`: the terminal's columns; undefined if a file or program reads, and then nothing is folded. */
   constructor(
     private readonly options: OutputOptions,
-    private readonly width: number | undefined = process.stdout.isTTY ? process.stdout.columns : undefined,
+    private readonly width: number | undefined = process.stdout.isTTY
+      ? process.stdout.columns
+      : undefined,
   ) {}
 
   one(fields: Fields): void {
@@ -53,14 +55,21 @@ export class Output {
 
   /** One thing's fields, one per line, with values folded to the terminal. */
   private below(fields: Fields): string {
-    const rows = Object.entries(fields).map(([name, value]) => ({ [headingOf(name)]: textOf(value) }));
+    const rows = Object.entries(fields).map(([name, value]) => ({
+      [headingOf(name)]: textOf(value),
+    }));
     const table = new Table({ style: PLAIN });
     table.push(...rows);
     const text = table.toString();
     if (this.width === undefined || this.fits(text)) return text;
     const names = Math.max(...Object.keys(fields).map((name) => headingOf(name).length)) + PADDING;
     const values = Math.max(MIN_VALUE, this.width - names - BORDERS);
-    const folded = new Table({ style: PLAIN, colWidths: [names, values], wordWrap: true, wrapOnWordBoundary: false });
+    const folded = new Table({
+      style: PLAIN,
+      colWidths: [names, values],
+      wordWrap: true,
+      wrapOnWordBoundary: false,
+    });
     folded.push(...rows);
     return folded.toString();
   }
@@ -74,10 +83,13 @@ export class Output {
   csv(rows: readonly Fields[]): void {
     const [first] = rows;
     if (first === undefined) return;
-    const isRaw = (value: Value): value is Amount => typeof value === 'object' && value !== null && isAmount(value);
+    const isRaw = (value: Value): value is Amount =>
+      typeof value === 'object' && value !== null && isAmount(value);
     const kinds = Object.values(first).map((value): CellKind => (isRaw(value) ? 'number' : 'text'));
     const cells = rows.map((row) =>
-      Object.values(row).map((value) => (value === null ? null : isRaw(value) ? value.raw.toString() : textOf(value))),
+      Object.values(row).map((value) =>
+        value === null ? null : isRaw(value) ? value.raw.toString() : textOf(value),
+      ),
     );
     process.stdout.write(csvLines([Object.keys(first)]) + csvLines(cells, kinds));
   }
@@ -95,7 +107,8 @@ export class Output {
   /** The progress of long work, updated in place on a terminal. */
   progress(what: string, done: number, total: number): void {
     if (!process.stderr.isTTY) return;
-    const filled = total === 0 ? BAR_WIDTH : Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH));
+    const filled =
+      total === 0 ? BAR_WIDTH : Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH));
     const bar = '#'.repeat(filled).padEnd(BAR_WIDTH, '.');
     process.stderr.write(`\r${what} [${bar}] ${done}/${total}${done >= total ? '\n' : ''}`);
   }
@@ -132,7 +145,9 @@ export class Output {
     if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      const answer = await prompt.question(`${withEscapes(what)}. This cannot be undone. Go on? [y/N] `);
+      const answer = await prompt.question(
+        `${withEscapes(what)}. This cannot be undone. Go on? [y/N] `,
+      );
       if (!/^y(es)?$/i.test(answer.trim())) throw new OpsError('nothing was done');
       await this.stillMay();
     } finally {

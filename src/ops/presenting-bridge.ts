@@ -41,5 +41,9 @@ export function outboxStateFields(state: OutboxState, now: Instant): Fields {
 }
 
 export function sweepFields({ name, worker }: SweepState): Fields {
-  return { sweep: name, worker: worker?.label ?? null, since: worker === null ? null : toRfc3339(worker.since) };
+  return {
+    sweep: name,
+    worker: worker?.label ?? null,
+    since: worker === null ? null : toRfc3339(worker.since),
+  };
 }

@@ -2,11 +2,22 @@ import { parseDetails } from '../access/audit-log.js';
 import type { Quotas, QuotaState } from '../access/quotas.js';
 import { isAccepted, pendingRows } from '../batches/rules.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import { auditLog, type AuditRow, type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
+import {
+  auditLog,
+  type AuditRow,
+  type ReservedAlias,
+  reservedAliases,
+} from '../db/entities/identity.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Balance } from '../db/entities/ledger.js';
-import { type Adjustment, adjustments, type PayIn, payIns, type Transfer } from '../db/entities/operations.js';
+import {
+  type Adjustment,
+  adjustments,
+  type PayIn,
+  payIns,
+  type Transfer,
+} from '../db/entities/operations.js';
 import {
   type Account,
   accounts,
@@ -22,7 +33,11 @@ import {
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
 import type { LimitState } from '../accounts/reading.js';
-import { webhookDeliveries, type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import {
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../db/entities/webhooks.js';
 import { webhookWorkflowId } from '../temporal/contracts.js';
 import type { Described } from '../webhooks/operating.js';
 import type { ShownDelivery } from '../webhooks/reading.js';
@@ -34,7 +49,15 @@ import type { TransferDetails } from '../support/reading/transfers.js';
 /** How operators see each resource. Never a secret. */
 
 export function tenantFields(tenant: Tenant): Fields {
-  const shown = ['id', 'name', 'network', 'timeZone', 'feeAccountId', 'policyDelayS', 'createdAt'] as const;
+  const shown = [
+    'id',
+    'name',
+    'network',
+    'timeZone',
+    'feeAccountId',
+    'policyDelayS',
+    'createdAt',
+  ] as const;
   return rowFields(tenants, tenant, ...shown);
 }
 
@@ -68,7 +91,16 @@ export function tokenFields(token: Token, memberName: string): Fields {
 }
 
 export function accountFields(account: Account): Fields {
-  const shown = ['id', 'type', 'name', 'alias', 'phone', 'status', 'verifiedAt', 'createdAt'] as const;
+  const shown = [
+    'id',
+    'type',
+    'name',
+    'alias',
+    'phone',
+    'status',
+    'verifiedAt',
+    'createdAt',
+  ] as const;
   return rowFields(accounts, account, ...shown);
 }
 
@@ -82,7 +114,11 @@ export function accountDetailFields(account: Account, details: AccountDetails): 
   };
 }
 
-function balanceFields({ asset, available, held }: Balance): [string, { raw: bigint; asset: Balance['asset'] }][] {
+function balanceFields({
+  asset,
+  available,
+  held,
+}: Balance): [string, { raw: bigint; asset: Balance['asset'] }][] {
   return [
     [`${asset}_available`, { raw: available, asset }],
     [`${asset}_held`, { raw: held, asset }],
@@ -101,7 +137,16 @@ export function adjustmentFields(adjustment: Adjustment): Fields {
   return {
     ...rowFields(adjustments, adjustment, 'id', 'reference', 'accountId', 'direction'),
     amount: { raw: adjustment.raw, asset: adjustment.asset },
-    ...rowFields(adjustments, adjustment, 'reason', 'status', 'proposedBy', 'decidedBy', 'createdAt', 'decidedAt'),
+    ...rowFields(
+      adjustments,
+      adjustment,
+      'reason',
+      'status',
+      'proposedBy',
+      'decidedBy',
+      'createdAt',
+      'decidedAt',
+    ),
   };
 }
 
@@ -130,7 +175,16 @@ export function batchFields(batch: BonusBatch): Fields {
     settled: amount(batch.settledRaw),
     funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
     uploaded_by: batch.createdBy,
-    ...rowFields(bonusBatches, batch, 'validatedAt', 'executedBy', 'executedAt', 'pausedAt', 'pausedBy', 'pauseReason'),
+    ...rowFields(
+      bonusBatches,
+      batch,
+      'validatedAt',
+      'executedBy',
+      'executedAt',
+      'pausedAt',
+      'pausedBy',
+      'pauseReason',
+    ),
     ...rowFields(bonusBatches, batch, 'canceledAt', 'finishedAt'),
     rejection: batch.rejectionCode,
   };
@@ -166,7 +220,15 @@ export function reservedAliasFields(reserved: ReservedAlias): Fields {
 }
 
 export function actFields(act: AuditRow): Fields {
-  const shown = ['at', 'channel', 'actorClaimed', 'action', 'subjectType', 'subjectId', 'tenantId'] as const;
+  const shown = [
+    'at',
+    'channel',
+    'actorClaimed',
+    'action',
+    'subjectType',
+    'subjectId',
+    'tenantId',
+  ] as const;
   return { ...rowFields(auditLog, act, ...shown), details: parseDetails(act) };
 }
 
@@ -211,7 +273,16 @@ export function transferDetailFields(details: TransferDetails): Fields {
 
 export function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
-    ...rowFields(webhookEndpoints, endpoint, 'id', 'tenantId', 'url', 'status', 'disabledReason', 'pausedBy'),
+    ...rowFields(
+      webhookEndpoints,
+      endpoint,
+      'id',
+      'tenantId',
+      'url',
+      'status',
+      'disabledReason',
+      'pausedBy',
+    ),
     ...rowFields(webhookEndpoints, endpoint, 'failingSince', 'lastSuccessAt', 'nextDueAt'),
   };
 }

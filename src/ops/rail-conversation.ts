@@ -18,5 +18,13 @@ export function conversationOf(
     ended: () => undefined,
   };
   const breakers = new RailBreakers(database, clock);
-  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer, breakers });
+  return new RailConversation({
+    database,
+    desk,
+    clock,
+    rails,
+    failpoints: new Failpoints(null),
+    observer,
+    breakers,
+  });
 }

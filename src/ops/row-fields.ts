@@ -8,7 +8,11 @@ type Shown<Row> = {
 }[keyof Row & string];
 
 /** What operators see of a row: these columns, by their names in the table. Amounts and lists have fields of their own. */
-export function rowFields<Row>(table: Table<Row>, row: Row, ...properties: readonly Shown<Row>[]): Fields {
+export function rowFields<Row>(
+  table: Table<Row>,
+  row: Row,
+  ...properties: readonly Shown<Row>[]
+): Fields {
   return Object.fromEntries(
     properties.map((property): [string, Value] => {
       const { name, column } = table.column(property);

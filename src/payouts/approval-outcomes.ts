@@ -40,7 +40,8 @@ export type PayoutApprovals = Approvals<Payout>;
 
 /** The rail knows, or has to be asked after a restore, of an order that it was never given here: it may be paid. */
 function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
-  if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved')) return null;
+  if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved'))
+    return null;
   const message =
     'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that';
   return invalidState(message, status, []);
@@ -52,7 +53,11 @@ function granted(payout: Payout, state: LockedState): Ending<Payout> {
   if (source === undefined) throw new Error('the account of a payout does not exist');
   const refusal = capabilityRefusal(source.account);
   if (refusal !== null) return rejected(payout, refusal.code, refusal.message, state);
-  const ended: Payout = { ...payout, status: 'approved', approvedAt: nextInstant(payout, state.at) };
+  const ended: Payout = {
+    ...payout,
+    status: 'approved',
+    approvedAt: nextInstant(payout, state.at),
+  };
   return { ended, writes: { events: [payoutEvent('payout.approved', ended)] } };
 }
 
@@ -64,12 +69,18 @@ function rejected(
 ): Ending<Payout> {
   const endedAt = nextInstant(payout, state.at);
   const ended: Payout = { ...payout, status: 'rejected', endedAt, rejectionCode, rejectionReason };
-  return { ended, writes: { ...givenBack(ended), events: [payoutEvent('payout.rejected', ended)] } };
+  return {
+    ended,
+    writes: { ...givenBack(ended), events: [payoutEvent('payout.rejected', ended)] },
+  };
 }
 
 function canceled(payout: Payout): Ending<Payout> {
   const ended: Payout = { ...payout, ...calmed(payout), status: 'canceled' };
-  return { ended, writes: { ...givenBack(ended), events: [payoutEvent('payout.canceled', ended)] } };
+  return {
+    ended,
+    writes: { ...givenBack(ended), events: [payoutEvent('payout.canceled', ended)] },
+  };
 }
 
 export function released({ id, raw, feeRaw }: Payout): HoldChange {

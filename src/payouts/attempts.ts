@@ -54,12 +54,16 @@ export function decideDenial(command: DenyPayout, state: LockedState): Decision<
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { status, stuckSince } = payout;
   const isContrary =
-    status === 'completed' || status === 'returned' || (status === 'in_progress' && isTaken(payout, state));
+    status === 'completed' ||
+    status === 'returned' ||
+    (status === 'in_progress' && isTaken(payout, state));
   const isSettled = command.isSettled && stuckSince === null;
   const effect = isContrary ? (isSettled ? 'settled' : 'conflict') : 'noted';
   const settled = effect === 'conflict' ? raised(payout, 'contradiction', state) : payout;
   const word = { kind: 'inquiry', said: 'unknown', effect } as const;
-  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, state.at))];
+  const rows: RowWrite[] = [
+    insertRow(payoutRailEvents, railEvent(command, settled, word, state.at)),
+  ];
   if (settled !== payout) rows.push(changeRow(payouts, settled));
   return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: false };
 }
@@ -84,15 +88,22 @@ export function attemptNeeds(payout: Payout): Need[] {
 }
 
 /** A resolution that one operator has proposed and no other has decided. */
-export function openResolution({ id: payoutId }: Payout, state: LockedState): PayoutResolution | undefined {
+export function openResolution(
+  { id: payoutId }: Payout,
+  state: LockedState,
+): PayoutResolution | undefined {
   return state.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
 }
 
 function endedAlready({ status }: Payout): Refusal {
-  return invalidState(`the payout is ${status}: it is not given to its rail`, status, ['in_progress']);
+  return invalidState(`the payout is ${status}: it is not given to its rail`, status, [
+    'in_progress',
+  ]);
 }
 
-const TAKEN = invalidState('the rail has taken it meanwhile: it is not given again', 'taken', ['never_heard_of']);
+const TAKEN = invalidState('the rail has taken it meanwhile: it is not given again', 'taken', [
+  'never_heard_of',
+]);
 const BEING_RESOLVED = invalidState(
   'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
   'proposed',

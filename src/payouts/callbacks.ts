@@ -5,7 +5,12 @@ import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
 import { idOf, newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
-import { type Payout, type PayoutRailEvent, payoutRailEvents, payouts } from '../db/entities/payouts.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  payoutRailEvents,
+  payouts,
+} from '../db/entities/payouts.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -69,7 +74,11 @@ export class RailCallbacks {
   }
 
   /** A genuine report, by whichever route. `rowId`: used if its own id binds nothing. Throws like `receive`. */
-  async tell(rail: string, { callbackId, ...said }: RailCallback, rowId: Uuid = newId()): Promise<CallbackEffect> {
+  async tell(
+    rail: string,
+    { callbackId, ...said }: RailCallback,
+    rowId: Uuid = newId(),
+  ): Promise<CallbackEffect> {
     const { database, desk, notifier, onContradiction, onEnd } = this.deps;
     const payout = await database.reader.find(payouts, { id: said.key });
     if (payout?.rail !== rail) {
@@ -83,7 +92,13 @@ export class RailCallbacks {
     const { outcome, replayed } = await desk.submit(reportOutcome, {
       tenantId,
       key: `rail/${rail}/${callbackId}`,
-      fingerprint: commandFingerprint(['callback', id, said.status, said.reference ?? '', said.failureCode ?? '']),
+      fingerprint: commandFingerprint([
+        'callback',
+        id,
+        said.status,
+        said.reference ?? '',
+        said.failureCode ?? '',
+      ]),
       facts: payout,
       kind: 'callback',
       said,
@@ -121,7 +136,9 @@ export class RailCallbacks {
     const unsaid = { said: null, railReference: null, failureCode: null, attempt: null };
     const row: PayoutRailEvent = { ...event, ...unsaid, kind: 'callback', at: clock() };
     try {
-      await transact(database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));
+      await transact(database, (transaction) =>
+        transaction.execute(insertSql(payoutRailEvents, [row])),
+      );
     } catch (failure) {
       if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
     }

@@ -7,9 +7,21 @@ import { readReach } from '../accounts/reachable.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { Uuid } from '../core/ids.js';
 import { type CommandKind, naming, need } from '../ledger/desk/types.js';
-import { attemptNeeds, decideAttempt, decideBegin, decideDenial, type DenyPayout } from './attempts.js';
+import {
+  attemptNeeds,
+  decideAttempt,
+  decideBegin,
+  decideDenial,
+  type DenyPayout,
+} from './attempts.js';
 import { decidePayout } from './decide.js';
-import { decideRaise, decideReport, type PayoutCommand, type RaisePayout, type ReportOutcome } from './outcome.js';
+import {
+  decideRaise,
+  decideReport,
+  type PayoutCommand,
+  type RaisePayout,
+  type ReportOutcome,
+} from './outcome.js';
 import { wordNeeds } from './rail-words.js';
 import type { RailRoute } from './rails/rules.js';
 import type { CreatePayout } from './rules.js';
@@ -24,7 +36,12 @@ export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePa
     table: payouts,
     async accounts(commands, reader, isRetry) {
       const [feeAccount, reach] = await Promise.all([
-        readFeeAccounts(reader, 'payout', new Set(commands.map(({ tenantId }) => tenantId)), isRetry),
+        readFeeAccounts(
+          reader,
+          'payout',
+          new Set(commands.map(({ tenantId }) => tenantId)),
+          isRetry,
+        ),
         readReach(
           reader,
           commands.map(({ tenantId, sourceAccountId: accountId }) => ({ tenantId, accountId })),
@@ -88,6 +105,10 @@ export const denyPayout: CommandKind<DenyPayout, Payout> = {
 };
 
 /** Every account that an outcome may post to. */
-export function postedAccounts({ sourceAccountId, systemAccountId, feeAccountId }: Payout): readonly Uuid[] {
+export function postedAccounts({
+  sourceAccountId,
+  systemAccountId,
+  feeAccountId,
+}: Payout): readonly Uuid[] {
   return [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
 }

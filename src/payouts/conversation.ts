@@ -58,7 +58,8 @@ export class RailConversation {
   async inquire(payout: Payout): Promise<Heard> {
     const said = await this.call(payout, 'inquiry', (rail) => rail.status(payout.id));
     if (said === 'silent') return { payout, answer: 'silent' };
-    if (said !== null) return { payout: await this.report(payout, 'inquiry', said), answer: 'statement' };
+    if (said !== null)
+      return { payout: await this.report(payout, 'inquiry', said), answer: 'statement' };
     return { payout: await this.deny(payout), answer: 'unknown' };
   }
 
@@ -74,7 +75,9 @@ export class RailConversation {
     try {
       if (rail === undefined) throw new RailSilent(`the rail ${payout.rail} is not configured`);
       const attributes = { 'payout.id': payout.id, 'payout.rail': payout.rail };
-      const answer = await traced({ name: `rail ${kind}`, kind: 'client', attributes }, () => ask(rail));
+      const answer = await traced({ name: `rail ${kind}`, kind: 'client', attributes }, () =>
+        ask(rail),
+      );
       failpoints.pass('after_rail_call');
       observer.called(payout.rail, kind, answer?.status ?? 'unknown');
       await breakers.answered(payout.rail);
@@ -99,14 +102,19 @@ export class RailConversation {
       return payout;
     }
     const isContrary = effectOf(payout, said) === 'conflict';
-    const isSettled = isContrary && (await isResolvedReport(this.deps.database.reader, payout, said));
+    const isSettled =
+      isContrary && (await isResolvedReport(this.deps.database.reader, payout, said));
     const told = { kind, said, isSettled, callbackId: null, outboxId: null };
-    return this.submitted(payout, (base) => this.deps.desk.submit(reportOutcome, { ...base, ...told }));
+    return this.submitted(payout, (base) =>
+      this.deps.desk.submit(reportOutcome, { ...base, ...told }),
+    );
   }
 
   /** Raises the payout if it has been in its state since before that moment. Throws like `report`. */
   raise(payout: Payout, standsSince: Instant): Promise<Payout> {
-    return this.submitted(payout, (base) => this.deps.desk.submit(raisePayout, { ...base, standsSince }));
+    return this.submitted(payout, (base) =>
+      this.deps.desk.submit(raisePayout, { ...base, standsSince }),
+    );
   }
 
   /** Records a message that changes nothing. */
@@ -116,13 +124,17 @@ export class RailConversation {
     said: RailStatement | null = null,
   ): Promise<void> {
     const row = railEvent({ eventId: newId() }, payout, word, this.deps.clock(), said);
-    await transact(this.deps.database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));
+    await transact(this.deps.database, (transaction) =>
+      transaction.execute(insertSql(payoutRailEvents, [row])),
+    );
   }
 
   private async deny(payout: Payout): Promise<Payout> {
     const unknown = { status: 'unknown', reference: null } as const;
     const isSettled = await isResolvedReport(this.deps.database.reader, payout, unknown);
-    return this.submitted(payout, (base) => this.deps.desk.submit(denyPayout, { ...base, isSettled }));
+    return this.submitted(payout, (base) =>
+      this.deps.desk.submit(denyPayout, { ...base, isSettled }),
+    );
   }
 
   private async submitted(
@@ -133,7 +145,8 @@ export class RailConversation {
     const { outcome } = await submit(base);
     if (!outcome.done) throw new ApiError(outcome.refusal);
     const { observer, database } = this.deps;
-    if (facts.endedAt === null && outcome.resource.endedAt !== null) observer.ended(outcome.resource);
+    if (facts.endedAt === null && outcome.resource.endedAt !== null)
+      observer.ended(outcome.resource);
     if (outcome.resource.stuckReason === 'contradiction') {
       const written = await database.reader.find(payoutRailEvents, { id: base.eventId });
       if (written?.effect === 'conflict') observer.contradicted(facts.rail);
@@ -146,6 +159,9 @@ export class RailConversation {
 export function railCommand(facts: Payout) {
   const { id, tenantId } = facts;
   const eventId = newId();
-  const [key, fingerprint] = [`payout/${id}/rail/${eventId}`, commandFingerprint(['rail', eventId])];
+  const [key, fingerprint] = [
+    `payout/${id}/rail/${eventId}`,
+    commandFingerprint(['rail', eventId]),
+  ];
   return { tenantId, key, fingerprint, facts, eventId };
 }

@@ -30,7 +30,11 @@ export function decidePayout(
   const { tenantId, memberId, amount, payoutId } = command;
   const source = state.named(command.sourceAccountId);
   const tenant = state.row(tenants, { id: tenantId });
-  if (source?.account.tenantId !== tenantId || source.account.type === 'system' || tenant === undefined)
+  if (
+    source?.account.tenantId !== tenantId ||
+    source.account.type === 'system' ||
+    tenant === undefined
+  )
     return refuse(NOT_FOUND, false);
   const accountId = source.account.id;
   const role = state.row(memberRoles, { accountId, memberId })?.role;
@@ -39,21 +43,40 @@ export function decidePayout(
   const rail = chooseRail(routes, tenant, command.destination.country);
   if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
 
-  const fee = feeOf(state, { tenantId, operation: 'payout', asset: amount.asset }, accountId, amount.raw);
+  const fee = feeOf(
+    state,
+    { tenantId, operation: 'payout', asset: amount.asset },
+    accountId,
+    amount.raw,
+  );
   // Locked from the start, so that it cannot be closed while a fee is on its way to it.
   if (fee.accountId !== null) state.account(fee.accountId);
   const month = monthOf(state.at, tenant.timeZone);
   const monthKey = { accountId, asset: amount.asset, month: month.name };
   const monthUsed = state.row(monthTotals, monthKey)?.used ?? 0n;
-  const limits = limitsOf(source.account, amount.asset, state.row(accountLimits, { accountId, asset: amount.asset }));
+  const limits = limitsOf(
+    source.account,
+    amount.asset,
+    state.row(accountLimits, { accountId, asset: amount.asset }),
+  );
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refuse(refusal, true);
 
   const policy = state.row(approvalPolicies, { accountId, asset: amount.asset });
   const wanted = approvalsWanted(policy, amount.raw, state.at);
   const payout = newPayout(command, { fee, limitMonth: month.name, rail, wanted }, state.at);
-  const held = { resourceId: payoutId, resourceType: 'payout', accountId, asset: amount.asset } as const;
-  const outbox = { outboxId: command.outboxId, tenantId, resourceType: 'payout', resourceId: payoutId } as const;
+  const held = {
+    resourceId: payoutId,
+    resourceType: 'payout',
+    accountId,
+    asset: amount.asset,
+  } as const;
+  const outbox = {
+    outboxId: command.outboxId,
+    tenantId,
+    resourceType: 'payout',
+    resourceId: payoutId,
+  } as const;
   return {
     outcome: { done: true, resource: payout },
     writes: {
@@ -71,6 +94,14 @@ export function decidePayout(
 }
 
 /** The event of a transition, with the payout as GET shows it at that moment. */
-export function payoutEvent(type: Extract<EventType, `payout.${string}`>, payout: Payout): EventDraft {
-  return { tenantId: payout.tenantId, type, resourceId: payout.id, object: () => presentPayout(payout) };
+export function payoutEvent(
+  type: Extract<EventType, `payout.${string}`>,
+  payout: Payout,
+): EventDraft {
+  return {
+    tenantId: payout.tenantId,
+    type,
+    resourceId: payout.id,
+    object: () => presentPayout(payout),
+  };
 }

@@ -48,7 +48,9 @@ export class LateInquiries {
     const now = clock();
     const usual = nextAsk(payout, now, this.windowMs(payout.rail));
     const next = answer === 'silent' && usual !== null ? sooner(usual, now) : usual;
-    await transact(database, (transaction) => transaction.execute(scheduleSql(payout, before.askAt, next)));
+    await transact(database, (transaction) =>
+      transaction.execute(scheduleSql(payout, before.askAt, next)),
+    );
   }
 }
 

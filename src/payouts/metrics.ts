@@ -22,7 +22,8 @@ export function railMetrics(
     'Calls to rails, by their answer; no_answer: what the rail did is unknown',
     ['rail', 'kind', 'result'],
   );
-  for (const rail of rails) for (const kind of CALLS) calls.inc({ rail, kind, result: 'no_answer' }, 0);
+  for (const rail of rails)
+    for (const kind of CALLS) calls.inc({ rail, kind, result: 'no_answer' }, 0);
   return {
     called: (rail, kind, result) => calls.inc({ rail, kind, result }),
     silent: onSilent,
@@ -33,7 +34,9 @@ export function railMetrics(
 
 const ENDS = 'payout_end_seconds';
 /** From seconds, over the next working day, to a month. */
-const END_BUCKETS_S = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 2_592_000];
+const END_BUCKETS_S = [
+  1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 2_592_000,
+];
 
 /** How long payouts take from creation to the end reported by their rail, by whichever route. */
 export function endMetrics(registry: Registry): (payout: Payout) => void {
@@ -77,10 +80,11 @@ export function callbackMetrics(
   clock: Clock,
   onDisbelieved: (rail: string, effect: CallbackEffect, count: number) => void,
 ): (rail: string, effect: CallbackEffect) => void {
-  const callbacks = metersOf(registry).counter('payout_rail_callbacks_total', 'Callbacks from rails, by effect', [
-    'rail',
-    'effect',
-  ]);
+  const callbacks = metersOf(registry).counter(
+    'payout_rail_callbacks_total',
+    'Callbacks from rails, by effect',
+    ['rail', 'effect'],
+  );
   const untold = new Map<string, { readonly toldAt: number; readonly count: number }>();
   const sample = (rail: string, effect: CallbackEffect): void => {
     const kind = `${rail} ${effect}`;
@@ -100,8 +104,12 @@ export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): 
   readTogether(
     registry,
     {
-      payouts_stuck: { help: 'Payouts whose fate is unknown, or about which the rail contradicts itself' },
-      payouts_stuck_oldest_seconds: { help: 'How long ago the oldest stuck payout was raised; 0 if there is none' },
+      payouts_stuck: {
+        help: 'Payouts whose fate is unknown, or about which the rail contradicts itself',
+      },
+      payouts_stuck_oldest_seconds: {
+        help: 'How long ago the oldest stuck payout was raised; 0 if there is none',
+      },
     },
     async () => {
       const [row] = await reader.query(
@@ -120,7 +128,10 @@ export function breakerMetrics(registry: Registry, reader: Reader): void {
   readTogether(
     registry,
     {
-      payout_rail_open: { help: '1 while a rail does not answer, so that its payouts wait; otherwise 0', labelNames },
+      payout_rail_open: {
+        help: '1 while a rail does not answer, so that its payouts wait; otherwise 0',
+        labelNames,
+      },
       payouts_approved: { help: 'Payouts approved but not yet handed to their rail', labelNames },
     },
     async () => {
@@ -131,7 +142,10 @@ export function breakerMetrics(registry: Registry, reader: Reader): void {
         ),
       ]);
       return {
-        payout_rail_open: breakers.map(({ rail, state }) => ({ labels: { rail }, value: state === 'closed' ? 0 : 1 })),
+        payout_rail_open: breakers.map(({ rail, state }) => ({
+          labels: { rail },
+          value: state === 'closed' ? 0 : 1,
+        })),
         payouts_approved: waiting.map((row) => ({
           labels: { rail: string.parse(row.rail) },
           value: integer.parse(row.waiting),

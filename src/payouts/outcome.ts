@@ -4,7 +4,12 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { overflows } from '../accounts/rules.js';
 import { auditLog } from '../db/entities/identity.js';
-import { type Payout, type PayoutRailEvent, payoutRailEvents, payouts } from '../db/entities/payouts.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  payoutRailEvents,
+  payouts,
+} from '../db/entities/payouts.js';
 import {
   changeRow,
   type Command,
@@ -61,9 +66,17 @@ export function decideReport(command: ReportOutcome, state: LockedState): Decisi
   const effect = effectIn(command, payout, state);
   const intended = applied(effect, payout, said, state);
   const isTooLarge = overflows(intended.writes.postings ?? [], state);
-  const { settled, writes } = isTooLarge ? unposted(payout, said, state) : stillRaised(intended, payout, state);
-  const word = { kind, said: said.status, effect: isTooLarge ? 'noted' : EFFECT_WORDS[effect] } as const;
-  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, state.at, said))];
+  const { settled, writes } = isTooLarge
+    ? unposted(payout, said, state)
+    : stillRaised(intended, payout, state);
+  const word = {
+    kind,
+    said: said.status,
+    effect: isTooLarge ? 'noted' : EFFECT_WORDS[effect],
+  } as const;
+  const rows: RowWrite[] = [
+    insertRow(payoutRailEvents, railEvent(command, settled, word, state.at, said)),
+  ];
   if (settled !== payout) rows.push(changeRow(payouts, settled), ...told(command, settled, state));
   return {
     outcome: { done: true, resource: settled },
@@ -78,7 +91,8 @@ function effectIn({ said, isSettled }: ReportOutcome, payout: Payout, state: Loc
   // A payout that is raised now is not settled yet, whatever was decided before.
   if (means === 'conflict') return isSettled && payout.stuckSince === null ? 'settled' : 'conflict';
   // A duplicate changes nothing unless it names the payment.
-  const isKnown = means === 'duplicate' && (payout.railReference !== null || said.reference === null);
+  const isKnown =
+    means === 'duplicate' && (payout.railReference !== null || said.reference === null);
   return !isKnown && isContrary(payout, said, state) ? 'conflict' : means;
 }
 
@@ -92,7 +106,9 @@ function unposted(payout: Payout, { reference }: RailStatement, state: LockedSta
 function stillRaised(end: Applied, before: Payout, state: LockedState): Applied {
   const { settled, writes } = end;
   if (settled.status === before.status) return end;
-  const isAwaited = standingLines(settled, state).some((line) => effectOf(settled, line) === 'return');
+  const isAwaited = standingLines(settled, state).some(
+    (line) => effectOf(settled, line) === 'return',
+  );
   return isAwaited ? { settled: raised(settled, 'no_outcome', state), writes } : end;
 }
 
@@ -113,14 +129,22 @@ export interface Applied {
 }
 
 /** The payout after the effect, and what that does to the money. The same row if nothing changes. */
-export function applied(effect: Effect, payout: Payout, said: RailStatement, state: LockedState): Applied {
+export function applied(
+  effect: Effect,
+  payout: Payout,
+  said: RailStatement,
+  state: LockedState,
+): Applied {
   const railReference = payout.railReference ?? said.reference;
   switch (effect) {
     case 'settled':
       return { settled: payout, writes: {} };
     case 'duplicate':
     case 'note':
-      return { settled: railReference === payout.railReference ? payout : { ...payout, railReference }, writes: {} };
+      return {
+        settled: railReference === payout.railReference ? payout : { ...payout, railReference },
+        writes: {},
+      };
     case 'conflict':
       return { settled: raised(payout, 'contradiction', state), writes: {} };
     case 'complete':
@@ -153,30 +177,56 @@ function completed(payout: Payout, state: LockedState): Applied {
   const endedAt = nextInstant(payout, state.at);
   const settled = scheduled({ ...payout, ...calmed(payout), status: 'completed', endedAt }, state);
   const events = [payoutEvent('payout.completed', settled)];
-  return { settled, writes: { holds: [released(settled)], postings: [payoutPosting(settled)], events } };
+  return {
+    settled,
+    writes: { holds: [released(settled)], postings: [payoutPosting(settled)], events },
+  };
 }
 
 function failed(payout: Payout, { failureCode }: RailStatement, state: LockedState): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
   const endedAt = nextInstant(payout, state.at);
-  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'failed', endedAt }, state);
-  return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] } };
+  const settled = scheduled(
+    { ...payout, ...calmed(payout), ...failure, status: 'failed', endedAt },
+    state,
+  );
+  return {
+    settled,
+    writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] },
+  };
 }
 
 /** Posts the amount back to the account. A closed account gets it too, and the payout is raised. The month keeps its use. */
 function returned(payout: Payout, { failureCode }: RailStatement, state: LockedState): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
   const returnedAt = nextInstant(payout, state.at);
-  const back = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'returned', returnedAt }, state);
+  const back = scheduled(
+    { ...payout, ...calmed(payout), ...failure, status: 'returned', returnedAt },
+    state,
+  );
   const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
   const settled = isClosed ? raised(back, 'account_closed', state) : back;
-  return { settled, writes: { postings: [returnPosting(settled)], events: [payoutEvent('payout.returned', settled)] } };
+  return {
+    settled,
+    writes: {
+      postings: [returnPosting(settled)],
+      events: [payoutEvent('payout.returned', settled)],
+    },
+  };
 }
 
 /** Raises a payout to operators. One that is already raised keeps its time, and never gets a lesser reason. */
-export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, state: LockedState): Payout {
+export function raised(
+  payout: Payout,
+  stuckReason: NonNullable<Payout['stuckReason']>,
+  state: LockedState,
+): Payout {
   const { stuckReason: before } = payout;
-  if (before === 'contradiction' || before === stuckReason || (before !== null && stuckReason === 'no_outcome'))
+  if (
+    before === 'contradiction' ||
+    before === stuckReason ||
+    (before !== null && stuckReason === 'no_outcome')
+  )
     return payout;
   return scheduled({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
 }
@@ -192,7 +242,8 @@ export function decideRaise(command: RaisePayout, state: LockedState): Decision<
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { status, approvedAt, submittedAt, stuckSince } = payout;
   const since = status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
-  if (since === null || since >= command.standsSince || stuckSince !== null) return unchanged(payout);
+  if (since === null || since >= command.standsSince || stuckSince !== null)
+    return unchanged(payout);
   const settled = raised(payout, 'no_outcome', state);
   return {
     outcome: { done: true, resource: settled },
@@ -211,13 +262,16 @@ export function told(
   { id, tenantId }: Payout,
   { at }: LockedState,
 ): RowWrite[] {
-  return outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType: 'payout', resourceId: id }, at)];
+  return outboxId === null
+    ? []
+    : [outboxWrite({ outboxId, tenantId, resourceType: 'payout', resourceId: id }, at)];
 }
 
 export function railEvent(
   { eventId, callbackId = null }: { readonly eventId: Uuid; readonly callbackId?: string | null },
   { id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>,
-  word: Pick<PayoutRailEvent, 'kind' | 'effect'> & Partial<Pick<PayoutRailEvent, 'said' | 'attempt'>>,
+  word: Pick<PayoutRailEvent, 'kind' | 'effect'> &
+    Partial<Pick<PayoutRailEvent, 'said' | 'attempt'>>,
   at: Instant,
   said: RailStatement | null = null,
 ): PayoutRailEvent {
@@ -243,5 +297,8 @@ export function actOn(
   act: Pick<Act, 'action' | 'details'>,
   { at }: LockedState,
 ): RowWrite {
-  return insertRow(auditLog, auditRow(auditId, actor, at, { tenantId, subjectType: 'payout', subjectId: id, ...act }));
+  return insertRow(
+    auditLog,
+    auditRow(auditId, actor, at, { tenantId, subjectType: 'payout', subjectId: id, ...act }),
+  );
 }

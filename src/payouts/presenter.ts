@@ -27,9 +27,18 @@ export function presentPayout(payout: Payout): z.output<typeof PayoutSchema> {
     description: payout.description,
     created_at: toRfc3339(payout.createdAt),
     approval: presentApproval(payout),
-    rejection: payout.rejectionCode === null ? null : { code: payout.rejectionCode, reason: payout.rejectionReason },
-    failure: payout.failureCode === null ? null : { code: payout.failureCode, message: payout.failureMessage ?? '' },
+    rejection:
+      payout.rejectionCode === null
+        ? null
+        : { code: payout.rejectionCode, reason: payout.rejectionReason },
+    failure:
+      payout.failureCode === null
+        ? null
+        : { code: payout.failureCode, message: payout.failureMessage ?? '' },
     rail_reference: payout.railReference,
-    status_transitions: transitionsOf(payout).map(({ status, at }) => ({ status, at: toRfc3339(at) })),
+    status_transitions: transitionsOf(payout).map(({ status, at }) => ({
+      status,
+      at: toRfc3339(at),
+    })),
   };
 }

@@ -16,7 +16,9 @@ const CONTRARY = { effect: 'conflict' } as const;
 const UNEXPECTED = [LISTED, CONTRARY];
 const SETTLED = { kind: 'statement', effect: 'settled' } as const;
 /** Reports of a payment that could not be posted. */
-const UNPOSTED = (['completed', 'returned'] as const).map((said) => ({ effect: 'noted', said }) as const);
+const UNPOSTED = (['completed', 'returned'] as const).map(
+  (said) => ({ effect: 'noted', said }) as const,
+);
 
 /** The rows that the functions below read under the account's lock. */
 export function wordNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): Need[] {
@@ -25,14 +27,22 @@ export function wordNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): 
     // Read first: a line that a correction supersedes in between then counts together with its successor.
     need(payoutSupersededLines, lines),
     need(payoutStatementLines, lines),
-    ...[...UNEXPECTED, SETTLED, ...UNPOSTED].map((of) => need(payoutRailEvents, { payoutId, ...of })),
+    ...[...UNEXPECTED, SETTLED, ...UNPOSTED].map((of) =>
+      need(payoutRailEvents, { payoutId, ...of }),
+    ),
   ];
 }
 
 /** The payout's lines in current statements: a corrected statement of a day supersedes the earlier one. */
-export function currentLines({ id: payoutKey, rail }: Payout, state: LockedState): readonly PayoutStatementLine[] {
+export function currentLines(
+  { id: payoutKey, rail }: Payout,
+  state: LockedState,
+): readonly PayoutStatementLine[] {
   const of = { rail, payoutKey };
-  return withoutSuperseded(state.rows(payoutStatementLines, of), state.rows(payoutSupersededLines, of));
+  return withoutSuperseded(
+    state.rows(payoutStatementLines, of),
+    state.rows(payoutSupersededLines, of),
+  );
 }
 
 function withoutSuperseded(
@@ -40,7 +50,8 @@ function withoutSuperseded(
   superseded: readonly Pick<PayoutStatementLine, 'statementId' | 'number'>[],
 ): readonly PayoutStatementLine[] {
   return lines.filter(
-    (line) => !superseded.some((one) => one.statementId === line.statementId && one.number === line.number),
+    (line) =>
+      !superseded.some((one) => one.statementId === line.statementId && one.number === line.number),
   );
 }
 
@@ -48,7 +59,9 @@ function withoutSuperseded(
 export function standingLines(payout: Payout, state: LockedState): readonly PayoutStatementLine[] {
   const settled = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...SETTLED })];
   return currentLines(payout, state).filter(({ status, reference }) => {
-    const index = settled.findIndex((one) => one.said === status && one.railReference === reference);
+    const index = settled.findIndex(
+      (one) => one.said === status && one.railReference === reference,
+    );
     // Each was settled once: the same line on another day may be another payment.
     if (index >= 0) settled.splice(index, 1);
     return index < 0;
@@ -65,16 +78,20 @@ export function isContrary(payout: Payout, said: RailStatement, state: LockedSta
 
 /** Whether the rail has reported a payment that was contrary, or could not be posted, and nobody has settled it yet. */
 function hasClaim({ id: payoutId, status, stuckReason }: Payout, state: LockedState): boolean {
-  if (status !== 'in_progress' || (stuckReason !== 'contradiction' && stuckReason !== 'overflow')) return false;
+  if (status !== 'in_progress' || (stuckReason !== 'contradiction' && stuckReason !== 'overflow'))
+    return false;
   return [CONTRARY, ...UNPOSTED]
     .flatMap((of) => state.rows(payoutRailEvents, { payoutId, ...of }))
-    .some(({ kind, said }) => kind !== 'statement' && (said === 'completed' || said === 'returned'));
+    .some(
+      ({ kind, said }) => kind !== 'statement' && (said === 'completed' || said === 'returned'),
+    );
 }
 
 /** Whether the rail has named the payout: in an answer, in a statement, or in a contradiction that is not settled. */
 export function isTaken(payout: Payout, state: LockedState): boolean {
   const { id: payoutId, railReference, stuckReason } = payout;
-  if (railReference !== null || state.rows(payoutRailEvents, { payoutId, ...LISTED }).length > 0) return true;
+  if (railReference !== null || state.rows(payoutRailEvents, { payoutId, ...LISTED }).length > 0)
+    return true;
   if (standingLines(payout, state).length > 0) return true;
   const contrary = state.rows(payoutRailEvents, { payoutId, ...CONTRARY });
   return stuckReason === 'contradiction' && contrary.some(({ said }) => said !== 'unknown');
@@ -85,7 +102,9 @@ export type Heard = Pick<PayoutRailEvent, 'said' | 'railReference'>;
 
 /** Everything that the rail said contrary to what was known, and everything that its statements say. */
 export function unexpected(payout: Payout, state: LockedState): readonly Heard[] {
-  const events = UNEXPECTED.flatMap((of) => state.rows(payoutRailEvents, { payoutId: payout.id, ...of }));
+  const events = UNEXPECTED.flatMap((of) =>
+    state.rows(payoutRailEvents, { payoutId: payout.id, ...of }),
+  );
   return [...events, ...currentLines(payout, state).map(heardIn)];
 }
 
@@ -100,6 +119,12 @@ export async function readUnexpected(reader: Reader, payout: Payout): Promise<re
   return [...events.flat(), ...withoutSuperseded(lines, superseded).map(heardIn)];
 }
 
-function heardIn({ status, reference }: { readonly status: LineStatus; readonly reference: string | null }): Heard {
+function heardIn({
+  status,
+  reference,
+}: {
+  readonly status: LineStatus;
+  readonly reference: string | null;
+}): Heard {
   return { said: status, railReference: reference };
 }

@@ -46,15 +46,26 @@ export async function approveResolution(
     open !== undefined &&
     secondPersonRefusal(open.proposedById, by.id) === null &&
     outcomeRefusal(payout, open.outcome) === null &&
-    overtakenRefusal(payout, open, await readUnexpected(conversation.deps.database.reader, payout)) === null;
+    overtakenRefusal(
+      payout,
+      open,
+      await readUnexpected(conversation.deps.database.reader, payout),
+    ) === null;
   if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, seen, by, null, why);
   const said = await voided(conversation, payout, by);
   if (said === null) {
     const lostUntil = await lostOf(conversation.deps.database.reader, payout);
-    return applyResolution(desk, seen, by, { by: 'quiet', quietMs: quietMs(payout.rail), lostUntil }, why);
+    return applyResolution(
+      desk,
+      seen,
+      by,
+      { by: 'quiet', quietMs: quietMs(payout.rail), lostUntil },
+      why,
+    );
   }
   // In progress and voided, it has failed; one taken for completed comes back.
-  const isReleased = said.status === 'voided' && (open.outcome === 'failed' || payout.status === 'completed');
+  const isReleased =
+    said.status === 'voided' && (open.outcome === 'failed' || payout.status === 'completed');
   if (!isReleased) return refused(conversation, payout, open, said);
   const release: Release = { by: 'void', said, eventId: newId() };
   try {
@@ -79,7 +90,13 @@ async function voided(
     if (await isServed(database.reader, name)) throw notConfigured(payout);
     return null;
   }
-  const act = { tenantId, action: 'payout.void', subjectType: 'payout', subjectId, details: { status } };
+  const act = {
+    tenantId,
+    action: 'payout.void',
+    subjectType: 'payout',
+    subjectId,
+    details: { status },
+  };
   // Recorded beforehand: whatever the rail then does, it is known who wanted it.
   await transact(database, (transaction) => recordAct(transaction, by, clock(), act));
   const said = await conversation.call(payout, 'void', (rail) => rail.void(subjectId));
@@ -105,7 +122,9 @@ function notConfigured({ rail, status }: Payout): ApiError {
 /** When the last of what restores have lost of the payout ended; null: nothing was lost since it exists. */
 async function lostOf(reader: Reader, { createdAt }: Payout): Promise<Instant | null> {
   const all = await reader.select(restores, {});
-  const lost = all.flatMap(({ lostUntil }) => (lostUntil !== null && lostUntil >= createdAt ? lostUntil : []));
+  const lost = all.flatMap(({ lostUntil }) =>
+    lostUntil !== null && lostUntil >= createdAt ? lostUntil : [],
+  );
   return lost.length === 0 ? null : maxInstant(...lost);
 }
 

@@ -16,28 +16,50 @@ export type Release =
   | { readonly by: 'quiet'; readonly quietMs: number; readonly lostUntil: Instant | null };
 
 /** True if money comes back to the account although the rail may still pay: an order may be on its way. */
-export function givesBack({ status, railReference }: Payout, outcome: PayoutResolution['outcome']): boolean {
-  return (outcome === 'failed' || outcome === 'returned') && (status === 'in_progress' || railReference === null);
+export function givesBack(
+  { status, railReference }: Payout,
+  outcome: PayoutResolution['outcome'],
+): boolean {
+  return (
+    (outcome === 'failed' || outcome === 'returned') &&
+    (status === 'in_progress' || railReference === null)
+  );
 }
 
 const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout['status'][]>> = {
   completed: ['in_progress', 'failed'],
   failed: ['in_progress'],
   returned: ['in_progress', 'completed'],
-  unchanged: ['pending_approval', 'approved', 'completed', 'failed', 'returned', 'canceled', 'rejected'],
+  unchanged: [
+    'pending_approval',
+    'approved',
+    'completed',
+    'failed',
+    'returned',
+    'canceled',
+    'rejected',
+  ],
 };
 
-export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutResolution['outcome']): Refusal | null {
+export function outcomeRefusal(
+  { status, stuckSince }: Payout,
+  outcome: PayoutResolution['outcome'],
+): Refusal | null {
   const allowed = POSSIBLE_IN[outcome];
   if (!allowed.includes(status))
-    return invalidState(`the payout is ${status}: it cannot be resolved as ${outcome}`, status, allowed);
+    return invalidState(
+      `the payout is ${status}: it cannot be resolved as ${outcome}`,
+      status,
+      allowed,
+    );
   if (outcome !== 'unchanged' || stuckSince !== null) return null;
   return invalidState('nothing is raised', status, ['stuck']);
 }
 
 /** How many different things these say, however often. */
 export function countDifferent(heard: readonly Heard[]): number {
-  return new Set(heard.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`)).size;
+  return new Set(heard.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`))
+    .size;
 }
 
 /** A payout's state, as far as it decides what became of it. */
@@ -75,7 +97,9 @@ export function overtakenRefusal(
 
 function newsSince({ status }: Payout, seen: Seen, heard: readonly Heard[]): string | null {
   if (status !== seen.status) return `the payout has become ${status}`;
-  return countDifferent(heard) > seen.contradictions ? 'the rail has said something new about it' : null;
+  return countDifferent(heard) > seen.contradictions
+    ? 'the rail has said something new about it'
+    : null;
 }
 
 export function applyRefusal(
@@ -86,16 +110,22 @@ export function applyRefusal(
 ): Refusal | null {
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refusal;
-  if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, state.at);
+  if (givesBack(payout, outcome))
+    return release === null ? NOT_ASKED : quietRefusal(payout, release, state.at);
   if (payout.status !== 'failed' || outcome !== 'completed') return null;
   const { sourceAccountId, feeAccountId, feeRaw } = payout;
-  if (feeAccountId !== null && state.account(feeAccountId)?.account.status === 'closed') return FEE_ACCOUNT_CLOSED;
+  if (feeAccountId !== null && state.account(feeAccountId)?.account.status === 'closed')
+    return FEE_ACCOUNT_CLOSED;
   const source = state.account(sourceAccountId);
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
 /** A rail that cannot void is trusted to have reported or refused everything handed to it by then. */
-function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at: Instant): Refusal | null {
+function quietRefusal(
+  { attemptedAt, submittedAt }: Payout,
+  release: Release,
+  at: Instant,
+): Refusal | null {
   if (release.by === 'void') return null;
   const handed = attemptedAt ?? submittedAt ?? at;
   // It may have been handed over again in the lost time.
@@ -133,4 +163,6 @@ export const ANOTHER_OPEN = invalidState(
   'proposed_anew',
   ['as_seen'],
 );
-export const NOTHING_OPEN = invalidState('no resolution is proposed', 'none_proposed', ['proposed']);
+export const NOTHING_OPEN = invalidState('no resolution is proposed', 'none_proposed', [
+  'proposed',
+]);

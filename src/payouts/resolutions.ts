@@ -28,7 +28,15 @@ import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/
 import { attemptNeeds, openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
-import { type Applied, actOn, applied, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
+import {
+  type Applied,
+  actOn,
+  applied,
+  type PayoutCommand,
+  railEvent,
+  scheduled,
+  told,
+} from './outcome.js';
 import { readUnexpected, standingLines, unexpected } from './rail-words.js';
 import {
   ANOTHER_OPEN,
@@ -112,8 +120,12 @@ function decideProposal(command: Propose, state: LockedState): Decision<Payout> 
     createdAt: state.at,
     decidedAt: null,
   };
-  const act = { action: 'payout.resolve_propose', details: { outcome, reason, status: payout.status } };
-  const rows = [insertRow(payoutResolutions, resolution), audited(command, payout, act, state)];
+  const details = { outcome, reason, status: payout.status };
+  const act = { action: 'payout.resolve_propose', details };
+  const rows = [
+    insertRow(payoutResolutions, resolution),
+    actOn(command.auditId, command.by, payout, act, state),
+  ];
   return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: true };
 }
 
@@ -123,15 +135,17 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   if (payout === undefined || open === undefined) return refuse(NOTHING_OPEN, false);
   if (open.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
   const { by, verdict } = command;
-  const { outcome, reason } = open;
+  const { outcome: proposed, reason } = open;
   const isApplied = verdict === 'apply';
   const refusal = isApplied
     ? (secondPersonRefusal(open.proposedById, by.id) ??
       overtakenRefusal(payout, open, unexpected(payout, state)) ??
-      applyRefusal(payout, outcome, command.release, state))
+      applyRefusal(payout, proposed, command.release, state))
     : null;
   if (refusal !== null) return refuse(refusal, false);
-  const { settled, writes } = isApplied ? resolved(payout, outcome, state) : { settled: payout, writes: {} };
+  const { settled, writes } = isApplied
+    ? resolved(payout, proposed, state)
+    : { settled: payout, writes: {} };
   if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
   const status = isApplied ? 'applied' : 'rejected';
   const decided: PayoutResolution = {
@@ -143,25 +157,38 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   };
   const act = {
     action: isApplied ? 'payout.resolve_approve' : 'payout.resolve_reject',
-    details: { outcome, reason, status: settled.status, proposed_by: open.proposedBy, ...whyOf(command.why) },
+    details: {
+      outcome: proposed,
+      reason,
+      status: settled.status,
+      proposed_by: open.proposedBy,
+      ...(command.why === null ? {} : { why: command.why }),
+    },
   };
-  const rows = [changeRow(payoutResolutions, decided), audited(command, settled, act, state)];
+  const rows = [
+    changeRow(payoutResolutions, decided),
+    actOn(command.auditId, command.by, settled, act, state),
+  ];
   if (isApplied) {
     if (command.release?.by === 'void') rows.push(voidedEvent(command.release, settled, state));
-    const said = outcome === 'unchanged' ? null : outcome;
+    const said = proposed === 'unchanged' ? null : proposed;
     const word = { kind: 'resolution', said, effect: said === null ? 'noted' : 'applied' } as const;
-    rows.push(insertRow(payoutRailEvents, railEvent(command, settled, word, state.at)));
-    rows.push(...settledLines(payout, state), changeRow(payouts, settled), ...told(command, settled, state));
+    rows.push(
+      insertRow(payoutRailEvents, railEvent(command, settled, word, state.at)),
+      ...settledLines(payout, state),
+      changeRow(payouts, settled),
+      ...told(command, settled, state),
+    );
   }
-  return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey: false };
+  const outcome = { done: true, resource: settled } as const;
+  return { outcome, writes: { ...writes, rows }, bindsKey: false };
 }
 
-/** Empty if no reason was asked for. */
-function whyOf(why: string | null): { readonly why?: string } {
-  return why === null ? {} : { why };
-}
-
-function resolved(payout: Payout, outcome: PayoutResolution['outcome'], state: LockedState): Applied {
+function resolved(
+  payout: Payout,
+  outcome: PayoutResolution['outcome'],
+  state: LockedState,
+): Applied {
   const calm: Payout = { ...payout, ...CALM };
   if (outcome === 'unchanged') return { settled: scheduled(calm, state), writes: {} };
   if (payout.status === 'failed') return paidAfterAll(calm, state);
@@ -185,7 +212,10 @@ function settledLines(payout: Payout, state: LockedState): readonly RowWrite[] {
   return standingLines(payout, state).map(({ status, reference }) => {
     const line = { status, reference, failureCode: null };
     const word = { kind: 'statement', said: status, effect: 'settled' } as const;
-    return insertRow(payoutRailEvents, railEvent({ eventId: newId() }, payout, word, state.at, line));
+    return insertRow(
+      payoutRailEvents,
+      railEvent({ eventId: newId() }, payout, word, state.at, line),
+    );
   });
 }
 
@@ -198,15 +228,6 @@ function voidedEvent(
   return insertRow(payoutRailEvents, railEvent({ eventId }, payout, word, state.at, said));
 }
 
-function audited(
-  { auditId, by }: ResolutionCommand,
-  payout: Payout,
-  act: Parameters<typeof actOn>[3],
-  state: LockedState,
-): ReturnType<typeof actOn> {
-  return actOn(auditId, by, payout, act, state);
-}
-
 /**
  * Nothing moves. Repeated with the same `actId`, it proposes nothing more, also after the proposal was decided. Throws
  * ApiError authority_insufficient, invalid_field, invalid_state (it is not as it was seen, or has no such outcome),
@@ -215,7 +236,11 @@ function audited(
 export async function proposeResolution(
   desk: PostingDesk,
   { payout: facts, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
-  wanted: { readonly outcome: PayoutResolution['outcome']; readonly reason: string; readonly by: StaffIdentity },
+  wanted: {
+    readonly outcome: PayoutResolution['outcome'];
+    readonly reason: string;
+    readonly by: StaffIdentity;
+  },
   actId: Uuid = newId(),
 ): Promise<Payout> {
   const { outcome, by } = wanted;
@@ -243,8 +268,15 @@ export interface SeenPayout {
 
 /** `payout`: read before. */
 export async function readSeen(reader: Reader, payout: Payout): Promise<SeenPayout> {
-  const [heard, all] = await Promise.all([readUnexpected(reader, payout), listResolutions(reader, payout.id)]);
-  return { payout, contradictions: countDifferent(heard), open: all.find(({ status }) => status === 'proposed') };
+  const [heard, all] = await Promise.all([
+    readUnexpected(reader, payout),
+    listResolutions(reader, payout.id),
+  ]);
+  return {
+    payout,
+    contradictions: countDifferent(heard),
+    open: all.find(({ status }) => status === 'proposed'),
+  };
 }
 
 /**
@@ -287,7 +319,10 @@ async function decided(
   return submitted(desk, deciding, { ...base(facts, newId()), ...ids, ...wanted, facts });
 }
 
-export function listResolutions(reader: Reader, payoutId: Uuid): Promise<readonly PayoutResolution[]> {
+export function listResolutions(
+  reader: Reader,
+  payoutId: Uuid,
+): Promise<readonly PayoutResolution[]> {
   return reader.select(payoutResolutions, { payoutId }, { orderBy: ['id'] });
 }
 

@@ -13,7 +13,10 @@ import { literal } from '../db/statements.js';
 export async function isResolvedReport(
   reader: Reader,
   { id }: Payout,
-  { status, reference }: { readonly status: NonNullable<PayoutRailEvent['said']>; readonly reference: string | null },
+  {
+    status,
+    reference,
+  }: { readonly status: NonNullable<PayoutRailEvent['said']>; readonly reference: string | null },
 ): Promise<boolean> {
   const named = literal(payoutRailEvents, 'railReference', reference);
   const rows = await reader.query(

@@ -21,7 +21,9 @@ export async function removeOldRailEvents(database: Database, before: Instant): 
   const ids = rows.map((row) => uuid.parse(row.id));
   if (ids.length > 0)
     await transact(database, (transaction) =>
-      transaction.execute(`DELETE FROM payout_rail_events WHERE id IN (${literals(payoutRailEvents, 'id', ids)})`),
+      transaction.execute(
+        `DELETE FROM payout_rail_events WHERE id IN (${literals(payoutRailEvents, 'id', ids)})`,
+      ),
     );
   return ids.length === EVENTS_AT_A_TIME;
 }

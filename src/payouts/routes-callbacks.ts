@@ -3,9 +3,18 @@ import type { InboundRoute } from '../http/inbound.js';
 import type { RailCallbacks } from './callbacks.js';
 import { httpRail } from './rails/rules.js';
 
-const UNSIGNED: Refusal = { code: 'unauthorized', message: 'the callback is not signed as it must be, or not of now' };
-const MALFORMED: Refusal = { code: 'invalid_field', message: 'the callback is not what docs/payout-rail.md describes' };
-const REUSED: Refusal = { code: 'idempotency_key_reused', message: 'the id was used for another callback' };
+const UNSIGNED: Refusal = {
+  code: 'unauthorized',
+  message: 'the callback is not signed as it must be, or not of now',
+};
+const MALFORMED: Refusal = {
+  code: 'invalid_field',
+  message: 'the callback is not what docs/payout-rail.md describes',
+};
+const REUSED: Refusal = {
+  code: 'idempotency_key_reused',
+  message: 'the id was used for another callback',
+};
 
 /** POST /rails/{rail}/callbacks: for gateways, not for tenants. (docs/payout-rail.md) */
 export function railCallbackRoute(callbacks: RailCallbacks): InboundRoute {
@@ -13,7 +22,12 @@ export function railCallbackRoute(callbacks: RailCallbacks): InboundRoute {
     path: '/rails/{rail}/callbacks',
     pattern: /^\/rails\/(?<rail>[a-z0-9-]{1,30})\/callbacks$/,
     receive: async ({ path, params, headers, body }) => {
-      const effect = await callbacks.receive({ rail: httpRail(params.rail ?? ''), path, headers, body });
+      const effect = await callbacks.receive({
+        rail: httpRail(params.rail ?? ''),
+        path,
+        headers,
+        body,
+      });
       switch (effect) {
         case null:
         case 'unknown_payout':

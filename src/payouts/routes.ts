@@ -3,7 +3,16 @@ import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
-import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  idempotent,
+  named,
+  permits,
+  refusesSpending,
+  shows,
+  summary,
+} from '../http/route.js';
 import { presentPayout } from './presenter.js';
 import { payoutList } from './reading.js';
 import {
@@ -17,7 +26,12 @@ import {
 import type { Payouts } from './service.js';
 import type { PayoutApprovals } from './approval-outcomes.js';
 
-export function payoutRoutes(api: Api, payouts: Payouts, reader: OperationReader, cursors: Cursors): void {
+export function payoutRoutes(
+  api: Api,
+  payouts: Payouts,
+  reader: OperationReader,
+  cursors: Cursors,
+): void {
   create(api, payouts);
   operationRoutes(api, reader, cursors, {
     operations: payoutList,

@@ -27,7 +27,11 @@ export interface CreatePayout extends Command {
   readonly amount: Amount;
   readonly description: string | null;
   readonly destination: PayoutDestination;
-  readonly sealed: { readonly accountNumber: Buffer; readonly holderDocument: Buffer; readonly keyId: string };
+  readonly sealed: {
+    readonly accountNumber: Buffer;
+    readonly holderDocument: Buffer;
+    readonly keyId: string;
+  };
   /** The outbox entry that tells the workflow. */
   readonly outboxId: Uuid;
 }
@@ -40,7 +44,11 @@ interface NewPayout {
 }
 
 /** The row of a new payout: approved at once, or waiting for approvals. */
-export function newPayout(command: CreatePayout, { fee, limitMonth, rail, wanted }: NewPayout, at: Instant): Payout {
+export function newPayout(
+  command: CreatePayout,
+  { fee, limitMonth, rail, wanted }: NewPayout,
+  at: Instant,
+): Payout {
   return {
     id: command.payoutId,
     tenantId: command.tenantId,
@@ -103,7 +111,11 @@ export function nextInstant(payout: Payout, now: Instant): Instant {
   return maxInstant(now, ...transitionsOf(payout).map(({ at }) => at));
 }
 
-export const UNFINISHED = ['pending_approval', 'approved', 'in_progress'] as const satisfies readonly PayoutStatus[];
+export const UNFINISHED = [
+  'pending_approval',
+  'approved',
+  'in_progress',
+] as const satisfies readonly PayoutStatus[];
 
 export function isUnfinished({ status }: Pick<Payout, 'status'>): boolean {
   return (UNFINISHED as readonly PayoutStatus[]).includes(status);
@@ -142,7 +154,9 @@ export type Effect =
   /** The same, but operators have settled that it means nothing. */
   | 'settled';
 
-const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStatement['status'], Effect>>>>> = {
+const EFFECTS: Readonly<
+  Partial<Record<PayoutStatus, Readonly<Record<RailStatement['status'], Effect>>>>
+> = {
   in_progress: {
     accepted: 'note',
     completed: 'complete',
@@ -180,7 +194,8 @@ export function effectOf(
   { status, railReference }: Pick<Payout, 'status' | 'railReference'>,
   said: Pick<RailStatement, 'status' | 'reference'>,
 ): Effect {
-  if (railReference !== null && said.reference !== null && said.reference !== railReference) return 'conflict';
+  if (railReference !== null && said.reference !== null && said.reference !== railReference)
+    return 'conflict';
   return EFFECTS[status]?.[said.status] ?? 'conflict';
 }
 
@@ -195,7 +210,9 @@ export function disagree(
 /** True for a report that only repeats what is known about a paid payout. */
 export function repeats(payout: Payout, said: RailStatement): boolean {
   const isPaid = payout.status === 'completed' || payout.status === 'returned';
-  return isPaid && said.reference === payout.railReference && effectOf(payout, said) === 'duplicate';
+  return (
+    isPaid && said.reference === payout.railReference && effectOf(payout, said) === 'duplicate'
+  );
 }
 
 const SOONEST_ASK_MS = 60_000;
@@ -213,7 +230,8 @@ export function nextAsk(
 ): Instant | null {
   // A closed account is a matter of ours, about which the rail has nothing to say.
   if (endedAt === null || stuckReason === 'account_closed') return null;
-  if (stuckSince !== null) return instant(now + Math.min(FIRST_ASK_MS, Math.max(SOONEST_ASK_MS, now - stuckSince)));
+  if (stuckSince !== null)
+    return instant(now + Math.min(FIRST_ASK_MS, Math.max(SOONEST_ASK_MS, now - stuckSince)));
   const closesAt = endedAt + windowMs;
   if (status !== 'completed' || now >= closesAt) return null;
   return instant(Math.min(closesAt, now + Math.max(FIRST_ASK_MS, now - endedAt)));
@@ -229,7 +247,14 @@ export function failureOf(code: FailureCode): Pick<Payout, 'failureCode' | 'fail
 
 /** The money leaves: the amount to the bank account and, as a separate movement, the fee. */
 export function payoutPosting(payout: Payout): Posting {
-  const { sourceAccountId: source, systemAccountId: system, feeAccountId, asset, raw, feeRaw } = payout;
+  const {
+    sourceAccountId: source,
+    systemAccountId: system,
+    feeAccountId,
+    asset,
+    raw,
+    feeRaw,
+  } = payout;
   const entries: EntryDraft[] = [
     { accountId: source, asset, raw: -raw, kind: 'payout_out', counterpartyAccountId: system },
     { accountId: system, asset, raw, kind: 'system_in', counterpartyAccountId: source },

@@ -1,6 +1,12 @@
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
-import { APPROVABLE, APPROVAL, REJECTION, rejectBody, RejectionSchema } from '../approvals/schemas.js';
+import {
+  APPROVABLE,
+  APPROVAL,
+  REJECTION,
+  rejectBody,
+  RejectionSchema,
+} from '../approvals/schemas.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
@@ -38,7 +44,10 @@ export const CreatePayoutBody = z
         .string()
         .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
         .openapi({ description: 'Stored encrypted; only its end is shown.' }),
-      holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH }).refine((text) => text.trim() !== '', 'too_short'),
+      holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH }).refine(
+        (text) => text.trim() !== '',
+        'too_short',
+      ),
       holder_document: z
         .string()
         .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
@@ -81,10 +90,12 @@ export const PayoutSchema = z
     }),
     ...APPROVABLE,
     rejection: RejectionSchema.openapi({
-      description: '`rejected` by a person, or the code of the rule that refused it at its last approval.',
+      description:
+        '`rejected` by a person, or the code of the rule that refused it at its last approval.',
     }),
     failure: z.object({ code: z.string(), message: z.string() }).nullable().openapi({
-      description: 'Why it failed or was returned; `approval_expired` if it was not approved in time.',
+      description:
+        'Why it failed or was returned; `approval_expired` if it was not approved in time.',
     }),
     rail_reference: z
       .string()
@@ -92,7 +103,9 @@ export const PayoutSchema = z
       .openapi({ description: "The rail's own reference, once the rail has taken it." }),
     status_transitions: z
       .array(z.object({ status: z.enum(PAYOUT_STATUSES), at: instantSchema }))
-      .openapi({ description: 'Every status it has had, oldest first; the last is the current one.' }),
+      .openapi({
+        description: 'Every status it has had, oldest first; the last is the current one.',
+      }),
   })
   .openapi('Payout');
 
@@ -126,7 +139,10 @@ type PayoutStatus = z.input<typeof PayoutSchema>['status'];
 function through(
   ...statuses: readonly [PayoutStatus, ...PayoutStatus[]]
 ): Pick<z.input<typeof PayoutSchema>, 'status' | 'status_transitions'> {
-  const transitions = statuses.map((status, index) => ({ status, at: index === 0 ? EXAMPLE.at : EXAMPLE.later }));
+  const transitions = statuses.map((status, index) => ({
+    status,
+    at: index === 0 ? EXAMPLE.at : EXAMPLE.later,
+  }));
   return { status: transitions.at(-1)?.status ?? statuses[0], status_transitions: transitions };
 }
 const FAILURE = { code: 'account_closed', message: 'the account is closed' };
@@ -134,7 +150,11 @@ const SENT = { ...APPROVED, rail_reference: 'R-20261121-000417' };
 
 export const PAYOUT_EXAMPLES = {
   pending: { ...APPROVED, ...through('pending_approval'), approval: APPROVAL },
-  approved: { ...APPROVED, ...through('pending_approval', 'approved'), approval: { ...APPROVAL, received: 1 } },
+  approved: {
+    ...APPROVED,
+    ...through('pending_approval', 'approved'),
+    approval: { ...APPROVAL, received: 1 },
+  },
   rejected: {
     ...{ ...APPROVED, ...through('pending_approval', 'rejected'), approval: APPROVAL },
     rejection: REJECTION,
@@ -142,7 +162,11 @@ export const PAYOUT_EXAMPLES = {
   canceled: { ...APPROVED, ...through('approved', 'canceled') },
   completed: { ...SENT, ...through('approved', 'in_progress', 'completed') },
   failed: { ...SENT, ...through('approved', 'in_progress', 'failed'), failure: FAILURE },
-  returned: { ...SENT, ...through('approved', 'in_progress', 'completed', 'returned'), failure: FAILURE },
+  returned: {
+    ...SENT,
+    ...through('approved', 'in_progress', 'completed', 'returned'),
+    failure: FAILURE,
+  },
 } satisfies Record<string, z.input<typeof PayoutSchema>>;
 
 export const RejectPayoutBody = rejectBody('RejectPayout');
@@ -158,6 +182,9 @@ export const PayoutQuery = boundedOfAsset(
       .string()
       .regex(/^[0-9A-Za-z]{1,4}$/, 'malformed')
       .optional()
-      .openapi({ description: 'The end of the account number, which is the part that is shown.', example: '6789' }),
+      .openapi({
+        description: 'The end of the account number, which is the part that is shown.',
+        example: '6789',
+      }),
   }),
 );

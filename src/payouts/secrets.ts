@@ -14,14 +14,26 @@ export interface ClearSecrets {
 export function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
   const accountNumber = seal(keys, clear.accountNumber, contextOf(id, 'account_number'));
   const holderDocument = seal(keys, clear.holderDocument, contextOf(id, 'holder_document'));
-  return { id, accountNumber: accountNumber.bytes, holderDocument: holderDocument.bytes, keyId: accountNumber.keyId };
+  return {
+    id,
+    accountNumber: accountNumber.bytes,
+    holderDocument: holderDocument.bytes,
+    keyId: accountNumber.keyId,
+  };
 }
 
 /** Throws UnknownKey; any other error if the bytes are another payout's. */
-export function openSecrets(keys: Keyring, { id, keyId, accountNumber, holderDocument }: PayoutSecrets): ClearSecrets {
+export function openSecrets(
+  keys: Keyring,
+  { id, keyId, accountNumber, holderDocument }: PayoutSecrets,
+): ClearSecrets {
   return {
     accountNumber: unseal(keys, { keyId, bytes: accountNumber }, contextOf(id, 'account_number')),
-    holderDocument: unseal(keys, { keyId, bytes: holderDocument }, contextOf(id, 'holder_document')),
+    holderDocument: unseal(
+      keys,
+      { keyId, bytes: holderDocument },
+      contextOf(id, 'holder_document'),
+    ),
   };
 }
 

@@ -49,7 +49,10 @@ export class Payouts {
     const { desk, reader, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;
     const ids = { payoutId: id, outboxId: newId() };
-    const { id: _payoutId, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, { accountNumber, holderDocument });
+    const { id: _payoutId, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, {
+      accountNumber,
+      holderDocument,
+    });
     const answer = await desk.submit(this.creating, {
       ...request,
       ...idempotency,

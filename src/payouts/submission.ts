@@ -51,7 +51,8 @@ export class Submissions {
     });
     if (!outcome.done) throw new ApiError(outcome.refusal);
     const begun = outcome.resource;
-    if (begun.status !== 'in_progress') return { payout: begun, isFrozen: begun.status === 'approved' };
+    if (begun.status !== 'in_progress')
+      return { payout: begun, isFrozen: begun.status === 'approved' };
     // If it had already begun, nobody knows whether the rail has it, so ask first. A restore begins payouts without an
     // attempt.
     return replayed || begun.attempts === 0 ? this.ask(id) : this.give(begun, beganAt);
@@ -108,7 +109,10 @@ export class Submissions {
   /** One more attempt, unless the payout has ended or is about to. */
   private async giveAgain(facts: Payout): Promise<Handed> {
     const beganAt = this.deps.monotonic();
-    const { outcome } = await this.deps.conversation.deps.desk.submit(attemptPayout, railCommand(facts));
+    const { outcome } = await this.deps.conversation.deps.desk.submit(
+      attemptPayout,
+      railCommand(facts),
+    );
     if (outcome.done) return this.give(outcome.resource, beganAt);
     const { refusal } = outcome;
     if (refusal.code !== 'invalid_state') throw new ApiError(refusal);
@@ -121,12 +125,15 @@ export class Submissions {
     const order = await this.orderOf(payout);
     if (monotonic() - beganAt > MAX_HELD_UP_MS) return this.giveAgain(payout);
     const answer = await conversation.call(payout, 'submission', (rail) => rail.submit(order));
-    const after = answer === 'silent' ? payout : await conversation.report(payout, 'submission', answer);
+    const after =
+      answer === 'silent' ? payout : await conversation.report(payout, 'submission', answer);
     return { payout: after, isFrozen: false };
   }
 
   private async orderOf(payout: Payout): Promise<RailOrder> {
-    const secrets = await this.deps.conversation.deps.database.reader.find(payoutSecrets, { id: payout.id });
+    const secrets = await this.deps.conversation.deps.database.reader.find(payoutSecrets, {
+      id: payout.id,
+    });
     if (secrets === undefined) throw new Error('a payout has no destination');
     const { id: key, asset, raw, country, bankCode, accountType, holderName, description } = payout;
     const clear = openSecrets(this.deps.encryptionKeys, secrets);

@@ -33,7 +33,10 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
     name: 'stuck payouts',
     everyMs: STUCK_EVERY_MS,
     run: async () => {
-      const raising = [submissions.raiseSilent(silentMs, AT_ONCE), submissions.raiseUnsubmitted(approvedMs, AT_ONCE)];
+      const raising = [
+        submissions.raiseSilent(silentMs, AT_ONCE),
+        submissions.raiseUnsubmitted(approvedMs, AT_ONCE),
+      ];
       await Promise.allSettled(raising);
       return (await Promise.all(raising)).includes(AT_ONCE);
     },
@@ -49,7 +52,9 @@ export function inquirySweeps(
   return Array.from(rails, (rail) => ({
     name: `inquiries ${rail}`,
     everyMs: INQUIRIES_EVERY_MS,
-    run: async () => (await breakers.isClosed(rail)) && (await inquiries.askDue(rail, ASKED_AT_ONCE)) === ASKED_AT_ONCE,
+    run: async () =>
+      (await breakers.isClosed(rail)) &&
+      (await inquiries.askDue(rail, ASKED_AT_ONCE)) === ASKED_AT_ONCE,
   }));
 }
 
@@ -60,7 +65,11 @@ const probesOf = (rail: string): string => `${PROBES}${rail}`;
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
     { name: probesOf(rail), everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
-    { name: `wakes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: (signal: AbortSignal) => recovery.wakeDue(rail, signal) },
+    {
+      name: `wakes ${rail}`,
+      everyMs: RECOVERY_EVERY_MS,
+      run: (signal: AbortSignal) => recovery.wakeDue(rail, signal),
+    },
   ]).flat();
 }
 

@@ -36,7 +36,8 @@ export class RailTurns {
 
   private async take(id: Uuid, call: () => ReturnType<Submissions['submit']>): Promise<Turn> {
     const payout = existing(await this.reader.find(payouts, { id }));
-    if (isUnfinished(payout) && !(await this.breakers.isClosed(payout.rail))) return { payout, isHeld: true };
+    if (isUnfinished(payout) && !(await this.breakers.isClosed(payout.rail)))
+      return { payout, isHeld: true };
     const { payout: handed, isFrozen } = await call();
     return { payout: handed, isHeld: isFrozen, isFrozen };
   }

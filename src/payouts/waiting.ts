@@ -1,7 +1,11 @@
 import { formatAmount } from '../core/amount.js';
 import { payouts } from '../db/entities/payouts.js';
 import { literals } from '../db/statements.js';
-import { payoutWorkflowId, type PayoutWorkflowInput, type ResourceInput } from '../temporal/contracts.js';
+import {
+  payoutWorkflowId,
+  type PayoutWorkflowInput,
+  type ResourceInput,
+} from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 import { UNFINISHED } from './rules.js';
 

@@ -40,7 +40,12 @@ export function keptSince(now: Instant): Instant {
  * The outcome of a request by the caller's own member, if the token has one of the scopes that the request itself
  * required. Throws not_found for all others. (docs/contract.md, Request ids)
  */
-export async function readRequest(reader: Reader, caller: Caller, id: Uuid, now: Instant): Promise<FoundRequest> {
+export async function readRequest(
+  reader: Reader,
+  caller: Caller,
+  id: Uuid,
+  now: Instant,
+): Promise<FoundRequest> {
   const { tenantId, memberId } = caller;
   const [stored, made] = await Promise.all([
     reader.find(requests, { id, tenantId, memberId }),
@@ -55,7 +60,8 @@ export async function readRequest(reader: Reader, caller: Caller, id: Uuid, now:
     return { id, method: 'POST', path, status, code: null, resource: { type, id }, createdAt };
   }
   const { method, path, status, code, resourceType, resourceId } = stored;
-  const known = resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
+  const known =
+    resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
   // It was answered as unknown, but had succeeded.
   const own = made === null ? null : { type: made.type, id };
   return { id, method, path, status, code, resource: known ?? own, createdAt };
@@ -68,11 +74,17 @@ export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid
 }
 
 function isShown(operation: string | undefined, { scopes }: Caller): boolean {
-  const permission: Permission | undefined = Object.entries(PERMISSIONS).find(([name]) => name === operation)?.[1];
+  const permission: Permission | undefined = Object.entries(PERMISSIONS).find(
+    ([name]) => name === operation,
+  )?.[1];
   return permission?.scopes.some((scope) => scopes.includes(scope)) ?? false;
 }
 
-async function readMade(reader: Reader, { tenantId, memberId }: Caller, id: Uuid): Promise<Made | null> {
+async function readMade(
+  reader: Reader,
+  { tenantId, memberId }: Caller,
+  id: Uuid,
+): Promise<Made | null> {
   const own = { id, tenantId, createdBy: memberId };
   const [transfer, bonus, payout, statement] = await Promise.all([
     reader.find(transfers, own),

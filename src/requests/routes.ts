@@ -7,7 +7,10 @@ import type { FoundRequest } from './reading.js';
 import { RequestSchema } from './schemas.js';
 
 /** (docs/contract.md, Request ids) */
-export function requestRoutes(api: Api, read: (caller: Caller, id: Uuid) => Promise<FoundRequest>): void {
+export function requestRoutes(
+  api: Api,
+  read: (caller: Caller, id: Uuid) => Promise<FoundRequest>,
+): void {
   api.get(
     '/v1/requests/{request_id}',
     named('getRequest'),

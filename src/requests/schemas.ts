@@ -17,7 +17,10 @@ export const RequestSchema = z
     resource: z
       .object({ type: z.enum(KEY_RESOURCE_TYPES), id: uuidSchema })
       .nullable()
-      .openapi({ description: 'The resource that it created, or that its key had created before, even after a 503.' }),
+      .openapi({
+        description:
+          'The resource that it created, or that its key had created before, even after a 503.',
+      }),
     created_at: instantSchema.openapi({ description: 'When it arrived.' }),
   })
   .openapi('Request');

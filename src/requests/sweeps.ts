@@ -10,7 +10,11 @@ const EVERY_MS = 600_000;
 const ROWS_A_DELETE = 2_000;
 
 export function requestsSweep({ database, clock }: DatabaseDeps): Sweep {
-  return { name: 'old requests', everyMs: EVERY_MS, run: () => removeOldRequests(database, keptSince(clock())) };
+  return {
+    name: 'old requests',
+    everyMs: EVERY_MS,
+    run: () => removeOldRequests(database, keptSince(clock())),
+  };
 }
 
 /** Removes some requests from before a moment; returns whether there are more. */

@@ -103,7 +103,9 @@ async function hasTransactions(reader: Reader, { transactions }: Checkpoint): Pr
 async function hasEvents(reader: Reader, { events: earlier }: Checkpoint): Promise<boolean> {
   if (earlier.length === 0) return true;
   const own = { tenantId: earlier.map(({ tenantId }) => tenantId) };
-  const named = earlier.map((one) => equalsSql(events, { tenantId: one.tenantId, sequence: BigInt(one.sequence) }));
+  const named = earlier.map((one) =>
+    equalsSql(events, { tenantId: one.tenantId, sequence: BigInt(one.sequence) }),
+  );
   const found = await reader.query(
     `SELECT tenant_id, id FROM events WHERE ${named.map((one) => `(${one})`).join(' OR ')}`,
   );
@@ -116,20 +118,29 @@ async function hasEvents(reader: Reader, { events: earlier }: Checkpoint): Promi
   return earlier.every(({ tenantId, sequence: text, id: eventId }) => {
     const number = BigInt(text);
     if ((last.get(tenantId) ?? -1n) < number) return false;
-    return eventId === null || ids.get(tenantId) === eventId || (removed.get(tenantId) ?? 0n) >= number;
+    return (
+      eventId === null || ids.get(tenantId) === eventId || (removed.get(tenantId) ?? 0n) >= number
+    );
   });
 }
 
 async function hasActs(reader: Reader, { acts: earlier }: Checkpoint): Promise<boolean> {
   if (earlier.length === 0) return true;
-  const named = earlier.map((one) => equalsSql(chainedActs, { chainId: one.chainId, sequence: BigInt(one.sequence) }));
+  const named = earlier.map((one) =>
+    equalsSql(chainedActs, { chainId: one.chainId, sequence: BigInt(one.sequence) }),
+  );
   const found = await reader.query(
     `SELECT chain_id, hash FROM audit_log WHERE ${named.map((one) => `(${one})`).join(' OR ')}`,
   );
-  const hashes = new Map(found.map((row) => [uuid.parse(row.chain_id), bytes.parse(row.hash).toString('hex')]));
-  const heads = await reader.select(auditChains, { chainId: earlier.map(({ chainId }) => chainId) });
+  const hashes = new Map(
+    found.map((row) => [uuid.parse(row.chain_id), bytes.parse(row.hash).toString('hex')]),
+  );
+  const heads = await reader.select(auditChains, {
+    chainId: earlier.map(({ chainId }) => chainId),
+  });
   const last = new Map(heads.map((row) => [row.chainId, row.lastSequence]));
   return earlier.every(
-    ({ chainId, sequence: text, hash }) => hashes.get(chainId) === hash && (last.get(chainId) ?? -1n) >= BigInt(text),
+    ({ chainId, sequence: text, hash }) =>
+      hashes.get(chainId) === hash && (last.get(chainId) ?? -1n) >= BigInt(text),
   );
 }

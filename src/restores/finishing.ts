@@ -32,7 +32,9 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
   if (open.finishedAt !== null) return open;
   if (open.beganById === null)
     throw new ApiError(
-      invalidState('nobody has said yet to which moment the database was restored: restore begin --help'),
+      invalidState(
+        'nobody has said yet to which moment the database was restored: restore begin --help',
+      ),
     );
   const refusal = secondPersonRefusal(open.beganById, by.id);
   if (refusal !== null) throw new ApiError(refusal);
@@ -64,7 +66,9 @@ export function moveNumbers(
 ): Promise<void> {
   return stepOf(deps, restore, 'movedAt', async () => {
     if (!isLossy(restore)) return;
-    await moveSequences(deps, restore, by, (done, total) => onProgress('Leaving a gap', done, total));
+    await moveSequences(deps, restore, by, (done, total) =>
+      onProgress('Leaving a gap', done, total),
+    );
     await moveSystemChain(deps, restore, by);
   });
 }
@@ -76,7 +80,9 @@ export async function auditRestored(
   accepted: number,
   onProgress: Progress,
 ): Promise<AuditReport> {
-  const report = await audit(deps.database, { onProgress: (done, total) => onProgress('Auditing', done, total) });
+  const report = await audit(deps.database, {
+    onProgress: (done, total) => onProgress('Auditing', done, total),
+  });
   if (report.findings.length > accepted) return report;
   await stepOf(deps, restore, 'auditedAt', () => Promise.resolve());
   return report;
@@ -99,7 +105,11 @@ export async function openLedger(
     const now = clock();
     const finished = { finishedAt: now, finishedBy: by.name, finishedById: by.id };
     // Finishes all open ones: several workers may have noticed the same restore.
-    const open = await transaction.select(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
+    const open = await transaction.select(
+      restores,
+      { finishedAt: null },
+      { orderBy: ['id'], forUpdate: true },
+    );
     if (open.length === 0) return;
     const refusal = await standingRefusal(transaction, 'restore.finish', by);
     if (refusal !== null) throw new ApiError(refusal);

@@ -30,7 +30,8 @@ export async function keepFromEnding(
     for (;;) {
       const changes = await changesFor(database.current, keeping, restore, unasked);
       if (changes.length === 0) break;
-      for (const change of changes) await transact(database, (transaction) => transaction.execute(change));
+      for (const change of changes)
+        await transact(database, (transaction) => transaction.execute(change));
     }
 }
 
@@ -42,7 +43,8 @@ export async function keepTheRest(
   now: Instant,
 ): Promise<void> {
   for (const keeping of keepings(now))
-    for (const change of await changesFor(transaction, keeping, restore, unasked)) await transaction.execute(change);
+    for (const change of await changesFor(transaction, keeping, restore, unasked))
+      await transaction.execute(change);
 }
 
 /** Which payouts are changed how: those with such findings, and those of a rail that was left out. */
@@ -68,7 +70,10 @@ async function changesFor(
   restore: Restore,
   unasked: readonly string[],
 ): Promise<readonly string[]> {
-  const theirs = unasked.length > 0 && isLossy(restore) ? `rail IN (${literals(payouts, 'rail', unasked)})` : 'FALSE';
+  const theirs =
+    unasked.length > 0 && isLossy(restore)
+      ? `rail IN (${literals(payouts, 'rail', unasked)})`
+      : 'FALSE';
   const rows = await reader.query(
     `(SELECT p.id FROM restore_findings f STRAIGHT_JOIN payouts p ON p.id=f.payout_id
       WHERE f.restore_id=${uuid.literal(restore.id)} AND ${finding} AND p.status IN ('approved','${status}') AND ${isOpen}
@@ -98,7 +103,11 @@ const CLOCKS_APART = 'INTERVAL 1 MINUTE';
  * What was raised for rails that have been asked since. Approved meanwhile, and the rail has it or does not answer: in
  * progress, as if it had been approved before. Unknown to its rail: it can be ended again.
  */
-export async function followAnswers(deps: DatabaseDeps, restore: Restore, asked: Iterable<string>): Promise<void> {
+export async function followAnswers(
+  deps: DatabaseDeps,
+  restore: Restore,
+  asked: Iterable<string>,
+): Promise<void> {
   const rails = [...asked];
   if (rails.length === 0) return;
   const theirs = `rail IN (${literals(payouts, 'rail', rails)})`;
@@ -113,7 +122,10 @@ export async function followAnswers(deps: DatabaseDeps, restore: Restore, asked:
       WHERE e.payout_id=payouts.id AND (e.effect='conflict' OR e.kind='statement') AND e.at>=payouts.stuck_since-${CLOCKS_APART})`;
   const { reader } = deps.database;
   const begun = await reader.list(payouts, `FORCE INDEX (expiring) WHERE ${goesOn}`);
-  const calm = await reader.list(payouts, `FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL AND ${isCalm}`);
+  const calm = await reader.list(
+    payouts,
+    `FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL AND ${isCalm}`,
+  );
   for (const payout of [...begun, ...calm]) await followAnswer(deps, payout, goesOn, isCalm);
 }
 
@@ -127,8 +139,12 @@ async function followAnswer(
   await transact(database, async (transaction) => {
     await lockAccount(transaction, sourceAccountId);
     const now = clock();
-    const begun = await transaction.execute(`UPDATE payouts SET ${beginSql(now)} WHERE ${own} AND ${goesOn}`);
-    await transaction.execute(`UPDATE payouts SET stuck_since=NULL, stuck_reason=NULL WHERE ${own} AND ${isCalm}`);
+    const begun = await transaction.execute(
+      `UPDATE payouts SET ${beginSql(now)} WHERE ${own} AND ${goesOn}`,
+    );
+    await transaction.execute(
+      `UPDATE payouts SET stuck_since=NULL, stuck_reason=NULL WHERE ${own} AND ${isCalm}`,
+    );
     if (begun === 0) return;
     const told = { outboxId: newId(), tenantId, resourceType: 'payout', resourceId: id } as const;
     await transaction.execute(insertSql(outbox, [outboxEntry(told, now)]));

@@ -63,7 +63,11 @@ export async function beginRestore(
   if (lost !== null) await assertFits(database.reader, lost, clock());
   return transact(database, async (transaction) => {
     const now = clock();
-    const open = await transaction.select(restores, { finishedAt: null }, { orderBy: IN_TIME, forUpdate: true });
+    const open = await transaction.select(
+      restores,
+      { finishedAt: null },
+      { orderBy: IN_TIME, forUpdate: true },
+    );
     const noticed = leading(open);
     if (noticed !== undefined && noticed.beganById !== null)
       throw new ApiError(
@@ -80,7 +84,10 @@ export async function beginRestore(
       lostUntil: lost?.until ?? null,
       skip: lost === null ? null : (lost.skip ?? skipFor(lost)),
     };
-    const set = noticed === undefined ? insertSql(restores, [begun]) : updateSql(restores, begun, { id: noticed.id });
+    const set =
+      noticed === undefined
+        ? insertSql(restores, [begun])
+        : updateSql(restores, begun, { id: noticed.id });
     await transaction.execute(set);
     await recordAct(transaction, by, now, restoreAct('restore.begin', begun));
     return begun;
@@ -88,7 +95,14 @@ export async function beginRestore(
 }
 
 export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): Restore {
-  const steps = { movedAt: null, rebuiltAt: null, askedAt: null, auditedAt: null, finishedAt: null, toldAt: null };
+  const steps = {
+    movedAt: null,
+    rebuiltAt: null,
+    askedAt: null,
+    auditedAt: null,
+    finishedAt: null,
+    toldAt: null,
+  };
   const lost = { restoredTo: null, lostUntil: null, skip: null };
   const nobody = { beganBy: null, beganById: null, finishedBy: null, finishedById: null };
   return { id: newId(), noticedBy, reason: '', beganAt, ...lost, ...steps, ...nobody };
@@ -108,11 +122,18 @@ export function restoreAct(action: string, restore: Restore): Act {
 /** The clocks of two processes never differ by more. */
 const CLOCKS_APART_MS = 60_000;
 
-async function assertFits(reader: Reader, { restoredTo, until, skip }: Lost, now: Instant): Promise<void> {
-  if (until > instant(now + CLOCKS_APART_MS)) throw new ApiError(invalidField('until', 'in_the_future'));
+async function assertFits(
+  reader: Reader,
+  { restoredTo, until, skip }: Lost,
+  now: Instant,
+): Promise<void> {
+  if (until > instant(now + CLOCKS_APART_MS))
+    throw new ApiError(invalidField('until', 'in_the_future'));
   if (restoredTo > until) throw new ApiError(invalidField('restored_to', 'after_until'));
   if (skip !== null && skip < 1n) throw new ApiError(invalidField('skip', 'out_of_range'));
-  const [row] = await reader.query('SELECT created_at FROM ledger_transactions ORDER BY id DESC LIMIT 1');
+  const [row] = await reader.query(
+    'SELECT created_at FROM ledger_transactions ORDER BY id DESC LIMIT 1',
+  );
   const last = row === undefined ? null : column.time.parse(row.created_at);
   if (last === null || last <= restoredTo + CLOCKS_APART_MS) return;
   throw new ApiError({

@@ -89,7 +89,11 @@ async function askList(deps: Asking, name: string, rail: ListingRail): Promise<b
   return true;
 }
 
-async function compareListed(deps: Asking, rail: string, listed: readonly ListedPayment[]): Promise<void> {
+async function compareListed(
+  deps: Asking,
+  rail: string,
+  listed: readonly ListedPayment[],
+): Promise<void> {
   const keys = listed.map(({ key }) => key);
   const known = await present(deps, rail, keys);
   const found = listed.flatMap((item) => {
@@ -112,7 +116,9 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<void> {
         const answer = said[index] ?? null;
         const payout = now.get(before.id) ?? before;
         const kind = answeredFinding(deps.restore, before, payout, answer);
-        return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, answerText(answer))];
+        return kind === null
+          ? []
+          : [finding(deps, kind, name, payout.id, payout, answerText(answer))];
       });
       await keep(deps, found);
       seen += some.length;
@@ -122,11 +128,25 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<void> {
 }
 
 /** Read again after the rail's answers: while the ledger is open they continue, so earlier reads are stale. */
-async function present({ database }: Asking, rail: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Payout>> {
-  return new Map((await database.current.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
+async function present(
+  { database }: Asking,
+  rail: string,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, Payout>> {
+  return new Map(
+    (await database.current.select(payouts, { id: ids, rail })).map((payout) => [
+      payout.id,
+      payout,
+    ]),
+  );
 }
 
-function answeredFinding(restore: Restore, before: Payout, now: Payout, answer: RailAnswer): FindingKind | null {
+function answeredFinding(
+  restore: Restore,
+  before: Payout,
+  now: Payout,
+  answer: RailAnswer,
+): FindingKind | null {
   // It may have been handed over in the lost time, and must not be canceled before the rail answers.
   if (answer === 'silent')
     return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
@@ -193,12 +213,17 @@ export function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly Re
 }
 
 /** Those of a restore, and of earlier ones whose rails were asked only since it began; the current one is last. */
-export async function findingsSince(reader: Reader, { id, beganAt }: Restore): Promise<readonly RestoreFinding[]> {
+export async function findingsSince(
+  reader: Reader,
+  { id, beganAt }: Restore,
+): Promise<readonly RestoreFinding[]> {
   const all = await reader.list(
     restoreFindings,
     `WHERE restore_id=${uuid.literal(id)} OR found_at>=${time.literal(beganAt)} ORDER BY rail, payout_id, found_at`,
   );
   const once = new Map(all.map((one) => [`${one.kind} ${one.rail} ${one.payoutId}`, one]));
-  const { goes_on: rest = [], ...others } = Object.fromEntries(groupBy([...once.values()], ({ kind }) => kind));
+  const { goes_on: rest = [], ...others } = Object.fromEntries(
+    groupBy([...once.values()], ({ kind }) => kind),
+  );
   return [...Object.values(others).flat(), ...rest];
 }

@@ -47,7 +47,10 @@ export class RollbackGuard {
     // MySQL or Temporal is away: the next check repeats it.
     const check = (): Promise<void> => this.check().catch(() => undefined);
     this.timer = setInterval(() => void check(), CHECK_EVERY_MS).unref();
-    this.starting = Promise.race([check(), new Promise((resolve) => setTimeout(resolve, FIRST_CHECK_MS).unref())]);
+    this.starting = Promise.race([
+      check(),
+      new Promise((resolve) => setTimeout(resolve, FIRST_CHECK_MS).unref()),
+    ]);
   }
 
   stop(): void {
@@ -60,7 +63,8 @@ export class RollbackGuard {
     await this.starting;
     const earlier = this.remembered();
     // A server of a group may not have applied everything yet, so a loss is confirmed by a read that waits for it.
-    if (earlier !== null && (await compareWith(transaction, earlier)) === 'lost') await this.closeIfLost(earlier);
+    if (earlier !== null && (await compareWith(transaction, earlier)) === 'lost')
+      await this.closeIfLost(earlier);
     this.checked.add(transaction.connection);
   }
 
@@ -113,7 +117,9 @@ export class RollbackGuard {
 
   private remembered(): Checkpoint | null {
     const { checkpoint, samples } = this;
-    return checkpoint === null ? null : { ...checkpoint, transactions: [...checkpoint.transactions, ...samples] };
+    return checkpoint === null
+      ? null
+      : { ...checkpoint, transactions: [...checkpoint.transactions, ...samples] };
   }
 
   private async closeIfLost(earlier: Checkpoint): ReturnType<typeof compareWith> {
@@ -129,7 +135,11 @@ async function closeLedger({ database, clock }: DatabaseDeps): Promise<boolean> 
   return transact(database, async (transaction) => {
     // Held until the act is recorded: a second process waits here, and then finds the ledger closed.
     await transaction.find(auditChains, { chainId: SYSTEM_CHAIN }, { forUpdate: true });
-    const open = await transaction.find(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
+    const open = await transaction.find(
+      restores,
+      { finishedAt: null },
+      { orderBy: ['id'], forUpdate: true },
+    );
     if (open !== undefined) return false;
     const now = clock();
     const noticed = {

@@ -9,7 +9,13 @@ const EVENTS_A_SECOND = 10_000n;
 const MIN_SKIP = 1_000_000n;
 
 /** More sequences than a tenant can have used between the two moments, so that none is ever used twice. */
-export function skipFor({ restoredTo, until }: { readonly restoredTo: number; readonly until: number }): bigint {
+export function skipFor({
+  restoredTo,
+  until,
+}: {
+  readonly restoredTo: number;
+  readonly until: number;
+}): bigint {
   const seconds = BigInt(Math.ceil(Math.max(0, until - restoredTo) / 1_000));
   const most = seconds * EVENTS_A_SECOND;
   return most > MIN_SKIP ? most : MIN_SKIP;
@@ -33,7 +39,8 @@ export function findingOf(
 ): FindingKind | null {
   const { status, asset, raw, railReference } = payout;
   if (said === null) return railReference === null ? null : 'not_paid_there';
-  if (said.amount !== undefined && (said.amount.raw !== raw || said.amount.asset !== asset)) return 'amount';
+  if (said.amount !== undefined && (said.amount.raw !== raw || said.amount.asset !== asset))
+    return 'amount';
   if (status === 'approved' || status === 'in_progress') return 'goes_on';
   const isUnsent = status === 'pending_approval' || status === 'rejected' || status === 'canceled';
   return isUnsent && TAKEN.includes(said.status) ? 'approval_lost' : null;

@@ -26,10 +26,14 @@ export async function moveSequences(
   actor: Actor,
   onProgress: (done: number, total: number) => void,
 ): Promise<void> {
-  const rows = await deps.database.reader.query('SELECT tenant_id FROM event_counters ORDER BY tenant_id');
+  const rows = await deps.database.reader.query(
+    'SELECT tenant_id FROM event_counters ORDER BY tenant_id',
+  );
   for (const [index, row] of rows.entries()) {
     const tenantId = column.uuid.parse(row.tenant_id);
-    await transact(deps.database, (transaction) => moveTenant(transaction, restore, tenantId, actor, deps.clock()));
+    await transact(deps.database, (transaction) =>
+      moveTenant(transaction, restore, tenantId, actor, deps.clock()),
+    );
     onProgress(index + 1, rows.length);
   }
 }
@@ -47,7 +51,13 @@ async function moveTenant(
   const { lastSequence: after, lastAt, restores } = counter;
   const throughSequence = throughFor(after, restore.skip);
   const gap: EventGap = {
-    ...{ tenantId, afterSequence: after, throughSequence, restoreId: restore.id, restoredTo: restore.restoredTo },
+    ...{
+      tenantId,
+      afterSequence: after,
+      throughSequence,
+      restoreId: restore.id,
+      restoredTo: restore.restoredTo,
+    },
     announcedAt: maxInstant(lastAt, now),
   };
   const moved = { lastSequence: throughSequence, lastAt: gap.announcedAt, restores: restores + 1 };
@@ -63,7 +73,11 @@ async function moveTenant(
 }
 
 /** The same, once, for the chain of acts that belong to no tenant. */
-export function moveSystemChain(deps: DatabaseDeps, restore: LossyRestore, actor: Actor): Promise<void> {
+export function moveSystemChain(
+  deps: DatabaseDeps,
+  restore: LossyRestore,
+  actor: Actor,
+): Promise<void> {
   return transact(deps.database, async (transaction) => {
     const own = `action='${RESTORE_GAP}' AND subject_id=${column.string.literal(restore.id)} AND tenant_id IS NULL`;
     const known = await transaction.query(`SELECT 1 FROM audit_log WHERE ${own} LIMIT 1`);
@@ -84,7 +98,8 @@ async function leaveOut(
   const chain = await transaction.find(auditChains, { chainId }, { forUpdate: true });
   const after = chain?.lastSequence ?? 0n;
   const lastSequence = throughFor(after, restore.skip);
-  if (chain !== undefined) await transaction.execute(updateSql(auditChains, { lastSequence }, { chainId }));
+  if (chain !== undefined)
+    await transaction.execute(updateSql(auditChains, { lastSequence }, { chainId }));
   const details = {
     acts_after: after.toString(),
     acts_through: chain === undefined ? after.toString() : lastSequence.toString(),

@@ -17,7 +17,9 @@ export function bytesOf(pieces: readonly Buffer[]): ByteSource {
     read(offset, length) {
       const found = pieces.flatMap((piece, index) => {
         const from = offset - (starts[index] ?? 0);
-        return from + length > 0 && from < piece.length ? [piece.subarray(Math.max(0, from), from + length)] : [];
+        return from + length > 0 && from < piece.length
+          ? [piece.subarray(Math.max(0, from), from + length)]
+          : [];
       });
       const [only] = found;
       return only !== undefined && found.length === 1 ? only : Buffer.concat(found);
@@ -33,5 +35,6 @@ export function* piecesOf(
   end: number,
   pieceBytes = PIECE_BYTES,
 ): Generator<Buffer> {
-  for (let at = offset; at < end; at += pieceBytes) yield source.read(at, Math.min(pieceBytes, end - at));
+  for (let at = offset; at < end; at += pieceBytes)
+    yield source.read(at, Math.min(pieceBytes, end - at));
 }

@@ -10,9 +10,11 @@ const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
  * Returns null if it has more than `MAX_DIGITS` digits.
  */
 export function textOfNumber(stored: string, format = ''): string | null {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = SHORTEST.exec(String(Number(stored))) ?? [];
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    SHORTEST.exec(String(Number(stored))) ?? [];
   const shift = -Number.parseInt(exponent, 10);
-  if (whole === '' || shift < 0 || `${whole}${fraction}`.replace(/^0+/, '').length > MAX_DIGITS) return null;
+  if (whole === '' || shift < 0 || `${whole}${fraction}`.replace(/^0+/, '').length > MAX_DIGITS)
+    return null;
   if (shift > 0) return `${sign}0.${'0'.repeat(shift - 1)}${whole}${fraction}`;
   if (fraction !== '') return `${sign}${whole}.${fraction}`;
   return `${sign}${whole.padStart(PADDING.exec(format)?.[1]?.length ?? 0, '0')}`;

@@ -1,7 +1,13 @@
 import type { ByteSource } from './byte-source.js';
 import { csvRows } from './csv/csv-rows.js';
 import { type EffortLimits, WHOLE_FILE } from './effort.js';
-import { MAX_DATA_ROWS, type SheetProblem, type SheetRow, tooManyRows, unreadable } from './sheet.js';
+import {
+  MAX_DATA_ROWS,
+  type SheetProblem,
+  type SheetRow,
+  tooManyRows,
+  unreadable,
+} from './sheet.js';
 import { xlsxRows } from './xlsx/xlsx-rows.js';
 import { Archive } from './zip/archive.js';
 
@@ -47,19 +53,25 @@ export async function recogniseFile(source: ByteSource): Promise<FileKind> {
     throw otherKind('a zip archive without a workbook');
   }
   const other =
-    OTHER_KINDS.find(([, start]) => beginsWith(head, start))?.[0] ?? oleKind(head, source) ?? markupKind(head);
+    OTHER_KINDS.find(([, start]) => beginsWith(head, start))?.[0] ??
+    oleKind(head, source) ??
+    markupKind(head);
   if (other !== null) throw otherKind(other);
   if (isBinary(head)) throw unreadable('the file is neither XLSX nor CSV');
   return 'csv';
 }
 
 function otherKind(name: string): SheetProblem {
-  return unreadable(`the file is ${name}: open it in a spreadsheet program and save it as XLSX or CSV UTF-8`);
+  return unreadable(
+    `the file is ${name}: open it in a spreadsheet program and save it as XLSX or CSV UTF-8`,
+  );
 }
 
 function oleKind(head: Buffer, source: ByteSource): string | null {
   if (!beginsWith(head, OLE)) return null;
-  const isEncrypted = source.read(0, source.size).includes(Buffer.from('EncryptedPackage', 'utf16le'));
+  const isEncrypted = source
+    .read(0, source.size)
+    .includes(Buffer.from('EncryptedPackage', 'utf16le'));
   return isEncrypted ? 'protected by a password' : 'an old Excel workbook (.xls)';
 }
 
@@ -81,7 +93,10 @@ function markupKind(head: Buffer): string | null {
  *
  * Throws SheetProblem (too_many_rows for the first row beyond the header and 100,000 others).
  */
-export async function* openSheet(source: ByteSource, limits: EffortLimits = WHOLE_FILE): AsyncGenerator<SheetRow> {
+export async function* openSheet(
+  source: ByteSource,
+  limits: EffortLimits = WHOLE_FILE,
+): AsyncGenerator<SheetRow> {
   const kind = await recogniseFile(source);
   let count = 0;
   for await (const row of kind === 'xlsx' ? xlsxRows(source, limits) : csvRows(source)) {

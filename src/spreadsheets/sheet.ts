@@ -59,7 +59,10 @@ export function unreadable(message: string): SheetProblem {
 }
 
 export function tooManyRows(): SheetProblem {
-  return new SheetProblem('too_many_rows', `the file has more than ${MAX_DATA_ROWS} rows: split it`);
+  return new SheetProblem(
+    'too_many_rows',
+    `the file has more than ${MAX_DATA_ROWS} rows: split it`,
+  );
 }
 
 /** `where` is the row. */

@@ -41,7 +41,10 @@ export async function storeInPieces(
   const bytes = { csv: 0, xlsx: 0 };
   for (const format of ['csv', 'xlsx'] as const) {
     let number = 0;
-    const contents: AsyncIterable<Buffer> = createReadStream(paths[format], { highWaterMark: PIECE_BYTES, signal });
+    const contents: AsyncIterable<Buffer> = createReadStream(paths[format], {
+      highWaterMark: PIECE_BYTES,
+      signal,
+    });
     for await (const content of contents) {
       bytes[format] += content.length;
       rest.push({ format, number, content });
@@ -96,7 +99,11 @@ export class StoredFiles {
   }
 
   /** Concurrent requests for the same piece share one read. */
-  private piece({ tenantId, id, format }: StoredFile, number: number, read: ReadPiece): ReturnType<ReadPiece> {
+  private piece(
+    { tenantId, id, format }: StoredFile,
+    number: number,
+    read: ReadPiece,
+  ): ReturnType<ReadPiece> {
     const key = `${id} ${format} ${number}`;
     const now = performance.now();
     const known = this.kept.get(key, now);

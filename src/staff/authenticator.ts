@@ -23,14 +23,23 @@ export interface NewFactor {
   readonly secret: string;
 }
 
-export function newFactor(keys: Keyring, { id, name }: { readonly id: Uuid; readonly name: string }): NewFactor {
+export function newFactor(
+  keys: Keyring,
+  { id, name }: { readonly id: Uuid; readonly name: string },
+): NewFactor {
   const secret = new Secret({ size: SECRET_BYTES });
   const url = new TOTP({ issuer: ISSUER, label: name, secret }).toString();
   return { sealed: seal(keys, secret.base32, context(id)), url, secret: secret.base32 };
 }
 
 /** The clock step near the instant that has this code; null if none has. Throws UnknownKey. */
-export function stepOf(keys: Keyring, id: Uuid, factor: Sealed, code: string, at: Instant): bigint | null {
+export function stepOf(
+  keys: Keyring,
+  id: Uuid,
+  factor: Sealed,
+  code: string,
+  at: Instant,
+): bigint | null {
   const totp = new TOTP({ secret: Secret.fromBase32(unseal(keys, factor, context(id))) });
   const delta = totp.validate({ token: code, timestamp: at, window: WINDOW });
   return delta === null ? null : BigInt(Math.floor(at / STEP_MS) + delta);

@@ -3,12 +3,23 @@ import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Transaction } from '../db/database.js';
-import { type Staff, staff, type StaffFactorReset, staffFactorResets } from '../db/entities/staff.js';
+import {
+  type Staff,
+  staff,
+  type StaffFactorReset,
+  staffFactorResets,
+} from '../db/entities/staff.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { endSessions, sealedColumns, staffAct } from './people.js';
-import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity, UNLOCKED } from './rules.js';
+import {
+  denied,
+  rightRefusal,
+  secondPersonRefusal,
+  type StaffIdentity,
+  UNLOCKED,
+} from './rules.js';
 import type { StaffDeps } from './verification.js';
 
 /** One of the staff proposes it, another makes it, neither for themselves. (docs/contract.md, Staff) */
@@ -26,8 +37,19 @@ export async function proposeFactorReset(
     await lock(transaction, person);
     if ((await openReset(transaction, person)) !== undefined)
       throw new ApiError(invalidState(`a new authenticator of ${person.name} is proposed already`));
-    const made = { id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() } as const;
-    const reset: StaffFactorReset = { ...made, proposedById: by.id, decidedById: null, decidedAt: null };
+    const made = {
+      id: newId(),
+      staffId: person.id,
+      status: 'proposed',
+      reason,
+      createdAt: clock(),
+    } as const;
+    const reset: StaffFactorReset = {
+      ...made,
+      proposedById: by.id,
+      decidedById: null,
+      decidedAt: null,
+    };
     await transaction.execute(insertSql(staffFactorResets, [reset]));
     await recordAct(transaction, by, clock(), staffAct(person, 'staff.reset_propose', { reason }));
     return reset;
@@ -54,7 +76,12 @@ export async function approveFactorReset(
     await endSessions(transaction, clock, person.id);
     const decided = { status: 'done', decidedById: by.id, decidedAt: clock() } as const;
     await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await recordAct(transaction, by, clock(), staffAct(person, 'staff.reset_approve', { reason: reset.reason }));
+    await recordAct(
+      transaction,
+      by,
+      clock(),
+      staffAct(person, 'staff.reset_approve', { reason: reset.reason }),
+    );
     return factor;
   });
 }
@@ -72,7 +99,12 @@ export async function withdrawFactorReset(
     if (reset === undefined) return false;
     const decided = { status: 'withdrawn', decidedById: by.id, decidedAt: clock() } as const;
     await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await recordAct(transaction, by, clock(), staffAct(person, 'staff.reset_withdraw', { reason: reset.reason }));
+    await recordAct(
+      transaction,
+      by,
+      clock(),
+      staffAct(person, 'staff.reset_withdraw', { reason: reset.reason }),
+    );
     return true;
   });
 }
@@ -91,6 +123,9 @@ async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void
   await transaction.find(staff, { id }, { forUpdate: true });
 }
 
-function openReset(transaction: Transaction, { id: staffId }: Staff): Promise<StaffFactorReset | undefined> {
+function openReset(
+  transaction: Transaction,
+  { id: staffId }: Staff,
+): Promise<StaffFactorReset | undefined> {
   return transaction.find(staffFactorResets, { staffId, status: 'proposed' });
 }

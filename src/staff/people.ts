@@ -29,8 +29,18 @@ interface SetStaff {
   readonly factor: NewFactor | null;
 }
 
-export function staffAct({ id, name }: Pick<Staff, 'id' | 'name'>, action: string, details: ActDetails = {}): Act {
-  return { tenantId: null, action, subjectType: 'staff', subjectId: id, details: { name, ...details } };
+export function staffAct(
+  { id, name }: Pick<Staff, 'id' | 'name'>,
+  action: string,
+  details: ActDetails = {},
+): Act {
+  return {
+    tenantId: null,
+    action,
+    subjectType: 'staff',
+    subjectId: id,
+    details: { name, ...details },
+  };
 }
 
 /**
@@ -39,7 +49,12 @@ export function staffAct({ id, name }: Pick<Staff, 'id' | 'name'>, action: strin
  * may be what was lost. Throws ApiError invalid_field (the name, no right, a service's name), invalid_state (the last manager would lose
  * that right).
  */
-export function setPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor, isFirst = false): Promise<SetStaff> {
+export function setPerson(
+  deps: StaffDeps,
+  wanted: WantedStaff,
+  actor: Actor,
+  isFirst = false,
+): Promise<SetStaff> {
   const { database, encryptionKeys } = deps;
   return transact(database, async (transaction) => {
     const { known, row } = await rowOf(transaction, deps.clock, 'person', wanted);
@@ -83,12 +98,14 @@ export async function findService(
 
 /** Without a manager, nobody could grant rights to anybody. Throws ApiError invalid_state. */
 async function keepManager(transaction: Transaction, { id, name }: Staff): Promise<void> {
-  const managers = (await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })).filter(
-    mayManage,
-  );
+  const managers = (
+    await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })
+  ).filter(mayManage);
   if (managers.length === 1 && managers[0]?.id === id)
     throw new ApiError(
-      invalidState(`${name} is the last person who may manage the staff: let another one manage first`),
+      invalidState(
+        `${name} is the last person who may manage the staff: let another one manage first`,
+      ),
     );
 }
 
@@ -130,8 +147,14 @@ export async function hasNoManager(reader: Reader): Promise<boolean> {
 }
 
 /** Ends all of a person's open sessions, in a transaction that removes some of their rights. */
-export async function endSessions(transaction: Transaction, clock: Clock, staffId: Uuid): Promise<void> {
-  await transaction.execute(updateSql(staffSessions, { revokedAt: clock() }, { staffId, revokedAt: null }));
+export async function endSessions(
+  transaction: Transaction,
+  clock: Clock,
+  staffId: Uuid,
+): Promise<void> {
+  await transaction.execute(
+    updateSql(staffSessions, { revokedAt: clock() }, { staffId, revokedAt: null }),
+  );
 }
 
 export function sealedColumns({ sealed }: NewFactor): Pick<Staff, 'factorKeyId' | 'factorSecret'> {
@@ -148,10 +171,12 @@ async function rowOf(
   const { rights } = wanted;
   if (rights.length === 0) throw new ApiError(invalidField('can', 'empty'));
   const folded = foldedName(name);
-  if (folded === '' || folded.length > MAX_FOLDED) throw new ApiError(invalidField('name', 'unreadable'));
+  if (folded === '' || folded.length > MAX_FOLDED)
+    throw new ApiError(invalidField('name', 'unreadable'));
   const known = await transaction.find(staff, { foldedName: folded }, { forUpdate: true });
   if (known !== undefined && !rights.includes('manage')) await keepManager(transaction, known);
-  if (known !== undefined && known.kind !== kind) throw new ApiError(invalidField('name', `names a ${known.kind}`));
+  if (known !== undefined && known.kind !== kind)
+    throw new ApiError(invalidField('name', `names a ${known.kind}`));
   const fresh = { id: newId(), name, foldedName: folded, kind, createdAt: clock() };
   const unproven = { factorKeyId: null, factorSecret: null, keyHash: null, subjectHash: null };
   const unused = { ...UNLOCKED, lastUsedAt: null };
@@ -159,17 +184,30 @@ async function rowOf(
   return { known, row: { ...before, rights, active: true } };
 }
 
-async function store(transaction: Transaction, known: Staff | undefined, row: Staff): Promise<void> {
+async function store(
+  transaction: Transaction,
+  known: Staff | undefined,
+  row: Staff,
+): Promise<void> {
   if (known === undefined) await transaction.execute(insertSql(staff, [row]));
   else await transaction.execute(updateSql(staff, row, { id: row.id }));
 }
 
-function recordSet(transaction: Transaction, clock: Clock, one: Staff, actor: Actor): Promise<void> {
+function recordSet(
+  transaction: Transaction,
+  clock: Clock,
+  one: Staff,
+  actor: Actor,
+): Promise<void> {
   const details = { kind: one.kind, rights: one.rights.join(',') };
   return recordAct(transaction, actor, clock(), staffAct(one, 'staff.set', details));
 }
 
 /** Null if they are still active staff with the right: they may have lost it since they proved who they are. */
-export async function standingRefusal(reader: Reader, act: StaffActName, by: StaffIdentity): Promise<Refusal | null> {
+export async function standingRefusal(
+  reader: Reader,
+  act: StaffActName,
+  by: StaffIdentity,
+): Promise<Refusal | null> {
   return rowRefusal(act, by, await reader.find(staff, { id: by.id }));
 }

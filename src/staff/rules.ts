@@ -70,11 +70,17 @@ export function rightRefusal(
   right: StaffRight,
   asksForPerson = false,
 ): Refusal | null {
-  if (asksForPerson && kind !== 'person') return denied(`${name} is a service, which never counts as a person`);
-  return right === 'read' || rights.includes(right) ? null : denied(`${name} lacks the right to ${right}`);
+  if (asksForPerson && kind !== 'person')
+    return denied(`${name} is a service, which never counts as a person`);
+  return right === 'read' || rights.includes(right)
+    ? null
+    : denied(`${name} lacks the right to ${right}`);
 }
 
-export function actRefusal(act: StaffActName, by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>): Refusal | null {
+export function actRefusal(
+  act: StaffActName,
+  by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
+): Refusal | null {
   const rule: StaffActRule = STAFF_ACTS[act];
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
@@ -101,7 +107,9 @@ export function secondPersonRefusal(first: Uuid | null, second: Uuid): Refusal |
     return denied(
       'it was proposed before the staff were verified, so who proposed it is unknown: reject it, and propose it anew',
     );
-  return first === second ? denied('whoever proposed it cannot decide it: a second person does') : null;
+  return first === second
+    ? denied('whoever proposed it cannot decide it: a second person does')
+    : null;
 }
 
 export function denied(message: string): Refusal {
@@ -137,11 +145,21 @@ export function lockAt(door: StaffDoor, person: Staff): Lock {
     : { failedCodes, lockedUntil: until };
 }
 
-export function lockColumns(door: StaffDoor, { failedCodes, lockedUntil: until }: Lock): Partial<Staff> {
-  return door === 'ops' ? { opsFailedCodes: failedCodes, opsLockedUntil: until } : { failedCodes, lockedUntil: until };
+export function lockColumns(
+  door: StaffDoor,
+  { failedCodes, lockedUntil: until }: Lock,
+): Partial<Staff> {
+  return door === 'ops'
+    ? { opsFailedCodes: failedCodes, opsLockedUntil: until }
+    : { failedCodes, lockedUntil: until };
 }
 
-export const UNLOCKED = { failedCodes: 0, lockedUntil: null, opsFailedCodes: 0, opsLockedUntil: null } as const;
+export const UNLOCKED = {
+  failedCodes: 0,
+  lockedUntil: null,
+  opsFailedCodes: 0,
+  opsLockedUntil: null,
+} as const;
 
 export function isLocked({ lockedUntil: until }: Pick<Lock, 'lockedUntil'>, at: Instant): boolean {
   return until !== null && at < until;

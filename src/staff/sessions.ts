@@ -33,11 +33,27 @@ export interface SignedIn {
 }
 
 /** Returns a refusal, which is recorded, if name and code do not prove who it is. */
-export async function signIn(deps: StaffDeps, wanted: SignIn): Promise<SignedIn | { readonly refusal: Refusal }> {
+export async function signIn(
+  deps: StaffDeps,
+  wanted: SignIn,
+): Promise<SignedIn | { readonly refusal: Refusal }> {
   const { name, code, door, place } = wanted;
   const verified = await verifyClaim(deps, {
-    ...{ name, code, door, right: 'read', receivedAt: deps.clock(), purpose: `sign-in/${randomUUID()}` },
-    refusedAct: { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: '', details: {} },
+    ...{
+      name,
+      code,
+      door,
+      right: 'read',
+      receivedAt: deps.clock(),
+      purpose: `sign-in/${randomUUID()}`,
+    },
+    refusedAct: {
+      tenantId: null,
+      action: 'staff.sign_in_refused',
+      subjectType: 'staff',
+      subjectId: '',
+      details: {},
+    },
   });
   if ('refusal' in verified) return verified;
   return openSession(deps, verified.identity, door, place);
@@ -70,7 +86,12 @@ export async function openSession(
     const person = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
     if (person?.active !== true) throw new ApiError(denied(`${identity.name} is not active staff`));
     await transaction.execute(insertSql(staffSessions, [session]));
-    const act = { tenantId: null, action: 'staff.sign_in', subjectType: 'staff', subjectId: identity.id };
+    const act = {
+      tenantId: null,
+      action: 'staff.sign_in',
+      subjectType: 'staff',
+      subjectId: identity.id,
+    };
     await recordAct(transaction, { channel: door, name: identity.name }, now, {
       ...act,
       details: { session: session.id },
@@ -86,9 +107,13 @@ export async function findSession(
   door: StaffSession['door'],
   idleMs = SESSION_MS,
 ): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
-  const session = await database.current.find(staffSessions, { tokenHash: hash('sha256', token, 'buffer'), door });
+  const session = await database.current.find(staffSessions, {
+    tokenHash: hash('sha256', token, 'buffer'),
+    door,
+  });
   const now = clock();
-  if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs) return null;
+  if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs)
+    return null;
   const person = await database.current.find(staff, { id: session.staffId });
   if (person?.active !== true) return null;
   if (now - session.lastUsedAt >= NOTED_EVERY_MS)
@@ -106,13 +131,21 @@ export function revokeSessions(
 ): Promise<number> {
   return transact(database, async (transaction) => {
     const now = clock();
-    const open = (await transaction.select(staffSessions, which, { forUpdate: true })).filter((one) =>
-      isOpen(one, now),
+    const open = (await transaction.select(staffSessions, which, { forUpdate: true })).filter(
+      (one) => isOpen(one, now),
     );
     for (const { id, staffId } of open) {
       await transaction.execute(updateSql(staffSessions, { revokedAt: now }, { id }));
-      const act = { tenantId: null, action: 'staff.session_revoke', subjectType: 'staff', subjectId: staffId };
-      await recordAct(transaction, { channel: by.channel, name: by.name }, now, { ...act, details: { session: id } });
+      const act = {
+        tenantId: null,
+        action: 'staff.session_revoke',
+        subjectType: 'staff',
+        subjectId: staffId,
+      };
+      await recordAct(transaction, { channel: by.channel, name: by.name }, now, {
+        ...act,
+        details: { session: id },
+      });
     }
     return open.length;
   });
@@ -128,7 +161,10 @@ export async function listOpenSessions(
   );
   const people = await reader.select(staff, { id: sessions.map(({ staffId }) => staffId) });
   const names = new Map(people.map(({ id, name }) => [id, name]));
-  return sessions.map((session) => ({ session, name: names.get(session.staffId) ?? session.staffId }));
+  return sessions.map((session) => ({
+    session,
+    name: names.get(session.staffId) ?? session.staffId,
+  }));
 }
 
 function isOpen({ revokedAt, expiresAt }: StaffSession, now: Instant): boolean {

@@ -62,6 +62,8 @@ export class StaffSignals {
     signal: SignedAct,
     { subjectType, subjectId }: Pick<SignalSubject, 'subjectType' | 'subjectId'>,
   ): Promise<Instant | null> {
-    return signal.code === null ? null : this.receivedAt(WORKFLOW_ID_OF[subjectType](subjectId), signal);
+    return signal.code === null
+      ? null
+      : this.receivedAt(WORKFLOW_ID_OF[subjectType](subjectId), signal);
   }
 }

@@ -53,7 +53,12 @@ export async function bindSubject(
   proven: ProvenSubject,
   code: string,
 ): Promise<StaffIdentity | { readonly refusal: Refusal }> {
-  const act = { tenantId: null, action: 'staff.bind_refused', subjectType: 'staff', subjectId: person.id };
+  const act = {
+    tenantId: null,
+    action: 'staff.bind_refused',
+    subjectType: 'staff',
+    subjectId: person.id,
+  };
   const verified = await verifyClaim(deps, {
     ...{ name: person.name, code, door: 'support', right: 'read', receivedAt: deps.clock() },
     ...{ purpose: `bind/${randomUUID()}`, refusedAct: act },
@@ -69,13 +74,24 @@ export async function bindSubject(
 }
 
 /** Null if the person or the account has been linked otherwise meanwhile. */
-async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubject): Promise<StaffIdentity | null> {
+async function bind(
+  deps: StaffDeps,
+  identity: StaffIdentity,
+  proven: ProvenSubject,
+): Promise<StaffIdentity | null> {
   try {
     return await transact(deps.database, async (transaction) => {
       const row = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
       if (row === undefined || refusedOf(row, proven) !== null) return null;
-      await transaction.execute(updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }));
-      await recordAct(transaction, identity, deps.clock(), staffAct(row, 'staff.bind', { issuer: proven.issuer }));
+      await transaction.execute(
+        updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }),
+      );
+      await recordAct(
+        transaction,
+        identity,
+        deps.clock(),
+        staffAct(row, 'staff.bind', { issuer: proven.issuer }),
+      );
       return identityOf(row, 'support', proven.rights);
     });
   } catch (failure) {
@@ -109,7 +125,8 @@ function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | n
   if (person === undefined) return NOBODY;
   if (person.kind !== 'person') return `${person.name} is a service, which signs in nowhere`;
   if (!person.active) return `${person.name} is not active staff`;
-  if (person.subjectHash !== null && !person.subjectHash.equals(subjectHash(proven))) return OTHER_SUBJECT;
+  if (person.subjectHash !== null && !person.subjectHash.equals(subjectHash(proven)))
+    return OTHER_SUBJECT;
   return proven.rights?.length === 0 ? 'no group at the provider gives a right' : null;
 }
 
@@ -132,7 +149,12 @@ function recordRefusal(
 ): Promise<void> {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   const claimed = person?.name ?? ('clean' in cleaned ? cleaned.clean : '');
-  const act = { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: person?.id ?? '' };
+  const act = {
+    tenantId: null,
+    action: 'staff.sign_in_refused',
+    subjectType: 'staff',
+    subjectId: person?.id ?? '',
+  };
   return transact(deps.database, (transaction) =>
     recordAct(transaction, { channel: 'support', name: claimed }, deps.clock(), {
       ...act,

@@ -6,7 +6,13 @@ import type { Keyring } from '../core/fingerprint.js';
 import { newId } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { DatabaseDeps, Transaction } from '../db/database.js';
-import { type Staff, staff, type StaffCheck, staffChecks, type StaffRight } from '../db/entities/staff.js';
+import {
+  type Staff,
+  staff,
+  type StaffCheck,
+  staffChecks,
+  type StaffRight,
+} from '../db/entities/staff.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -73,7 +79,8 @@ function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
     const person = await findClaimed(transaction, claim);
     const known = await transaction.find(staffChecks, { purpose });
     const now = deps.clock();
-    if (known !== undefined && known.staffId === (person?.id ?? null)) return answerOf(known, person, claim);
+    if (known !== undefined && known.staffId === (person?.id ?? null))
+      return answerOf(known, person, claim);
     if (known !== undefined) {
       // A proof for one person proves nothing for another.
       recordRefusal(transaction, claim, person, SOMEBODY_ELSES, now);
@@ -129,13 +136,17 @@ async function judge(
     return { refused: `${person.name} has no authenticator` };
   if (code === null || code === '') return { refused: 'no code was given' };
   const lock = lockAt(claim.door, person);
-  if (isLocked(lock, now)) return { refused: `${person.name} is locked until ${toRfc3339(lock.lockedUntil ?? now)}` };
+  if (isLocked(lock, now))
+    return { refused: `${person.name} is locked until ${toRfc3339(lock.lockedUntil ?? now)}` };
   if (receivedAt === null) return { refused: 'nobody knows when it came: ask again' };
-  if (now - receivedAt > MAX_CODE_AGE_MS) return { refused: 'the code is older than 10 minutes: ask again' };
+  if (now - receivedAt > MAX_CODE_AGE_MS)
+    return { refused: 'the code is older than 10 minutes: ask again' };
   const factor = { keyId: person.factorKeyId, bytes: person.factorSecret };
   // Authenticators show a space between the halves.
   const digits = code.replace(/\s/gu, '');
-  const step = CODE_PATTERN.test(digits) ? stepOf(encryptionKeys, person.id, factor, digits, receivedAt) : null;
+  const step = CODE_PATTERN.test(digits)
+    ? stepOf(encryptionKeys, person.id, factor, digits, receivedAt)
+    : null;
   if (step === null) return { refused: 'the code is wrong', isWrong: true };
   const used = await transaction.find(staffChecks, { staffId: person.id, step });
   return used === undefined ? { step } : { refused: 'the code was used before', isWrong: true };
@@ -184,5 +195,11 @@ export function identityOf(
   channel: StaffDoor,
   within: readonly StaffRight[] | null = null,
 ): StaffIdentity {
-  return { id, name, kind, rights: within === null ? rights : rights.filter((one) => within.includes(one)), channel };
+  return {
+    id,
+    name,
+    kind,
+    rights: within === null ? rights : rights.filter((one) => within.includes(one)),
+    channel,
+  };
 }

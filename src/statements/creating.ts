@@ -8,7 +8,12 @@ import type { Reader } from '../db/database.js';
 import { tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
 import { rangesWithin } from '../accounts/movements.js';
-import { assertSettled, awaitPostings, type ReadingDeps, totalsAt } from '../accounts/past-balances.js';
+import {
+  assertSettled,
+  awaitPostings,
+  type ReadingDeps,
+  totalsAt,
+} from '../accounts/past-balances.js';
 import { readAccount } from '../accounts/reading.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
@@ -29,7 +34,12 @@ export async function createStatement(
 ): Promise<Answer<Statement>> {
   const { database, clock, timeoutMs } = deps;
   const { tenantId } = caller;
-  const request = { ...idempotency, tenantId, resourceType: 'statement', table: statements } as const;
+  const request = {
+    ...idempotency,
+    tenantId,
+    resourceType: 'statement',
+    table: statements,
+  } as const;
   const now = clock();
   // A settled period's figures never change, so they are read outside the transaction. The key may already have an
   // answer, whatever is refused now.
@@ -71,9 +81,17 @@ async function readFigures(
 }
 
 /** The account's entries are numbered without gaps, so they need not be counted. */
-async function countWithin(reader: Reader, accountId: Uuid, from: Instant, to: Instant): Promise<bigint> {
+async function countWithin(
+  reader: Reader,
+  accountId: Uuid,
+  from: Instant,
+  to: Instant,
+): Promise<bigint> {
   const ranges = await rangesWithin(reader, accountId, { from, to });
-  return ranges.reduce((sum, { first, last }) => (last === null || last < first ? sum : sum + last - first + 1n), 0n);
+  return ranges.reduce(
+    (sum, { first, last }) => (last === null || last < first ? sum : sum + last - first + 1n),
+    0n,
+  );
 }
 
 function newStatement(

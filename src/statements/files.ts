@@ -27,7 +27,10 @@ export async function claimStatement(
     const statement = await transaction.find(statements, { id }, { forUpdate: true });
     const now = clock();
     if (statement?.status !== 'preparing' || (statement.leaseUntil ?? 0) > now) return null;
-    const set = { filesRun: statement.filesRun + 1, leaseUntil: instant(now + leaseMsOf(statement)) };
+    const set = {
+      filesRun: statement.filesRun + 1,
+      leaseUntil: instant(now + leaseMsOf(statement)),
+    };
     await transaction.execute(updateSql(statements, set, { id }));
     return { ...statement, ...set };
   });
@@ -42,7 +45,10 @@ function isMadeBy({ status, filesRun }: Statement, run: number): boolean {
 }
 
 /** Releases the claim: another process may begin at once. */
-export async function releaseStatement(database: Database, { id, filesRun }: Statement): Promise<void> {
+export async function releaseStatement(
+  database: Database,
+  { id, filesRun }: Statement,
+): Promise<void> {
   await transact(database, (transaction) =>
     transaction.execute(updateSql(statements, { leaseUntil: null }, { id, filesRun })),
   );
@@ -62,12 +68,24 @@ export async function storeFiles(
   );
   await transact(database, async (transaction) => {
     await storePieces(transaction, id, filesRun, rest);
-    const made = { status: 'ready', madeAt: clock(), leaseUntil: null, movementCount, csvBytes, xlsxBytes } as const;
+    const made = {
+      status: 'ready',
+      madeAt: clock(),
+      leaseUntil: null,
+      movementCount,
+      csvBytes,
+      xlsxBytes,
+    } as const;
     await transaction.execute(updateSql(statements, made, { id }));
   });
 }
 
-async function storePieces(transaction: Transaction, id: Uuid, run: number, pieces: readonly Piece[]): Promise<void> {
+async function storePieces(
+  transaction: Transaction,
+  id: Uuid,
+  run: number,
+  pieces: readonly Piece[],
+): Promise<void> {
   const statement = await transaction.find(statements, { id }, { forUpdate: true });
   if (statement === undefined || !isMadeBy(statement, run))
     throw new MakingSuperseded('another process makes these files');

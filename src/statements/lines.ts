@@ -45,7 +45,8 @@ export class StatementLines {
       for (let from = 0; from < movements.length; from += LINES_A_PIECE)
         yield movements.slice(from, from + LINES_A_PIECE).map(movementLine);
     }
-    if (balance !== closingRaw) throw new Error(`the movements of statement ${this.statement.id} do not add up`);
+    if (balance !== closingRaw)
+      throw new Error(`the movements of statement ${this.statement.id} do not add up`);
     yield [this.balanceLine('closing_balance', toAt, closingRaw)];
   }
 
@@ -54,7 +55,10 @@ export class StatementLines {
     for (const { first, last } of await rangesWithin(this.reader, accountId, { from, to }))
       for (let page = first; last !== null && page <= last; page += ENTRIES_A_PAGE) {
         const end = page + ENTRIES_A_PAGE - 1n;
-        yield await readMovementsOf(this.reader, accountId, asset, { first: page, last: end < last ? end : last });
+        yield await readMovementsOf(this.reader, accountId, asset, {
+          first: page,
+          last: end < last ? end : last,
+        });
       }
   }
 
@@ -64,7 +68,13 @@ export class StatementLines {
   }
 }
 
-function movementLine({ entry, counterparty, description, relatedType, relatedId }: Movement): TableRow {
+function movementLine({
+  entry,
+  counterparty,
+  description,
+  relatedType,
+  relatedId,
+}: Movement): TableRow {
   const { raw } = entry;
   return [
     toRfc3339(entry.createdAt),

@@ -57,14 +57,19 @@ export class StatementMaker {
   }
 
   /** The oldest one waiting of the next tenant, round robin. */
-  private async next(shards: readonly number[]): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
+  private async next(
+    shards: readonly number[],
+  ): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
     const { database, clock } = this.deps;
     const rows = await database.reader.query(
       `SELECT id, tenant_id FROM statements FORCE INDEX (status) WHERE status='preparing' AND ${WITHIN[this.length]}
          AND ${SHARD_SQL} IN (${shards.map((shard) => integer.literal(shard)).join(',')})
          AND (lease_until IS NULL OR lease_until<=${time.literal(clock())}) ORDER BY id LIMIT ${SEEN_AT_ONCE}`,
     );
-    const waiting = rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
+    const waiting = rows.map((row) => ({
+      id: uuid.parse(row.id),
+      tenantId: uuid.parse(row.tenant_id),
+    }));
     const turn = [...new Set(waiting.map(({ tenantId }) => tenantId))].sort();
     const { lastTenant } = this;
     const tenant = turn.find((one) => lastTenant === null || one > lastTenant) ?? turn[0];

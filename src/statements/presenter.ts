@@ -5,7 +5,10 @@ import type { z } from '../http/zod.js';
 import type { StatementSchema } from './schemas.js';
 
 /** The Statement as answers show it. `baseUrl` is where tenants reach the API. (docs/contract.md, Statements) */
-export function presentStatement(statement: Statement, baseUrl: string): z.output<typeof StatementSchema> {
+export function presentStatement(
+  statement: Statement,
+  baseUrl: string,
+): z.output<typeof StatementSchema> {
   const { id, asset, status } = statement;
   const urlOf = (format: string): string | null =>
     status === 'ready' ? `${baseUrl}/v1/statements/${id}/file?format=${format}` : null;

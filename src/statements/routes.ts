@@ -28,7 +28,12 @@ import {
 } from './schemas.js';
 
 /** (docs/contract.md, Statements) */
-export function statementRoutes(api: Api, deps: CreatingDeps, cursors: Cursors, baseUrl: string): void {
+export function statementRoutes(
+  api: Api,
+  deps: CreatingDeps,
+  cursors: Cursors,
+  baseUrl: string,
+): void {
   create(api, deps, baseUrl);
   listAndRead(api, deps, cursors, baseUrl);
   download(api, deps);
@@ -49,7 +54,13 @@ function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
     ),
     async ({ caller, requestId, body: wanted, idempotency }) => {
       const { account_id: accountId, asset, from, to } = wanted;
-      const answer = await createStatement(deps, caller, requestId, { accountId, asset, from, to }, idempotency);
+      const answer = await createStatement(
+        deps,
+        caller,
+        requestId,
+        { accountId, asset, from, to },
+        idempotency,
+      );
       return answerOf(answer, (statement, replayed) => ({
         status: replayed ? 200 : 201,
         body: presentStatement(statement, baseUrl),
@@ -58,19 +69,28 @@ function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
   );
 }
 
-function listAndRead(api: Api, { database: { reader } }: CreatingDeps, cursors: Cursors, baseUrl: string): void {
+function listAndRead(
+  api: Api,
+  { database: { reader } }: CreatingDeps,
+  cursors: Cursors,
+  baseUrl: string,
+): void {
   api.get(
     '/v1/statements',
     named('listStatements'),
     permits('readAccount'),
     query(StatementQuery),
     answers({ 200: StatementPageSchema }),
-    summary('List statements', "Of the accounts in which the token's member has a role, newest first."),
+    summary(
+      'List statements',
+      "Of the accounts in which the token's member has a role, newest first.",
+    ),
     (request) =>
       answerPage(
         cursors,
         request,
-        (before, limit) => listStatements(reader, request.caller, request.query.account_id, before, limit),
+        (before, limit) =>
+          listStatements(reader, request.caller, request.query.account_id, before, limit),
         (statement) => presentStatement(statement, baseUrl),
       ),
   );
@@ -82,7 +102,11 @@ function listAndRead(api: Api, { database: { reader } }: CreatingDeps, cursors: 
     answers({ 200: StatementSchema }),
     summary('Read a statement'),
     async (request) => {
-      const statement = await readStatement(reader, request.caller, pathId(request, 'statement_id'));
+      const statement = await readStatement(
+        reader,
+        request.caller,
+        pathId(request, 'statement_id'),
+      );
       return { status: 200, body: presentStatement(statement, baseUrl) };
     },
   );
@@ -104,7 +128,11 @@ function download(api: Api, { database: { reader } }: CreatingDeps): void {
     async (request) => {
       const id = pathId(request, 'statement_id');
       const { format } = request.query;
-      return tableFile(`statement-${id}`, format, await openStatement(reader, files, request.caller, id, format));
+      return tableFile(
+        `statement-${id}`,
+        format,
+        await openStatement(reader, files, request.caller, id, format),
+      );
     },
   );
 }

@@ -22,9 +22,13 @@ export const CreateStatementBody = z
     account_id: uuidField,
     asset: assetField,
     from: instantField('up').openapi({ description: 'The first moment of the period, inclusive.' }),
-    to: instantField().openapi({ description: 'The last moment of the period, inclusive; at least 15 seconds ago.' }),
+    to: instantField().openapi({
+      description: 'The last moment of the period, inclusive; at least 15 seconds ago.',
+    }),
   })
-  .openapi('CreateStatement', { description: `A period in which the account has at most ${MAX_MOVEMENTS} movements.` });
+  .openapi('CreateStatement', {
+    description: `A period in which the account has at most ${MAX_MOVEMENTS} movements.`,
+  });
 
 const PERIOD = { from: '2026-11-01T05:00:00.000Z', to: '2026-11-21T04:59:59.999Z' };
 exampled(CreateStatementBody, { account_id: EXAMPLE.source, asset: EXAMPLE.asset, ...PERIOD });
@@ -40,10 +44,17 @@ export const StatementSchema = z
     asset: assetField,
     from: instantSchema,
     to: instantSchema,
-    opening_balance: AmountSchema.openapi({ description: 'The total before the first movement of the period.' }),
+    opening_balance: AmountSchema.openapi({
+      description: 'The total before the first movement of the period.',
+    }),
     closing_balance: AmountSchema.openapi({ description: 'The total at `to`.' }),
-    movements: z.int().nullable().openapi({ description: 'In this asset, in the period; null while preparing.' }),
-    files: z.object({ csv_url: fileUrl, xlsx_url: fileUrl }).openapi({ description: 'null unless ready' }),
+    movements: z
+      .int()
+      .nullable()
+      .openapi({ description: 'In this asset, in the period; null while preparing.' }),
+    files: z
+      .object({ csv_url: fileUrl, xlsx_url: fileUrl })
+      .openapi({ description: 'null unless ready' }),
     created_at: instantSchema,
   })
   .openapi('Statement');

@@ -30,7 +30,8 @@ export function expiredStatementsSweep({ database, clock }: DatabaseDeps, keptDa
     name: 'expired statements',
     everyMs: REMOVE_EVERY_MS,
     run: async () =>
-      (await removeOldFiles(database, instant(clock() - keptDays * DAY_MS), REMOVED_AT_ONCE)) === REMOVED_AT_ONCE,
+      (await removeOldFiles(database, instant(clock() - keptDays * DAY_MS), REMOVED_AT_ONCE)) ===
+      REMOVED_AT_ONCE,
   };
 }
 
@@ -38,13 +39,22 @@ export function expiredStatementsSweep({ database, clock }: DatabaseDeps, keptDa
  * Removes the files of at most `limit` statements made before a moment; returns of how many. An expired statement keeps
  * its lease until they are gone, so an interrupted removal is continued.
  */
-export async function removeOldFiles(database: Database, before: Instant, limit: number): Promise<number> {
+export async function removeOldFiles(
+  database: Database,
+  before: Instant,
+  limit: number,
+): Promise<number> {
   const old = await idsOf(
     database,
     `FORCE INDEX (status) WHERE status='ready' AND id<${uuid.literal(firstIdAt(before))} AND made_at<${time.literal(before)}`,
     limit,
   );
-  const expired = { status: 'expired', csvBytes: null, xlsxBytes: null, leaseUntil: before } as const;
+  const expired = {
+    status: 'expired',
+    csvBytes: null,
+    xlsxBytes: null,
+    leaseUntil: before,
+  } as const;
   for (const id of old)
     await transact(database, (transaction) =>
       transaction.execute(updateSql(statements, expired, { id, status: 'ready' })),
@@ -63,6 +73,8 @@ export async function removeOldFiles(database: Database, before: Instant, limit:
 }
 
 async function idsOf(database: Database, where: string, limit: number): Promise<Uuid[]> {
-  const rows = await database.reader.query(`SELECT id FROM statements ${where} ORDER BY id LIMIT ${limit}`);
+  const rows = await database.reader.query(
+    `SELECT id FROM statements ${where} ORDER BY id LIMIT ${limit}`,
+  );
   return rows.map((row) => uuid.parse(row.id));
 }

@@ -11,7 +11,9 @@ export class Cookies {
 
   read(request: IncomingMessage, name: CookieName): string | null {
     const wanted = this.nameOf(name);
-    const pairs = (headerText(request, 'cookie') ?? '').split(';').map((pair) => pair.trim().split(/=(.*)/s));
+    const pairs = (headerText(request, 'cookie') ?? '')
+      .split(';')
+      .map((pair) => pair.trim().split(/=(.*)/s));
     const own = pairs.filter(([given]) => given === wanted).map(([, value]) => value ?? '');
     // If there are two, somebody else set one of them.
     return own.length === 1 && own[0] !== '' ? (own[0] ?? null) : null;

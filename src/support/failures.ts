@@ -25,5 +25,6 @@ export function noSuchPage(): DeskError {
 /** Throws DeskError. */
 export function assertAllowed({ allowed, retryAfterS }: RateState): void {
   const headers = { 'Retry-After': `${retryAfterS}` };
-  if (!allowed) throw new DeskError(429, 'Too many attempts', `Try again in ${retryAfterS} seconds.`, headers);
+  if (!allowed)
+    throw new DeskError(429, 'Too many attempts', `Try again in ${retryAfterS} seconds.`, headers);
 }

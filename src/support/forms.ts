@@ -13,7 +13,10 @@ export const TOKEN_FIELD = 'form_token';
 const FORM = 'form';
 
 /** Throws DeskError, and ApiError for a body that is too large or too late. */
-export async function readForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
+export async function readForm(
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
     throw new DeskError(415, 'This is no form', 'The desk takes what its own forms send.');
   const bytes = await readBody(request, response, BODY_MS);
@@ -45,7 +48,9 @@ export function isMarkOf(given: string | null, secret: string, text: string): bo
 export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
   const site = headerText(request, 'sec-fetch-site');
   const origin = headerText(request, 'origin');
-  const isOwn = origin !== undefined && (origin === ownOrigin || hostOf(origin) === headerText(request, 'host'));
+  const isOwn =
+    origin !== undefined &&
+    (origin === ownOrigin || hostOf(origin) === headerText(request, 'host'));
   if (site === undefined) return isOwn;
   return site === 'same-origin' && (isOwn || origin === undefined || origin === 'null');
 }

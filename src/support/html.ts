@@ -30,7 +30,9 @@ const known = new WeakMap<TemplateStringsArray, readonly Context[]>();
  */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
   const contexts = known.get(strings) ?? contextsOf(strings);
-  const parts = contents.map((content, index) => rendered(content, contexts[index]) + (strings[index + 1] ?? ''));
+  const parts = contents.map(
+    (content, index) => rendered(content, contexts[index]) + (strings[index + 1] ?? ''),
+  );
   return new Markup((strings[0] ?? '') + parts.join(''));
 }
 
@@ -43,7 +45,8 @@ function contextsOf(strings: TemplateStringsArray): readonly Context[] {
     return context;
   });
   if (contexts.pop() !== 'text') throw new TypeError('a template ends inside a tag');
-  if (contexts.includes('tag')) throw new TypeError('a value stands in a tag, outside double quotes');
+  if (contexts.includes('tag'))
+    throw new TypeError('a value stands in a tag, outside double quotes');
   known.set(strings, contexts);
   return contexts;
 }

@@ -2,7 +2,15 @@ import { noSuchPage } from './failures.js';
 import { NOT_SIGNED_IN, signInPage, type SignInWays } from './pages/sign-in.js';
 import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
 import { WAITING_KINDS } from './reading/waiting.js';
-import { type DeskContext, type DeskRouter, ownForm, personOf, seeOther, sendPage, type Site } from './site.js';
+import {
+  type DeskContext,
+  type DeskRouter,
+  ownForm,
+  personOf,
+  seeOther,
+  sendPage,
+  type Site,
+} from './site.js';
 
 export function sessionRoutes(router: DeskRouter, site: Site): void {
   const { sessions, addresses } = site;
@@ -19,8 +27,14 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
     const form = await ownForm(context, site, secret);
     const next = nextOf(form.get('next'));
     const [name, code] = [form.get('name') ?? '', (form.get('code') ?? '').replaceAll(/\s/g, '')];
-    const cookies = await sessions.open(name, code, addresses.of(context.req), context.state.person);
-    if (cookies === null) return sendPage(context, signInPage(waysOf(site), secret, next, NOT_SIGNED_IN, 401));
+    const cookies = await sessions.open(
+      name,
+      code,
+      addresses.of(context.req),
+      context.state.person,
+    );
+    if (cookies === null)
+      return sendPage(context, signInPage(waysOf(site), secret, next, NOT_SIGNED_IN, 401));
     for (const cookie of cookies) context.append('Set-Cookie', cookie);
     seeOther(context, next);
   });
@@ -39,7 +53,9 @@ function waysOf({ settings }: Site): SignInWays {
 
 /** Only our own paths: nobody is sent elsewhere. */
 export function nextOf(given: unknown): string {
-  return typeof given === 'string' && /^\/[a-z]+(\/[0-9a-z-]{1,40})?$/.test(given) && given !== '/sign-in'
+  return typeof given === 'string' &&
+    /^\/[a-z]+(\/[0-9a-z-]{1,40})?$/.test(given) &&
+    given !== '/sign-in'
     ? given
     : '/';
 }
@@ -58,7 +74,8 @@ export function waitingRoutes(router: DeskRouter, { database: { reader } }: Site
 }
 
 function pageOf({ query: { page = '1' } }: DeskContext): number {
-  const number = typeof page === 'string' && /^[1-9]\d?$/.test(page) ? Number.parseInt(page, 10) : 0;
+  const number =
+    typeof page === 'string' && /^[1-9]\d?$/.test(page) ? Number.parseInt(page, 10) : 0;
   if (number < 1 || number > MAX_PAGES) throw noSuchPage();
   return number;
 }

@@ -3,7 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { networkOf } from '../core/address-ranges.js';
 import type { Uuid } from '../core/ids.js';
 import { TokenBuckets } from '../http/rate-limit.js';
-import { findSession, revokeSessions, SESSION_MS, type SignedIn, signIn } from '../staff/sessions.js';
+import {
+  findSession,
+  revokeSessions,
+  SESSION_MS,
+  type SignedIn,
+  signIn,
+} from '../staff/sessions.js';
 import type { StaffDeps } from '../staff/verification.js';
 import type { Cookies } from './cookies.js';
 import { assertAllowed } from './failures.js';
@@ -29,13 +35,17 @@ export class DeskSessions {
   /** Null if nobody is signed in, or no longer: idle for half an hour, eight hours old, revoked, deactivated. */
   async find(request: IncomingMessage): Promise<SignedInPerson | null> {
     const secret = this.cookies.read(request, 'desk');
-    const found = secret === null ? null : await findSession(this.staff, secret, 'support', IDLE_MS);
+    const found =
+      secret === null ? null : await findSession(this.staff, secret, 'support', IDLE_MS);
     if (secret === null || found === null) return null;
     return { identity: found.identity, sessionId: found.session.id, secret };
   }
 
   /** The secret that the sign-in form is bound to, and the cookie that stores it if the browser has none yet. */
-  formSecret(request: IncomingMessage): { readonly secret: string; readonly cookie: string | null } {
+  formSecret(request: IncomingMessage): {
+    readonly secret: string;
+    readonly cookie: string | null;
+  } {
     const known = this.cookies.read(request, 'desk-form');
     if (known !== null && /^[A-Za-z0-9_-]{43}$/.test(known)) return { secret: known, cookie: null };
     const secret = randomBytes(32).toString('base64url');

@@ -15,7 +15,16 @@ import { endpointShelf } from './shelves/endpoints.js';
 import { payoutShelf } from './shelves/payouts.js';
 import type { Shelf } from './shelves/shelf.js';
 import { transferShelf } from './shelves/transfers.js';
-import { type DeskContext, type DeskRouter, idOf, ownForm, personOf, seeOther, sendPage, type Site } from './site.js';
+import {
+  type DeskContext,
+  type DeskRouter,
+  idOf,
+  ownForm,
+  personOf,
+  seeOther,
+  sendPage,
+  type Site,
+} from './site.js';
 
 /** A page for each resource, with its acts, and the search that finds it. */
 export function shelfRoutes(router: DeskRouter, site: Site): void {
@@ -28,7 +37,13 @@ export function shelfRoutes(router: DeskRouter, site: Site): void {
   router.get('/search', async (context) => {
     if (personOf(context) === null) return;
     const { text, amount, asset, day, from } = context.query;
-    const wanted = { text: one(text), amount: one(amount), asset: one(asset), day: one(day), from: one(from) };
+    const wanted = {
+      text: one(text),
+      amount: one(amount),
+      asset: one(asset),
+      day: one(day),
+      from: one(from),
+    };
     sendPage(context, await searchPage(site.database.reader, wanted));
   });
 }
@@ -45,7 +60,13 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
     const done = shelf.acts.find(
       ({ verb }) => context.query.done === doneMark(person, shelf.name, context.params.id, verb),
     );
-    await show(context, site, shelf, { person, resource }, done === undefined ? null : `Done: ${done.label}.`);
+    await show(
+      context,
+      site,
+      shelf,
+      { person, resource },
+      done === undefined ? null : `Done: ${done.label}.`,
+    );
   });
   for (const act of shelf.acts)
     router.post(`/${shelf.name}/:id/${act.verb}`, async (context) => {
@@ -61,21 +82,35 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
       }
       const came: Came = { verb: act.verb, form, ...outcomeText(performed) };
       if (performed.came === 'unknown' && performed.fault !== null)
-        site.logger.error({ act: act.name, fault: describeFault(performed.fault) }, 'an act failed by our fault');
+        site.logger.error(
+          { act: act.name, fault: describeFault(performed.fault) },
+          'an act failed by our fault',
+        );
       // Shows the current state, not the one before the decision.
       try {
         const now = await found(context, site, shelf);
         await show(context, site, shelf, { person, resource: now }, came);
       } catch (failure) {
         if (performed.came !== 'unknown' || !isUnavailable(failure)) throw failure;
-        const stage = { path: pathOf(shelf.name, subject.id), id: subject.id, resource, acts: [act], person };
+        const stage = {
+          path: pathOf(shelf.name, subject.id),
+          id: subject.id,
+          resource,
+          acts: [act],
+          person,
+        };
         sendPage(context, unknownPage(stage, act, came));
       }
     });
 }
 
 /** Keeps somebody else's link from claiming that something was done. */
-function doneMark({ secret }: SignedInPerson, shelf: string, id: string | undefined, verb: string): string {
+function doneMark(
+  { secret }: SignedInPerson,
+  shelf: string,
+  id: string | undefined,
+  verb: string,
+): string {
   return markOf(secret, `done/${shelf}/${id ?? ''}/${verb}`);
 }
 
@@ -87,7 +122,11 @@ function outcomeText(performed: NotDone): Pick<Came, 'came' | 'message' | 'statu
   return { came: 'refused', message: `${message}.`, status: ERRORS[code].status };
 }
 
-async function found<Resource>(context: DeskContext, site: Site, shelf: Shelf<Resource>): Promise<Resource> {
+async function found<Resource>(
+  context: DeskContext,
+  site: Site,
+  shelf: Shelf<Resource>,
+): Promise<Resource> {
   const resource = await shelf.find(site, idOf(context));
   if (resource === undefined) throw noSuchPage();
   return resource;

@@ -70,7 +70,9 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   );
   for (const add of routes) add(router, site);
   const app = new Koa<DeskState>();
-  app.on('error', (fault: unknown) => logger.debug({ fault: describeFault(fault) }, 'connection failed'));
+  app.on('error', (fault: unknown) =>
+    logger.debug({ fault: describeFault(fault) }, 'connection failed'),
+  );
   app.use(async (context, next) => {
     const began = performance.now();
     context.state = { requestId: newId(), route: 'unknown', person: null };
@@ -79,7 +81,13 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
     const ms = performance.now() - began;
     const { requestId, route, person } = context.state;
     metrics.observe(context.method, route, context.status, ms / 1_000);
-    const line = { requestId, method: context.method, route, status: context.status, ms: Math.round(ms * 100) / 100 };
+    const line = {
+      requestId,
+      method: context.method,
+      route,
+      status: context.status,
+      ms: Math.round(ms * 100) / 100,
+    };
     logger.info({ ...line, staffId: person?.identity.id ?? null }, 'answered');
   });
   app.use(serveAssets);
@@ -96,7 +104,12 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
 
 async function serveAssets(context: DeskContext, next: Koa.Next): Promise<void> {
   const asset = [
-    { path: STYLE_PATH, type: 'text/css; charset=utf-8', text: STYLE, cache: 'public, max-age=31536000, immutable' },
+    {
+      path: STYLE_PATH,
+      type: 'text/css; charset=utf-8',
+      text: STYLE,
+      cache: 'public, max-age=31536000, immutable',
+    },
     { path: ICON_PATH, type: 'image/svg+xml', text: ICON, cache: 'public, max-age=86400' },
   ].find(({ path }) => path === context.path);
   if (asset === undefined || (context.method !== 'GET' && context.method !== 'HEAD')) return next();
@@ -106,7 +119,12 @@ async function serveAssets(context: DeskContext, next: Koa.Next): Promise<void> 
   context.body = asset.text;
 }
 
-function answerError(context: DeskContext, thrown: unknown, logger: Logger, metrics: HttpMetrics): void {
+function answerError(
+  context: DeskContext,
+  thrown: unknown,
+  logger: Logger,
+  metrics: HttpMetrics,
+): void {
   if (thrown instanceof RequestAborted) {
     context.status = CLIENT_GONE;
     context.respond = false;
@@ -116,7 +134,10 @@ function answerError(context: DeskContext, thrown: unknown, logger: Logger, metr
   const { page, headers, isFault } = toldPage(thrown, context.state.requestId);
   if (isFault) {
     metrics.fault();
-    logger.error({ requestId: context.state.requestId, fault: describeFault(thrown) }, 'a request failed by our fault');
+    logger.error(
+      { requestId: context.state.requestId, fault: describeFault(thrown) },
+      'a request failed by our fault',
+    );
   }
   context.set(headers);
   sendPage(context, page);
@@ -151,16 +172,20 @@ export async function ownForm(
   { settings, sessions }: Site,
   secret: string,
 ): Promise<URLSearchParams> {
-  if (!isFromOurPage(context.req, new URL(settings.url).origin)) throw new DeskError(403, 'Not accepted', FORGED);
+  if (!isFromOurPage(context.req, new URL(settings.url).origin))
+    throw new DeskError(403, 'Not accepted', FORGED);
   const form = await readForm(context.req, context.res);
   // The form may have come slowly, and the session have been revoked meanwhile.
   const isStillIn = context.state.person === null || (await sessions.find(context.req)) !== null;
-  if (!isStillIn || !isFormToken(form.get(TOKEN_FIELD), secret)) throw new DeskError(403, 'Not accepted', FORGED);
+  if (!isStillIn || !isFormToken(form.get(TOKEN_FIELD), secret))
+    throw new DeskError(403, 'Not accepted', FORGED);
   return form;
 }
 
 /** The id in the path. Throws DeskError. */
-export function idOf(context: DeskContext & { readonly params?: Readonly<Record<string, string>> }): Uuid {
+export function idOf(
+  context: DeskContext & { readonly params?: Readonly<Record<string, string>> },
+): Uuid {
   const id = parseUuid(context.params?.id ?? '');
   if (id === null) throw noSuchPage();
   return id;

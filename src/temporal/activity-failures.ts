@@ -1,5 +1,8 @@
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
-import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory } from '@temporalio/worker';
+import type {
+  ActivityInboundCallsInterceptor,
+  ActivityInterceptorsFactory,
+} from '@temporalio/worker';
 import { ApiError } from '../core/errors.js';
 import { UnknownKey } from '../core/fingerprint.js';
 import { errnoOf } from '../db/failures.js';
@@ -11,13 +14,21 @@ export function activityFailure(fault: unknown): Error {
   if (fault instanceof ApiError) {
     const { code } = fault.refusal;
     // A missing resource will not appear later.
-    return ApplicationFailure.create({ message: fault.message, type: code, nonRetryable: code === 'not_found' });
+    return ApplicationFailure.create({
+      message: fault.message,
+      type: code,
+      nonRetryable: code === 'not_found',
+    });
   }
   // Names a keyring and an id. It is retried until a worker has the key.
-  if (fault instanceof UnknownKey) return ApplicationFailure.create({ message: fault.message, type: fault.name });
+  if (fault instanceof UnknownKey)
+    return ApplicationFailure.create({ message: fault.message, type: fault.name });
   const name = fault instanceof Error ? fault.name : typeof fault;
   const errno = errnoOf(fault);
-  return ApplicationFailure.create({ message: errno === null ? name : `${name} (${errno})`, type: name });
+  return ApplicationFailure.create({
+    message: errno === null ? name : `${name} (${errno})`,
+    type: name,
+  });
 }
 
 export const safeFailures: ActivityInterceptorsFactory = () => {

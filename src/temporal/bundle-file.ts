@@ -4,4 +4,6 @@ import { fileURLToPath } from 'node:url';
 export const BUNDLE_FILE = fileURLToPath(new URL('../../workflow-bundle.cjs', import.meta.url));
 
 /** For workers that trace: otherwise each workflow would load OpenTelemetry's modules for nothing. */
-export const TRACED_BUNDLE_FILE = fileURLToPath(new URL('../../workflow-bundle-traced.cjs', import.meta.url));
+export const TRACED_BUNDLE_FILE = fileURLToPath(
+  new URL('../../workflow-bundle-traced.cjs', import.meta.url),
+);

@@ -2,17 +2,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import {
   type Client,
-  isGrpcServiceError,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
-  ServiceError,
   type WorkflowClientInterceptor,
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import {
   defaultPayloadConverter,
   defineSearchAttributeKey,
-  NamespaceNotFoundError,
   type Payload,
   TypedSearchAttributes,
 } from '@temporalio/common';
@@ -28,6 +25,7 @@ import {
   type TaskQueue,
   type WorkflowType,
 } from './contracts.js';
+import { isNotFound, isTransient, messageOf, TemporalUnavailable } from './failures.js';
 import { OpenConnection } from './open-connection.js';
 import type { WantedWorkflow } from './waiting.js';
 
@@ -43,11 +41,6 @@ export interface ReceivedSignal extends ReturnType<typeof signedText> {
 
 type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 
-/** Temporal cannot be reached or is overloaded: the same call may work later. */
-export class TemporalUnavailable extends Error {
-  override name = 'TemporalUnavailable';
-}
-
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
 const ANSWER_DEADLINE_MS = 2_000;
@@ -57,12 +50,6 @@ const PAGE = 1_000;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
 /** The server's default limit. */
 const HISTORY_PAGE = 256;
-/** gRPC: NOT_FOUND. */
-const NOT_FOUND_CODE = 5;
-
-/** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED, which a closed connection causes. */
-const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
-
 /** The service's calls to Temporal, each with a deadline. Throws TemporalUnavailable, or Temporal's refusal. */
 export class TemporalClient {
   private open: OpenConnection;
@@ -82,7 +69,11 @@ export class TemporalClient {
   }
 
   /** Starts the workflow, or tells the running one that its resource changed. */
-  async startOrTell(type: WorkflowType, taskQueue: TaskQueue, wanted: WantedWorkflow): Promise<void> {
+  async startOrTell(
+    type: WorkflowType,
+    taskQueue: TaskQueue,
+    wanted: WantedWorkflow,
+  ): Promise<void> {
     await this.within(DEADLINE_MS, ({ client }) =>
       client.workflow.signalWithStart(type, {
         workflowId: wanted.workflowId,
@@ -104,7 +95,9 @@ export class TemporalClient {
 
   async tell(workflowId: string): Promise<void> {
     try {
-      await this.within(DEADLINE_MS, ({ client }) => client.workflow.getHandle(workflowId).signal(SIGNALS.changed));
+      await this.within(DEADLINE_MS, ({ client }) =>
+        client.workflow.getHandle(workflowId).signal(SIGNALS.changed),
+      );
     } catch (failure) {
       if (!(failure instanceof WorkflowNotFoundError)) throw failure;
     }
@@ -131,19 +124,24 @@ export class TemporalClient {
   }
 
   /** A run's signals in their order, by name; an empty map for an unknown run. Reads the whole history. */
-  async signalsOf({ workflowId, runId }: WorkflowRun): Promise<ReadonlyMap<string, readonly ReceivedSignal[]>> {
+  async signalsOf({
+    workflowId,
+    runId,
+  }: WorkflowRun): Promise<ReadonlyMap<string, readonly ReceivedSignal[]>> {
     const found = new Map<string, ReceivedSignal[]>();
     let nextPageToken: Uint8Array | undefined;
     do {
       const page = await this.historyPage({ workflowId, runId }, nextPageToken);
-      for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of page?.history?.events ?? []) {
+      for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of page?.history
+        ?.events ?? []) {
         if (typeof signal?.signalName !== 'string') continue;
         const named = found.get(signal.signalName) ?? [];
         const at = instant(requiredTsToMs(eventTime, 'eventTime'));
         named.push({ at, ...signedText(decoded(signal.input?.payloads?.[0])) });
         found.set(signal.signalName, named);
       }
-      nextPageToken = page === null || page.nextPageToken.length === 0 ? undefined : page.nextPageToken;
+      nextPageToken =
+        page === null || page.nextPageToken.length === 0 ? undefined : page.nextPageToken;
     } while (nextPageToken !== undefined);
     return found;
   }
@@ -160,7 +158,7 @@ export class TemporalClient {
         client.workflowService.getWorkflowExecutionHistory(request),
       );
     } catch (failure) {
-      if (isGrpcServiceError(failure) && failure.code === NOT_FOUND_CODE) return null;
+      if (isNotFound(failure)) return null;
       throw failure;
     }
   }
@@ -171,7 +169,9 @@ export class TemporalClient {
     const known = await this.within(LIST_DEADLINE_MS, ({ connection }) =>
       connection.operatorService.listSearchAttributes({ namespace }),
     );
-    const missing = Object.values(SEARCH_ATTRIBUTES).filter((name) => !(name in known.customAttributes));
+    const missing = Object.values(SEARCH_ATTRIBUTES).filter(
+      (name) => !(name in known.customAttributes),
+    );
     if (missing.length > 0)
       await this.within(LIST_DEADLINE_MS, ({ connection }) =>
         connection.operatorService.addSearchAttributes({
@@ -190,20 +190,31 @@ export class TemporalClient {
     // The SDK would repeat a refused call until its deadline, and postings wait for this one.
     await assertListens(this.options.address);
     return this.within(DEADLINE_MS, async ({ client }) => {
-      const described = await client.schedule.getHandle(AUDIT_SCHEDULE_ID).describe().catch(nullIfMissing);
+      const described = await client.schedule
+        .getHandle(AUDIT_SCHEDULE_ID)
+        .describe()
+        .catch(nullIfMissing);
       for (const { action } of described?.info.recentActions.toReversed() ?? []) {
         const run = client.workflow.getHandle(action.workflow.workflowId);
         const { status, raw } = await run.describe();
-        const beat = decoded(raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0] ?? undefined);
+        const beat = decoded(
+          raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0] ?? undefined,
+        );
         if (beat !== undefined) return beat;
-        if (status.name === 'COMPLETED') return ((await run.result()) as AuditResult).checkpoint ?? null;
+        if (status.name === 'COMPLETED')
+          return ((await run.result()) as AuditResult).checkpoint ?? null;
       }
       return null;
     });
   }
 
   /** Never two at a time: a start that falls into a run begins when it ends. 0 ends the schedule. `id` is the schedule's, and the prefix of the workflows' ids. */
-  async keepSchedule(id: string, type: WorkflowType, taskQueue: TaskQueue, everyMs: number): Promise<void> {
+  async keepSchedule(
+    id: string,
+    type: WorkflowType,
+    taskQueue: TaskQueue,
+    everyMs: number,
+  ): Promise<void> {
     const spec = { intervals: [{ every: everyMs }] };
     const policies = { overlap: 'BUFFER_ONE' as const, catchupWindow: CATCH_UP };
     await this.within(LIST_DEADLINE_MS, async ({ client: { schedule } }) => {
@@ -218,7 +229,13 @@ export class TemporalClient {
           .create({
             scheduleId: id,
             spec,
-            action: { type: 'startWorkflow', workflowType: type, workflowId: id, taskQueue, args: [] },
+            action: {
+              type: 'startWorkflow',
+              workflowType: type,
+              workflowId: id,
+              taskQueue,
+              args: [],
+            },
             policies,
           })
           .catch(unlessThere);
@@ -229,7 +246,9 @@ export class TemporalClient {
   /** Whether it answers at all within two seconds. Never throws. */
   async answers(): Promise<boolean> {
     try {
-      await this.within(ANSWER_DEADLINE_MS, ({ connection }) => connection.workflowService.getSystemInfo({}));
+      await this.within(ANSWER_DEADLINE_MS, ({ connection }) =>
+        connection.workflowService.getSystemInfo({}),
+      );
       return true;
     } catch {
       return false;
@@ -242,12 +261,17 @@ export class TemporalClient {
   }
 
   /** `call` gets the connection that waits for it before it closes. */
-  private async within<T>(deadlineMs: number, call: (open: OpenConnection) => Promise<T>): Promise<T> {
+  private async within<T>(
+    deadlineMs: number,
+    call: (open: OpenConnection) => Promise<T>,
+  ): Promise<T> {
     if (this.renewals.isDue()) this.renew();
     try {
       return await this.open.within(deadlineMs, call);
     } catch (failure) {
-      throw isPassing(failure) ? new TemporalUnavailable(messageOf(failure), { cause: failure }) : failure;
+      throw isTransient(failure)
+        ? new TemporalUnavailable(messageOf(failure), { cause: failure })
+        : failure;
     }
   }
 }
@@ -255,7 +279,9 @@ export class TemporalClient {
 /** As the workflow gets it (workflows/payload-converter.ts): what nobody can read is nothing. */
 function decoded(payload: Payload | undefined): unknown {
   try {
-    return payload === undefined ? undefined : defaultPayloadConverter.fromPayload<unknown>(payload);
+    return payload === undefined
+      ? undefined
+      : defaultPayloadConverter.fromPayload<unknown>(payload);
   } catch {
     return undefined;
   }
@@ -288,7 +314,12 @@ function unlessThere(failure: unknown): void {
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's protocol. */
 const KEYWORD_TYPE = 2;
 
-function searchAttributesOf({ tenantId, resourceId, accountId, status }: WantedWorkflow): TypedSearchAttributes {
+function searchAttributesOf({
+  tenantId,
+  resourceId,
+  accountId,
+  status,
+}: WantedWorkflow): TypedSearchAttributes {
   const values = { tenantId, resourceId, accountId, businessStatus: status };
   return new TypedSearchAttributes(
     Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, attribute]) => {
@@ -296,27 +327,4 @@ function searchAttributesOf({ tenantId, resourceId, accountId, status }: WantedW
       return value === null ? [] : [{ key: defineSearchAttributeKey(attribute, 'KEYWORD'), value }];
     }),
   );
-}
-
-/** True if the call may have failed for a transient reason. */
-function isPassing(failure: unknown): boolean {
-  const cause = failure instanceof ServiceError ? failure.cause : failure;
-  return isGrpcServiceError(cause) && PASSING_CODES.includes(cause.code);
-}
-
-/** gRPC: NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
-const CODES_OF_EVERY_CALL: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
-
-/** True if any other call would have failed too: no such namespace, or no permission. */
-export function isOfEveryCall(failure: unknown): boolean {
-  const cause = failure instanceof ServiceError ? failure.cause : failure;
-  if (cause instanceof NamespaceNotFoundError || failure instanceof NamespaceNotFoundError) return true;
-  return isGrpcServiceError(cause) && CODES_OF_EVERY_CALL.includes(cause.code);
-}
-
-/** One line for logs and operators: Temporal's own words, which contain no payload. */
-export function messageOf(failure: unknown): string {
-  const cause = failure instanceof ServiceError ? failure.cause : failure;
-  if (isGrpcServiceError(cause)) return cause.details === '' ? cause.message : cause.details;
-  return failure instanceof Error ? failure.message : String(failure);
 }

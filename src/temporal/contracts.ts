@@ -130,7 +130,9 @@ export interface SignedText {
 const MAX_TEXT = 300;
 
 export function signedText(given: unknown): Omit<SignedText, 'number'> {
-  const { actor, reason, code } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  const { actor, reason, code } = (
+    typeof given === 'object' && given !== null ? given : {}
+  ) as Record<string, unknown>;
   return { actor: textOf(actor), reason: textOf(reason), code: textOf(code) };
 }
 

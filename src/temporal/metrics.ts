@@ -10,16 +10,28 @@ import type { SweeperObserver } from './sweeper.js';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-export function relayMetrics(registry: Registry, onTrouble: (message: string) => void): RelayObserver {
+export function relayMetrics(
+  registry: Registry,
+  onTrouble: (message: string) => void,
+): RelayObserver {
   const { counter } = metersOf(registry);
-  const relayed = counter('outbox_relayed_total', 'Outbox entries Temporal has accepted', ['resource_type']);
-  const refused = counter('outbox_refused_total', 'Failed attempts to relay an entry; it is tried again later', [
+  const relayed = counter('outbox_relayed_total', 'Outbox entries Temporal has accepted', [
     'resource_type',
   ]);
-  const died = counter('outbox_dead_letters_total', 'Entries that failed too often and wait for an operator', [
-    'resource_type',
-  ]);
-  const unavailable = counter('outbox_unavailable_total', 'Rounds that ended because Temporal could not be reached');
+  const refused = counter(
+    'outbox_refused_total',
+    'Failed attempts to relay an entry; it is tried again later',
+    ['resource_type'],
+  );
+  const died = counter(
+    'outbox_dead_letters_total',
+    'Entries that failed too often and wait for an operator',
+    ['resource_type'],
+  );
+  const unavailable = counter(
+    'outbox_unavailable_total',
+    'Rounds that ended because Temporal could not be reached',
+  );
   return {
     relayed: (resourceType, entries) => relayed.inc({ resource_type: resourceType }, entries),
     refused: (resourceType, message) => {
@@ -44,12 +56,18 @@ export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock):
     {
       outbox_entries: { help: 'Outbox entries Temporal has not accepted yet' },
       outbox_oldest_seconds: { help: 'Age of the oldest outbox entry; 0 if there is none' },
-      outbox_dead_letters: { help: 'Outbox entries that failed too often and wait for an operator' },
+      outbox_dead_letters: {
+        help: 'Outbox entries that failed too often and wait for an operator',
+      },
     },
     async () => {
       const { entries, oldestAt, deadLetters } = await outbox.depth();
       const age = oldestAt === null ? 0 : Math.max(0, clock() - oldestAt) / 1000;
-      return { outbox_entries: entries, outbox_oldest_seconds: age, outbox_dead_letters: deadLetters };
+      return {
+        outbox_entries: entries,
+        outbox_oldest_seconds: age,
+        outbox_dead_letters: deadLetters,
+      };
     },
   );
 }
@@ -73,10 +91,20 @@ export function temporalMetrics(
   );
 }
 
-export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): SweeperObserver {
+export function sweeperMetrics(
+  registry: Registry,
+  onTrouble: (name: string, fault: unknown) => void,
+): SweeperObserver {
   const { counter, histogram } = metersOf(registry);
-  const rounds = histogram('sweep_seconds', "Duration of a sweeper's round, by what it looks for", SECONDS, ['sweep']);
-  const failures = counter('sweep_failures_total', 'Failed rounds, by what they looked for', ['sweep']);
+  const rounds = histogram(
+    'sweep_seconds',
+    "Duration of a sweeper's round, by what it looks for",
+    SECONDS,
+    ['sweep'],
+  );
+  const failures = counter('sweep_failures_total', 'Failed rounds, by what they looked for', [
+    'sweep',
+  ]);
   return {
     swept: (sweep, seconds) => rounds.observe({ sweep }, seconds),
     failed: (sweep, fault) => {
@@ -86,9 +114,15 @@ export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fau
   };
 }
 
-export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): LeaseObserver {
+export function leaseMetrics(
+  registry: Registry,
+  onTrouble: (name: string, fault: unknown) => void,
+): LeaseObserver {
   const { counter, gauge } = metersOf(registry);
-  const held = gauge('sweep_leases_held', 'Sweeps, or parts of sweeps, this process is responsible for');
+  const held = gauge(
+    'sweep_leases_held',
+    'Sweeps, or parts of sweeps, this process is responsible for',
+  );
   const lost = counter(
     'sweep_leases_lost_total',
     'Sweep leases that expired while this process held them: it stalled, or MySQL was away',
@@ -105,7 +139,9 @@ export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault
 }
 
 /** Counts the resources that are announced again though nothing changed. */
-export function tellingMetrics(registry: Registry): (resourceType: WaitingType, resources: number) => void {
+export function tellingMetrics(
+  registry: Registry,
+): (resourceType: WaitingType, resources: number) => void {
   const told = metersOf(registry).counter(
     'workflows_told_again_total',
     'Waiting resources announced to their workflows again',

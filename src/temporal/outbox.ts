@@ -53,11 +53,18 @@ export class Outbox {
   /**
    * Claims the due entries of these parts, oldest first, so that no other sweeper takes them. Throws DatabaseUnavailable.
    */
-  async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
+  async claim(
+    limit: number,
+    shards: readonly number[] = ALL_SHARDS,
+  ): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
-      const found = (await transaction.all(dueSql(limit, shards, now))).flat().map((row) => parseRow(outbox, row));
-      const rows = found.sort((a, b) => a.dueAt - b.dueAt || compareText(a.id, b.id)).slice(0, limit);
+      const found = (await transaction.all(dueSql(limit, shards, now)))
+        .flat()
+        .map((row) => parseRow(outbox, row));
+      const rows = found
+        .sort((a, b) => a.dueAt - b.dueAt || compareText(a.id, b.id))
+        .slice(0, limit);
       if (rows.length > 0)
         await transaction.execute(
           `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE ${among(rows)}`,
@@ -90,11 +97,18 @@ export class Outbox {
 
   /** Writes entries for resources whose workflow must learn of them. Returns how many. */
   async add(
-    resources: readonly { readonly tenantId: Uuid; readonly resourceType: WaitingType; readonly resourceId: Uuid }[],
+    resources: readonly {
+      readonly tenantId: Uuid;
+      readonly resourceType: WaitingType;
+      readonly resourceId: Uuid;
+    }[],
   ): Promise<void> {
     if (resources.length === 0) return;
     const now = this.clock();
-    const rows = resources.map((resource) => ({ ...outboxEntry({ ...resource, outboxId: newId() }, now), dueAt: now }));
+    const rows = resources.map((resource) => ({
+      ...outboxEntry({ ...resource, outboxId: newId() }, now),
+      dueAt: now,
+    }));
     await this.write(insertSql(outbox, rows));
   }
 
@@ -131,7 +145,10 @@ export class Outbox {
 }
 
 /** Whether this failure, after the earlier ones, makes an entry a dead letter. */
-export function isLast({ attempts, isItsOwn }: Pick<FailedEntry, 'attempts' | 'isItsOwn'>): boolean {
+export function isLast({
+  attempts,
+  isItsOwn,
+}: Pick<FailedEntry, 'attempts' | 'isItsOwn'>): boolean {
   return isItsOwn && attempts + 1 >= MAX_TRIES;
 }
 
@@ -157,9 +174,14 @@ export function dueSql(limit: number, shards: readonly number[], now: Instant): 
 }
 
 /** Those of these resources that have an entry, including dead letters. */
-export async function announced(reader: Reader, resourceId: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
+export async function announced(
+  reader: Reader,
+  resourceId: readonly Uuid[],
+): Promise<ReadonlySet<Uuid>> {
   if (resourceId.length === 0) return new Set();
-  const rows = await reader.query(`SELECT resource_id FROM outbox WHERE ${equalsSql(outbox, { resourceId })}`);
+  const rows = await reader.query(
+    `SELECT resource_id FROM outbox WHERE ${equalsSql(outbox, { resourceId })}`,
+  );
   return new Set(rows.map((row) => uuid.parse(row.resource_id)));
 }
 
@@ -170,7 +192,8 @@ function among(rows: readonly Pick<OutboxRow, 'id'>[]): string {
 function conditionsOf({ tenantId, resourceId, isDead = false }: OutboxFilter): string {
   const conditions = ['TRUE'];
   if (tenantId !== undefined) conditions.push(`tenant_id=${literal(outbox, 'tenantId', tenantId)}`);
-  if (resourceId !== undefined) conditions.push(`resource_id=${literal(outbox, 'resourceId', resourceId)}`);
+  if (resourceId !== undefined)
+    conditions.push(`resource_id=${literal(outbox, 'resourceId', resourceId)}`);
   if (isDead) conditions.push('dead_at IS NOT NULL');
   return conditions.join(' AND ');
 }

@@ -19,15 +19,22 @@ export async function readSweeps(reader: Reader): Promise<readonly SweepState[]>
   );
   return rows.map((row) => {
     const [id, label] = [nullable(uuid).parse(row.id), nullable(string).parse(row.label)];
-    const worker = id === null || label === null ? null : { id, label, since: time.parse(row.taken_at) };
+    const worker =
+      id === null || label === null ? null : { id, label, since: time.parse(row.taken_at) };
     return { name: string.parse(row.name), worker };
   });
 }
 
 /** Whether a worker has the sweep, or had it less than so long ago, by MySQL's clock: a lease outlives its holder. */
-export async function wasLeased(reader: Reader, sweep: string, withinHours: number): Promise<boolean> {
+export async function wasLeased(
+  reader: Reader,
+  sweep: string,
+  withinHours: number,
+): Promise<boolean> {
   const name = literal(sweepLeases, 'name', sweep);
   const since = `UTC_TIMESTAMP(3)-INTERVAL ${Math.trunc(withinHours)} HOUR`;
-  const rows = await reader.query(`SELECT 1 FROM sweep_leases WHERE name=${name} AND lease_until>${since}`);
+  const rows = await reader.query(
+    `SELECT 1 FROM sweep_leases WHERE name=${name} AND lease_until>${since}`,
+  );
   return rows.length > 0;
 }

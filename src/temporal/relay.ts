@@ -5,7 +5,8 @@ import { continued } from '../core/trace.js';
 import type { Database } from '../db/database.js';
 import type { OutboxRow, WaitingType } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
-import { isOfEveryCall, messageOf, type TemporalClient, TemporalUnavailable } from './client.js';
+import type { TemporalClient } from './client.js';
+import { isOfEveryCall, messageOf, TemporalUnavailable } from './failures.js';
 import { isLast, type Outbox } from './outbox.js';
 import type { WaitingSource, WantedWorkflow } from './waiting.js';
 
@@ -29,7 +30,8 @@ interface RelayDeps {
 }
 
 /** An entry as its writer knows it. */
-export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> & Partial<Pick<OutboxRow, 'traceparent'>>;
+export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
+  Partial<Pick<OutboxRow, 'traceparent'>>;
 
 /** Simultaneous calls to Temporal for one group of entries. */
 const WIDTH = 24;
@@ -61,7 +63,15 @@ export class Relay {
     const failed = rows.flatMap(({ id, attempts, resourceType }) => {
       if (!failures.has(id)) return [];
       const failure = failures.get(id);
-      return [{ id, attempts, resourceType, error: messageOf(failure), isItsOwn: !isOfEveryCall(failure) }];
+      return [
+        {
+          id,
+          attempts,
+          resourceType,
+          error: messageOf(failure),
+          isItsOwn: !isOfEveryCall(failure),
+        },
+      ];
     });
     await outbox.fail(failed);
     for (const one of failed)
@@ -73,7 +83,9 @@ export class Relay {
 
   /** The same for entries written a moment ago; failures are left to the sweeper. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
-    await this.deliver(entries, (entry, failure) => this.deps.observer.refused(entry.resourceType, messageOf(failure)));
+    await this.deliver(entries, (entry, failure) =>
+      this.deps.observer.refused(entry.resourceType, messageOf(failure)),
+    );
   }
 
   private async deliver(
@@ -102,14 +114,18 @@ export class Relay {
       }
     });
     await outbox.remove(done);
-    for (const [type, own] of groupBy(done, ({ resourceType }) => resourceType)) observer.relayed(type, own.length);
+    for (const [type, own] of groupBy(done, ({ resourceType }) => resourceType))
+      observer.relayed(type, own.length);
     const unavailable = cause as TemporalUnavailable | null;
     if (unavailable !== null) observer.unavailable(unavailable.message);
     return { untried, cause: unavailable };
   }
 
   private byResource(entries: readonly Entry[]): Told[] {
-    const groups = groupBy(entries, ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`);
+    const groups = groupBy(
+      entries,
+      ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`,
+    );
     return Array.from(groups.values(), (own) => {
       const [{ resourceType: type, resourceId }] = own as [Entry, ...Entry[]];
       return { source: this.sources.get(type), type, resourceId, entries: own };
@@ -137,13 +153,16 @@ export class Relay {
       if (ids.length === 1) return new Map(ids.map((id) => [id, { unreadable: failure }]));
     }
     const found = new Map<Uuid, WantedWorkflow | { readonly unreadable: unknown }>();
-    for (const id of ids) for (const [own, one] of await this.readAll(source, [id])) found.set(own, one);
+    for (const id of ids)
+      for (const [own, one] of await this.readAll(source, [id])) found.set(own, one);
     return found;
   }
 
   /** In the trace of its last change, if the entries are from several. */
   private tellTraced(told: Told, wanted: Parameters<Relay['tell']>[1]): Promise<void> {
-    const traces = told.entries.flatMap(({ traceparent }) => (typeof traceparent === 'string' ? [traceparent] : []));
+    const traces = told.entries.flatMap(({ traceparent }) =>
+      typeof traceparent === 'string' ? [traceparent] : [],
+    );
     const part = { name: `outbox ${told.type}`, attributes: { 'resource.id': told.resourceId } };
     return continued(part, traces.at(-1), () => this.tell(told, wanted));
   }
@@ -161,7 +180,11 @@ export class Relay {
   }
 }
 
-async function eachOf<T>(width: number, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+async function eachOf<T>(
+  width: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const rest = items.values();
   const worker = async (): Promise<void> => {
     for (const item of rest) await work(item);

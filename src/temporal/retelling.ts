@@ -2,7 +2,8 @@ import type { Clock } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { transact } from '../db/transact.js';
-import { type TemporalClient, TemporalUnavailable } from './client.js';
+import type { TemporalClient } from './client.js';
+import { TemporalUnavailable } from './failures.js';
 import type { Sweep } from './sweeper.js';
 import type { WaitingSource } from './waiting.js';
 
@@ -45,7 +46,11 @@ export function retellSweep(deps: RetellingDeps): Sweep {
   };
 }
 
-async function retell(client: TemporalClient, type: WaitingSource['workflowType'], signal: AbortSignal): Promise<void> {
+async function retell(
+  client: TemporalClient,
+  type: WaitingSource['workflowType'],
+  signal: AbortSignal,
+): Promise<void> {
   let together: string[] = [];
   const tellThem = async (): Promise<void> => {
     await Promise.all(together.map((id) => client.tell(id)));

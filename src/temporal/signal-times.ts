@@ -18,11 +18,15 @@ export class SignalTimes {
    * For the run's `number`th signal of this name, from 1, if it said this; null if it said something else, or there is
    * none: whoever may run an activity chooses its input, but not the history. Throws TemporalUnavailable.
    */
-  async receivedAt(run: WorkflowRun, { action, number = 0, ...said }: Said): Promise<Instant | null> {
+  async receivedAt(
+    run: WorkflowRun,
+    { action, number = 0, ...said }: Said,
+  ): Promise<Instant | null> {
     const kept = this.known.get(run.runId);
     const find = (signals: Signals | undefined) => signals?.get(action)?.[number - 1];
     const found = find(await kept?.catch(() => undefined)) ?? find(await this.read(run, kept));
-    const isSaid = found?.actor === said.actor && found.reason === said.reason && found.code === said.code;
+    const isSaid =
+      found?.actor === said.actor && found.reason === said.reason && found.code === said.code;
     return isSaid ? found.at : null;
   }
 

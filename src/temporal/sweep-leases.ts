@@ -146,8 +146,11 @@ export class SweepLeases {
     const { now, leases, workers } = await this.read();
     // If the database was restored to before this process began, or has lost its rows, they are created again at the
     // next beat.
-    this.isPrepared = leases.length === this.names.length && workers.some(({ id }) => id === this.workerId);
-    const mine = leases.filter(({ holder, leaseUntil }) => leaseUntil > now && holder === this.workerId);
+    this.isPrepared =
+      leases.length === this.names.length && workers.some(({ id }) => id === this.workerId);
+    const mine = leases.filter(
+      ({ holder, leaseUntil }) => leaseUntil > now && holder === this.workerId,
+    );
     this.own = mine.map(({ name }) => name);
     const asked = new Set([...renewed, ...take]);
     const held = this.own.filter((name) => asked.has(name));
@@ -156,24 +159,38 @@ export class SweepLeases {
     for (const [name, one] of this.held) one.isLeaving = this.plan.giveUp.includes(name);
   }
 
-  private beatSql(renewed: readonly string[], leaving: readonly string[], take: readonly string[]): string[] {
+  private beatSql(
+    renewed: readonly string[],
+    leaving: readonly string[],
+    take: readonly string[],
+  ): string[] {
     const me = uuid.literal(this.workerId);
     const change = (set: string, names: readonly string[], where: string): string[] =>
       statement(
         names,
-        () => `UPDATE sweep_leases SET ${set} WHERE ${equalsSql(sweepLeases, { name: names })} AND ${where}`,
+        () =>
+          `UPDATE sweep_leases SET ${set} WHERE ${equalsSql(sweepLeases, { name: names })} AND ${where}`,
       );
     return [
       `UPDATE sweep_workers SET seen_until=${FOR_A_LEASE} WHERE id=${me}`,
       ...change(`lease_until=${FOR_A_LEASE}`, renewed, `holder=${me}`),
       ...change(`lease_until=${NOW}`, leaving, `holder=${me}`),
-      ...change(`holder=${me}, taken_at=${NOW}, lease_until=${FOR_A_LEASE}`, take, `lease_until<=${NOW}`),
+      ...change(
+        `holder=${me}, taken_at=${NOW}, lease_until=${FOR_A_LEASE}`,
+        take,
+        `lease_until<=${NOW}`,
+      ),
     ];
   }
 
   private async prepare(): Promise<void> {
     const rows = this.names.map((name) => ({ name, ...NOBODYS }));
-    const me = { id: this.workerId, label: this.label, startedAt: instant(0), seenUntil: instant(0) };
+    const me = {
+      id: this.workerId,
+      label: this.label,
+      startedAt: instant(0),
+      seenUntil: instant(0),
+    };
     await this.write([
       `${insertSql(sweepLeases, rows)} ON DUPLICATE KEY UPDATE name=VALUES(name)`,
       `${insertSql(sweepWorkers, [me])} ON DUPLICATE KEY UPDATE label=VALUES(label)`,

@@ -34,7 +34,8 @@ const MAX_FAILED_PAUSE_MS = 10_000;
 
 /** The names of a sweep's leases, by part; none if every process does it. */
 export function leaseNames(sweep: Sweep | SharedSweep): string[] {
-  if ('shards' in sweep) return Array.from({ length: sweep.shards }, (_, shard) => `${sweep.name} ${shard}`);
+  if ('shards' in sweep)
+    return Array.from({ length: sweep.shards }, (_, shard) => `${sweep.name} ${shard}`);
   return sweep.inEach === true ? [] : [sweep.name];
 }
 
@@ -104,7 +105,8 @@ export class Sweeper {
       try {
         await this.prepare();
         const shards = turn.names.map((part) => parts.indexOf(part));
-        isMore = 'shards' in sweep ? await sweep.run(turn.signal, shards) : await sweep.run(turn.signal);
+        isMore =
+          'shards' in sweep ? await sweep.run(turn.signal, shards) : await sweep.run(turn.signal);
         failures = 0;
         this.observer.swept(name, (performance.now() - began) / 1000);
       } catch (fault) {
@@ -113,7 +115,8 @@ export class Sweeper {
       } finally {
         turn.end();
       }
-      if (!isMore) await sleep(pauseMs(everyMs, failures), undefined, { signal }).catch(() => undefined);
+      if (!isMore)
+        await sleep(pauseMs(everyMs, failures), undefined, { signal }).catch(() => undefined);
     }
   }
 

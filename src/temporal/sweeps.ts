@@ -1,4 +1,4 @@
-import { TemporalUnavailable } from './client.js';
+import { TemporalUnavailable } from './failures.js';
 import { OUTBOX_SHARDS } from './outbox-entry.js';
 import type { Outbox } from './outbox.js';
 import type { Relay } from './relay.js';

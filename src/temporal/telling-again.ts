@@ -60,12 +60,22 @@ export function tellAgainSweep(deps: TellingDeps): Sweep {
 }
 
 /** The pass under way, or a new one if it is due. */
-async function presentPass({ database, sources, clock }: TellingDeps, passMs: number): Promise<SweepPass> {
+async function presentPass(
+  { database, sources, clock }: TellingDeps,
+  passMs: number,
+): Promise<SweepPass> {
   const known = await database.reader.find(sweepPasses, { name: NAME });
   const now = clock();
   if (known !== undefined && (known.atType !== null || known.beganAt + passMs > now)) return known;
   const atType = sources[0]?.resourceType ?? null;
-  return { name: NAME, beganAt: now, atType, afterId: null, found: 0, foundBefore: known?.found ?? null };
+  return {
+    name: NAME,
+    beganAt: now,
+    atType,
+    afterId: null,
+    found: 0,
+    foundBefore: known?.found ?? null,
+  };
 }
 
 async function tellSome(
@@ -88,9 +98,15 @@ async function tellSome(
     const next = index < 0 ? undefined : sources[index + 1]?.resourceType;
     if (told.count === asked) position = { type, after: told.last };
     else position = next === undefined ? null : { type: next, after: null };
-    const at = { atType: position?.type ?? null, afterId: position?.after ?? null, found: pass.found + found };
+    const at = {
+      atType: position?.type ?? null,
+      afterId: position?.after ?? null,
+      found: pass.found + found,
+    };
     const set = ['beganAt', 'atType', 'afterId', 'found', 'foundBefore'] as const;
-    await transact(database, (transaction) => transaction.execute(upsertSql(sweepPasses, [{ ...pass, ...at }], set)));
+    await transact(database, (transaction) =>
+      transaction.execute(upsertSql(sweepPasses, [{ ...pass, ...at }], set)),
+    );
   }
 }
 

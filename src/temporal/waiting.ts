@@ -44,12 +44,17 @@ interface WaitingRow {
   readonly status: string;
 }
 
-interface SourceSpec<Row> extends Pick<WaitingSource, 'resourceType' | 'workflowType' | 'taskQueue' | 'workflowIdOf'> {
+interface SourceSpec<Row> extends Pick<
+  WaitingSource,
+  'resourceType' | 'workflowType' | 'taskQueue' | 'workflowIdOf'
+> {
   readonly table: Table<Row>;
   readonly states: readonly (Row & WaitingRow)['status'][];
   /** SQL over `t`, with its WHERE, by an index: all that wait, but the table itself may have many millions of rows. */
   readonly from: string;
-  readonly about: (row: Row) => Pick<WantedWorkflow, 'summary' | 'input'> & Partial<Pick<WantedWorkflow, 'status'>>;
+  readonly about: (
+    row: Row,
+  ) => Pick<WantedWorkflow, 'summary' | 'input'> & Partial<Pick<WantedWorkflow, 'status'>>;
 }
 
 const parseLong = rowParser({ id: uuid, tenantId: uuid });
@@ -57,10 +62,21 @@ const parseLong = rowParser({ id: uuid, tenantId: uuid });
 /** How the bridge to Temporal sees a feature's resources in these states. */
 export function waitingSource<Row extends WaitingRow>(spec: SourceSpec<Row>): WaitingSource {
   const { table, states, from, about, ...named } = spec;
-  const known = literals(table, 'status', (table.column('status').column.words ?? []) as readonly Row['status'][]);
+  const known = literals(
+    table,
+    'status',
+    (table.column('status').column.words ?? []) as readonly Row['status'][],
+  );
   const wanted = (row: Row): WantedWorkflow => {
     const { id: resourceId, tenantId, sourceAccountId: accountId = null, status } = row;
-    return { resourceId, tenantId, accountId, status, workflowId: named.workflowIdOf(resourceId), ...about(row) };
+    return {
+      resourceId,
+      tenantId,
+      accountId,
+      status,
+      workflowId: named.workflowIdOf(resourceId),
+      ...about(row),
+    };
   };
   return {
     ...named,

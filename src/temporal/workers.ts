@@ -2,10 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogMetadata, WorkerDeploymentVersion } from '@temporalio/common';
-import { type LogLevel, NativeConnection, Runtime, Worker, type WorkerDeploymentOptions } from '@temporalio/worker';
+import {
+  type LogLevel,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerDeploymentOptions,
+} from '@temporalio/worker';
 import { safeFailures } from './activity-failures.js';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './bundle-file.js';
-import { messageOf, type TemporalClient } from './client.js';
+import type { TemporalClient } from './client.js';
+import { messageOf } from './failures.js';
 import { connectionOptions, Renewals, type TemporalOptions } from './connecting.js';
 import { AUDIT_SCHEDULE_ID } from './contracts.js';
 import type { TemporalTracing } from './tracing.js';
@@ -79,7 +86,9 @@ export function installRuntime(log: WorkersLog, metricsPort: number): void {
     },
     telemetryOptions: {
       logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
-      ...(metricsPort === 0 ? {} : { metrics: { prometheus: { bindAddress: `127.0.0.1:${metricsPort}` } } }),
+      ...(metricsPort === 0
+        ? {}
+        : { metrics: { prometheus: { bindAddress: `127.0.0.1:${metricsPort}` } } }),
     },
   });
 }
@@ -87,7 +96,13 @@ export function installRuntime(log: WorkersLog, metricsPort: number): void {
 /** What the SDK's line is about, and the failure's name: its message may quote private data. */
 function named(about: LogMetadata = {}): object {
   const { activityType: activity, workflowId, workflowType: workflow, attempt, error } = about;
-  return { activity, workflow, workflowId, attempt, failure: error instanceof Error ? error.name : undefined };
+  return {
+    activity,
+    workflow,
+    workflowId,
+    attempt,
+    failure: error instanceof Error ? error.name : undefined,
+  };
 }
 
 /** The SDK's metrics from its loopback port; empty if there is none, or it does not answer. */
@@ -128,7 +143,9 @@ export class TemporalWorkers {
   }
 
   get isPolling(): boolean {
-    return this.workers.length > 0 && this.workers.every((worker) => worker.getState() === 'RUNNING');
+    return (
+      this.workers.length > 0 && this.workers.every((worker) => worker.getState() === 'RUNNING')
+    );
   }
 
   /** Begins nothing more; resolves when running work has ended or its time is up. */
@@ -140,12 +157,19 @@ export class TemporalWorkers {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+    for (
+      let pauseMs = FIRST_PAUSE_MS;
+      !signal.aborted;
+      pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)
+    ) {
       const began = Date.now();
       try {
         await this.serve();
       } catch (failure) {
-        this.log.warn({ reason: messageOf(failure) }, 'the Temporal workers ended, and are begun again');
+        this.log.warn(
+          { reason: messageOf(failure) },
+          'the Temporal workers ended, and are begun again',
+        );
       }
       if (Date.now() - began > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -172,7 +196,11 @@ export class TemporalWorkers {
           runs.push(worker.run().finally(() => this.shutDown()));
         }
         if (this.stopping.signal.aborted) this.shutDown();
-        else this.log.info({ queues: this.options.queues.map(({ queue }) => queue) }, 'the Temporal workers poll');
+        else
+          this.log.info(
+            { queues: this.options.queues.map(({ queue }) => queue) },
+            'the Temporal workers poll',
+          );
       } catch (failure) {
         this.shutDown();
         await Promise.allSettled(runs);
@@ -206,16 +234,25 @@ export class TemporalWorkers {
   private async registerSearchAttributes(): Promise<void> {
     try {
       const made = await this.client.registerSearchAttributes();
-      if (made.length > 0) this.log.info({ searchAttributes: made }, 'search attributes registered');
+      if (made.length > 0)
+        this.log.info({ searchAttributes: made }, 'search attributes registered');
     } catch (failure) {
-      this.log.warn({ reason: messageOf(failure) }, 'the search attributes could not be registered');
+      this.log.warn(
+        { reason: messageOf(failure) },
+        'the search attributes could not be registered',
+      );
     }
   }
 
   /** Without permission it works anyway: it exists already, or there is no scheduled audit, which is logged. */
   private async keepAudit(): Promise<void> {
     try {
-      await this.client.keepSchedule(AUDIT_SCHEDULE_ID, 'ledgerAudit', 'approvals', this.options.auditEveryMs);
+      await this.client.keepSchedule(
+        AUDIT_SCHEDULE_ID,
+        'ledgerAudit',
+        'approvals',
+        this.options.auditEveryMs,
+      );
     } catch (failure) {
       this.log.warn({ reason: messageOf(failure) }, 'the schedule of the audit could not be made');
     }
@@ -235,7 +272,9 @@ export class TemporalWorkers {
       connection,
       namespace: temporal.namespace,
       taskQueue: queue,
-      ...(hasWorkflows ? workflows : { maxConcurrentActivityTaskPolls: Math.min(POLLS_FOR_ACTIVITIES, maxActivities) }),
+      ...(hasWorkflows
+        ? workflows
+        : { maxConcurrentActivityTaskPolls: Math.min(POLLS_FOR_ACTIVITIES, maxActivities) }),
       activities,
       // Traces get the same view of a failure as the history.
       interceptors: { activity: [...(tracing === null ? [] : [tracing.activity]), safeFailures] },

@@ -27,7 +27,8 @@ export const transferApproval: ApprovalFeature<Transfer> = {
   ],
   destinationOf: ({ destinationAccountId }) => destinationAccountId,
   granted: completed,
-  ended: (transfer, action, reason) => rejected(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
+  ended: (transfer, action, reason) =>
+    rejected(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
   expired: (transfer) => ending({ ...transfer, status: 'expired' }),
 };
 
@@ -49,7 +50,11 @@ function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }):
   };
 }
 
-function rejected(transfer: Transfer, rejectionCode: string, rejectionReason: string | null): Ending<Transfer> {
+function rejected(
+  transfer: Transfer,
+  rejectionCode: string,
+  rejectionReason: string | null,
+): Ending<Transfer> {
   return ending({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
 }
 
@@ -58,12 +63,15 @@ function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = obstacle(approved, state);
   if (refusal !== null) return rejected(approved, refusal.code, refusal.message);
   const ended: Transfer = { ...approved, status: 'completed' };
-  const holds = [{ change: 'release', resourceId: ended.id, raw: ended.raw + ended.feeRaw }] as const;
+  const holds = [
+    { change: 'release', resourceId: ended.id, raw: ended.raw + ended.feeRaw },
+  ] as const;
   return { ended, writes: { ...completion(ended), holds } };
 }
 
 function obstacle(transfer: Transfer, state: LockedState): Refusal | null {
-  const { tenantId, sourceAccountId, destinationAccountId, feeRaw, feeAccountId, raw, asset } = transfer;
+  const { tenantId, sourceAccountId, destinationAccountId, feeRaw, feeAccountId, raw, asset } =
+    transfer;
   const source = state.account(sourceAccountId);
   const destination = state.account(destinationAccountId);
   const tenant = state.row(tenants, { id: tenantId });
@@ -73,5 +81,10 @@ function obstacle(transfer: Transfer, state: LockedState): Refusal | null {
   if (refusal !== null) return refusal;
   const receiver = state.row(tenants, { id: destination.account.tenantId });
   if (!isReachable(destination.account, tenant, receiver)) return NOT_FOUND;
-  return creditRefusal(state, destination, { raw: feeRaw, accountId: feeAccountId }, { raw, asset });
+  return creditRefusal(
+    state,
+    destination,
+    { raw: feeRaw, accountId: feeAccountId },
+    { raw, asset },
+  );
 }

@@ -22,7 +22,8 @@ export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
       readReach(reader, named),
     ]);
     const ids = commands.map(({ tenantId, sourceAccountId, destinationAccountId, amount }) => {
-      if (!reach.owns(tenantId, sourceAccountId) || !reach.reaches(tenantId, destinationAccountId)) return [];
+      if (!reach.owns(tenantId, sourceAccountId) || !reach.reaches(tenantId, destinationAccountId))
+        return [];
       const fee = feeAccount(tenantId, amount.asset);
       return [sourceAccountId, destinationAccountId, ...(fee === undefined ? [] : [fee])];
     });

@@ -11,7 +11,13 @@ import { type Transfer, transfers } from '../db/entities/operations.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
-import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
+import {
+  AUTHORITY_INSUFFICIENT,
+  type Fee,
+  isReachable,
+  overflowRefusal,
+  spendingRefusal,
+} from '../accounts/rules.js';
 import { approvalsWanted } from '../approvals/rules.js';
 import {
   type Decision,
@@ -32,15 +38,22 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   const source = state.named(command.sourceAccountId);
   const destination = state.named(command.destinationAccountId);
   const tenant = state.row(tenants, { id: tenantId });
-  if (source === undefined || destination === undefined || tenant === undefined) return refuse(NOT_FOUND, false);
-  if (source.account.tenantId !== tenantId || source.account.type === 'system') return refuse(NOT_FOUND, false);
+  if (source === undefined || destination === undefined || tenant === undefined)
+    return refuse(NOT_FOUND, false);
+  if (source.account.tenantId !== tenantId || source.account.type === 'system')
+    return refuse(NOT_FOUND, false);
   const receiver = state.row(tenants, { id: destination.account.tenantId });
   if (!isReachable(destination.account, tenant, receiver)) return refuse(NOT_FOUND, false);
 
   const role = state.row(memberRoles, { accountId: source.account.id, memberId })?.role;
   if (!roleAllows('createTransfer', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
 
-  const fee = feeOf(state, { tenantId, operation: 'transfer', asset: amount.asset }, source.account.id, amount.raw);
+  const fee = feeOf(
+    state,
+    { tenantId, operation: 'transfer', asset: amount.asset },
+    source.account.id,
+    amount.raw,
+  );
   const month = monthOf(state.at, tenant.timeZone);
   const monthKey = { accountId: source.account.id, asset: amount.asset, month: month.name };
   const monthUsed = state.row(monthTotals, monthKey)?.used ?? 0n;
@@ -52,7 +65,13 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   if (overflow !== null) return refuse(overflow, false);
 
   const policy = state.row(approvalPolicies, { accountId: source.account.id, asset: amount.asset });
-  const transfer = newTransfer(command, fee, month.name, state.at, approvalsWanted(policy, amount.raw, state.at));
+  const transfer = newTransfer(
+    command,
+    fee,
+    month.name,
+    state.at,
+    approvalsWanted(policy, amount.raw, state.at),
+  );
   const { rows = [], ...effect } =
     transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, state.at);
   return {
@@ -74,14 +93,25 @@ export function completion(transfer: Transfer): Writes {
   };
 }
 
-export function endEvent(type: Extract<EventType, `transfer.${string}`>, transfer: Transfer): EventDraft {
+export function endEvent(
+  type: Extract<EventType, `transfer.${string}`>,
+  transfer: Transfer,
+): EventDraft {
   const { tenantId, id: resourceId } = transfer;
   return { tenantId, type, resourceId, object: () => presentTransfer(transfer) };
 }
 
 /** The money is set aside, and a workflow will wait. */
 function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
-  const { id, tenantId, sourceAccountId, asset, raw, feeRaw, approvalExpiresAt: expiresAt } = transfer;
+  const {
+    id,
+    tenantId,
+    sourceAccountId,
+    asset,
+    raw,
+    feeRaw,
+    approvalExpiresAt: expiresAt,
+  } = transfer;
   return {
     holds: [
       {

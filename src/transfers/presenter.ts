@@ -20,6 +20,8 @@ export function presentTransfer(transfer: Transfer): z.output<typeof TransferSch
     created_at: toRfc3339(transfer.createdAt),
     approval: presentApproval(transfer),
     rejection:
-      transfer.rejectionCode === null ? null : { code: transfer.rejectionCode, reason: transfer.rejectionReason },
+      transfer.rejectionCode === null
+        ? null
+        : { code: transfer.rejectionCode, reason: transfer.rejectionReason },
   };
 }

@@ -3,7 +3,16 @@ import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
-import { answers, body, idempotent, named, permits, refusesSpending, shows, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  idempotent,
+  named,
+  permits,
+  refusesSpending,
+  shows,
+  summary,
+} from '../http/route.js';
 import { presentTransfer } from './presenter.js';
 import { transferList } from './reading.js';
 import {
@@ -17,7 +26,12 @@ import {
 import type { Transfers } from './service.js';
 import type { TransferApprovals } from './approval-outcomes.js';
 
-export function transferRoutes(api: Api, transfers: Transfers, reader: OperationReader, cursors: Cursors): void {
+export function transferRoutes(
+  api: Api,
+  transfers: Transfers,
+  reader: OperationReader,
+  cursors: Cursors,
+): void {
   create(api, transfers);
   operationRoutes(api, reader, cursors, {
     operations: transferList,

@@ -52,9 +52,22 @@ export function newTransfer(
 
 /** The amount to the destination and, as a separate movement, the fee to the fee account. */
 function transferEntries(transfer: Transfer): EntryDraft[] {
-  const { sourceAccountId: source, destinationAccountId: destination, feeAccountId, asset, raw, feeRaw } = transfer;
+  const {
+    sourceAccountId: source,
+    destinationAccountId: destination,
+    feeAccountId,
+    asset,
+    raw,
+    feeRaw,
+  } = transfer;
   const legs: EntryDraft[] = [
-    { accountId: source, asset, raw: -raw, kind: 'transfer_out', counterpartyAccountId: destination },
+    {
+      accountId: source,
+      asset,
+      raw: -raw,
+      kind: 'transfer_out',
+      counterpartyAccountId: destination,
+    },
     { accountId: destination, asset, raw, kind: 'transfer_in', counterpartyAccountId: source },
   ];
   if (feeAccountId !== null) legs.push(...feeEntries(source, feeAccountId, asset, feeRaw));

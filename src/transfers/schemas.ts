@@ -1,6 +1,12 @@
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { TRANSFER_STATUSES } from '../db/entities/operations.js';
-import { APPROVABLE, APPROVAL, REJECTION, rejectBody, RejectionSchema } from '../approvals/schemas.js';
+import {
+  APPROVABLE,
+  APPROVAL,
+  REJECTION,
+  rejectBody,
+  RejectionSchema,
+} from '../approvals/schemas.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
@@ -96,7 +102,11 @@ export const TransferQuery = boundedOfAsset(
 function differs(body: unknown): boolean {
   const { source_account: source, destination } = asRecord(body);
   const { account_id: target } = asRecord(destination);
-  return typeof source !== 'string' || typeof target !== 'string' || source.toLowerCase() !== target.toLowerCase();
+  return (
+    typeof source !== 'string' ||
+    typeof target !== 'string' ||
+    source.toLowerCase() !== target.toLowerCase()
+  );
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

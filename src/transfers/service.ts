@@ -19,7 +19,12 @@ export class Transfers {
    * `id`, the transfer's, is the request's own, so the request can be traced to it. Never throws: refusals and unknown
    * results are returned as answers. (docs/contract.md, Transfers)
    */
-  async create(caller: Caller, id: Uuid, request: TransferRequest, idempotency: Keyed): Promise<Answer<Transfer>> {
+  async create(
+    caller: Caller,
+    id: Uuid,
+    request: TransferRequest,
+    idempotency: Keyed,
+  ): Promise<Answer<Transfer>> {
     const { tenantId, memberId } = caller;
     const outboxId = newId();
     // Spreads last: Node 20 takes a microsecond for each property that follows one.

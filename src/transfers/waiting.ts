@@ -1,6 +1,10 @@
 import { formatAmount } from '../core/amount.js';
 import { transfers } from '../db/entities/operations.js';
-import { type ApprovalWorkflowInput, type ResourceInput, transferWorkflowId } from '../temporal/contracts.js';
+import {
+  type ApprovalWorkflowInput,
+  type ResourceInput,
+  transferWorkflowId,
+} from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 
 /** By their holds, of which there are few: the table itself may have many millions of rows. */
@@ -17,6 +21,9 @@ export const transferWaiting = waitingSource({
   from: `${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   about: (transfer) => ({
     summary: `Transfer of ${formatAmount(transfer)} that needs ${transfer.approvalsRequired ?? 0} approval(s)`,
-    input: { resourceId: transfer.id, tenantId: transfer.tenantId } satisfies ResourceInput<ApprovalWorkflowInput>,
+    input: {
+      resourceId: transfer.id,
+      tenantId: transfer.tenantId,
+    } satisfies ResourceInput<ApprovalWorkflowInput>,
   }),
 });

@@ -12,7 +12,11 @@ export function assertManager(reader: Reader, caller: Caller): Promise<void> {
 }
 
 /** One of the tenant's endpoints. Throws not_found, authority_insufficient. */
-export async function findManaged(reader: Reader, caller: Caller, id: Uuid): Promise<WebhookEndpoint> {
+export async function findManaged(
+  reader: Reader,
+  caller: Caller,
+  id: Uuid,
+): Promise<WebhookEndpoint> {
   const found = await reader.find(webhookEndpoints, { id, tenantId: caller.tenantId });
   if (found === undefined || found.status === 'deleted') throw notFound();
   await assertManager(reader, caller);
@@ -20,7 +24,11 @@ export async function findManaged(reader: Reader, caller: Caller, id: Uuid): Pro
 }
 
 /** Locked for a change, after the check, so that nobody waits for another tenant's row. Throws the same. */
-export async function lockManaged(transaction: Transaction, caller: Caller, id: Uuid): Promise<WebhookEndpoint> {
+export async function lockManaged(
+  transaction: Transaction,
+  caller: Caller,
+  id: Uuid,
+): Promise<WebhookEndpoint> {
   const { tenantId } = await findManaged(transaction, caller, id);
   return lock(transaction, { id, tenantId });
 }
@@ -31,11 +39,17 @@ export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<Webhoo
 }
 
 /** The same, including deleted ones. */
-export async function lockEndpointRow(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
+export async function lockEndpointRow(
+  transaction: Transaction,
+  id: Uuid,
+): Promise<WebhookEndpoint> {
   return existing(await transaction.find(webhookEndpoints, { id }, { forUpdate: true }));
 }
 
-async function lock(transaction: Transaction, where: Where<WebhookEndpoint>): Promise<WebhookEndpoint> {
+async function lock(
+  transaction: Transaction,
+  where: Where<WebhookEndpoint>,
+): Promise<WebhookEndpoint> {
   const locked = await transaction.find(webhookEndpoints, where, { forUpdate: true });
   if (locked === undefined || locked.status === 'deleted') throw notFound();
   return locked;

@@ -30,19 +30,47 @@ export function sendMessage(
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const timestampS = Math.floor(now / 1000);
-  const headers = signing.signatureHeaders({ id, body, ...openSecrets(keys, endpoint, now), timestampS });
-  const attributes = { 'event.id': id, 'webhook.endpoint.id': endpoint.id, 'tenant.id': endpoint.tenantId };
-  return continued({ name: 'webhook attempt', kind: 'client', attributes }, traceparent, async (span) => {
-    const result = await sender.send({ url: endpoint.url, body, headers: { ...headers, ...traceHeaders() } }, signal);
-    if (result.outcome === 'answered') span?.setAttribute('http.response.status_code', result.status);
-    else span?.setAttribute('error.type', result.reason);
-    return result;
+  const headers = signing.signatureHeaders({
+    id,
+    body,
+    ...openSecrets(keys, endpoint, now),
+    timestampS,
   });
+  const attributes = {
+    'event.id': id,
+    'webhook.endpoint.id': endpoint.id,
+    'tenant.id': endpoint.tenantId,
+  };
+  return continued(
+    { name: 'webhook attempt', kind: 'client', attributes },
+    traceparent,
+    async (span) => {
+      const result = await sender.send(
+        { url: endpoint.url, body, headers: { ...headers, ...traceHeaders() } },
+        signal,
+      );
+      if (result.outcome === 'answered')
+        span?.setAttribute('http.response.status_code', result.status);
+      else span?.setAttribute('error.type', result.reason);
+      return result;
+    },
+  );
 }
 
 /** `at`: when it began. */
-export function attemptRow(endpointId: Uuid, deliveryId: Uuid, at: Instant, result: AttemptResult): WebhookAttempt {
-  const row = { endpointId, deliveryId, id: newId(), at, durationMs: Math.max(0, Math.round(result.durationMs)) };
+export function attemptRow(
+  endpointId: Uuid,
+  deliveryId: Uuid,
+  at: Instant,
+  result: AttemptResult,
+): WebhookAttempt {
+  const row = {
+    endpointId,
+    deliveryId,
+    id: newId(),
+    at,
+    durationMs: Math.max(0, Math.round(result.durationMs)),
+  };
   if (result.outcome === 'answered') {
     const response = cut(result.responseHead, MAX_RESPONSE);
     return { ...row, status: result.status, failure: null, message: null, response };

@@ -24,7 +24,12 @@ export async function attend(
   const due = nextDue(await earliestDue(database.reader, endpointId), before);
   const isDue = due !== null && due <= clock();
   const { ended } = isDue
-    ? await drain(deps, endpointId, { ...options, isWorkflow: true, lookOnMs: 0, leavesRest: false })
+    ? await drain(deps, endpointId, {
+        ...options,
+        isWorkflow: true,
+        lookOnMs: 0,
+        leavesRest: false,
+      })
     : { ended: 'idle' as const };
   const waitsUntil = await noteLook(deps, endpointId);
   const { endpoint, text } = await describe(database.reader, endpointId, clock());
@@ -48,7 +53,8 @@ function noteLook({ database, clock }: WebhookDeps, id: Uuid): Promise<Instant |
   return transact(database, async (transaction) => {
     const endpoint = await lockEndpointRow(transaction, id);
     const attendedAt = clock();
-    const due = endpoint.pausedAt === null ? nextDue(await earliestDue(transaction, id), endpoint) : null;
+    const due =
+      endpoint.pausedAt === null ? nextDue(await earliestDue(transaction, id), endpoint) : null;
     const waitsUntil = due !== null && due > attendedAt ? due : null;
     await transaction.execute(updateSql(webhookEndpoints, { waitsUntil, attendedAt }, { id }));
     return waitsUntil;

@@ -41,31 +41,44 @@ export async function change(
   wanted: EndpointChange,
 ): Promise<ShownEndpoint> {
   const url = wanted.url === undefined ? undefined : await checkedUrl(deps, caller, id, wanted.url);
-  const { changed, notice } = await transactFor(caller.tenantId, deps.database, async (transaction) => {
-    const endpoint = await lockManaged(transaction, caller, id);
-    const now = deps.clock();
-    const isOther = wanted.status !== undefined && wanted.status !== endpoint.status;
-    const told = isOther ? noticeOf(endpoint, now) : null;
-    const changes: string[] = [];
-    if (url !== undefined && url !== endpoint.url) {
-      await transaction.execute(updateSql(webhookEndpoints, { url }, { id }));
-      changes.push('url');
-    }
-    if (wanted.types !== undefined && (await replaceTypes(transaction, endpoint, wanted.types, now)))
-      changes.push('events');
-    if (wanted.status === 'enabled' && (await enable(transaction, endpoint, now))) changes.push('enabled');
-    if (wanted.status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)))
-      changes.push('disabled');
-    if (told !== null) await transaction.execute(insertSql(outbox, [told]));
-    if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
-    return { changed: await shown(transaction, caller, id), notice: told };
-  });
+  const { changed, notice } = await transactFor(
+    caller.tenantId,
+    deps.database,
+    async (transaction) => {
+      const endpoint = await lockManaged(transaction, caller, id);
+      const now = deps.clock();
+      const isOther = wanted.status !== undefined && wanted.status !== endpoint.status;
+      const told = isOther ? noticeOf(endpoint, now) : null;
+      const changes: string[] = [];
+      if (url !== undefined && url !== endpoint.url) {
+        await transaction.execute(updateSql(webhookEndpoints, { url }, { id }));
+        changes.push('url');
+      }
+      if (
+        wanted.types !== undefined &&
+        (await replaceTypes(transaction, endpoint, wanted.types, now))
+      )
+        changes.push('events');
+      if (wanted.status === 'enabled' && (await enable(transaction, endpoint, now)))
+        changes.push('enabled');
+      if (wanted.status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)))
+        changes.push('disabled');
+      if (told !== null) await transaction.execute(insertSql(outbox, [told]));
+      if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
+      return { changed: await shown(transaction, caller, id), notice: told };
+    },
+  );
   if (notice !== null) deps.notifier.notify(notice);
   return changed;
 }
 
 /** DNS is queried only for a caller who may change the endpoint. */
-async function checkedUrl({ database, sending }: WebhookDeps, caller: Caller, id: Uuid, text: string): Promise<string> {
+async function checkedUrl(
+  { database, sending }: WebhookDeps,
+  caller: Caller,
+  id: Uuid,
+  text: string,
+): Promise<string> {
   await findManaged(database.lookup, caller, id);
   return assertUrl(await sending.checkUrl(text)).url;
 }
@@ -88,12 +101,16 @@ async function replaceTypes(
   now: Instant,
 ): Promise<boolean> {
   const { id: endpointId, tenantId } = endpoint;
-  const before = (await transaction.select(webhookSubscriptions, { endpointId })).map(({ type }) => type);
+  const before = (await transaction.select(webhookSubscriptions, { endpointId })).map(
+    ({ type }) => type,
+  );
   const added = types.filter((type) => !before.includes(type));
   const removed = before.filter((type) => !types.includes(type));
   if (added.length > 0) {
     const from = (await headOf(transaction, tenantId)) + 1n;
-    await transaction.execute(insertSql(webhookSubscriptions, subscriptionsOf(endpoint, added, from)));
+    await transaction.execute(
+      insertSql(webhookSubscriptions, subscriptionsOf(endpoint, added, from)),
+    );
   }
   if (removed.length > 0) {
     await transaction.execute(deleteSql(webhookSubscriptions, { endpointId, type: removed }));
@@ -107,10 +124,19 @@ async function replaceTypes(
 }
 
 /** Makes due what was undelivered since 5 days before it was disabled. Returns whether it was. */
-export async function enable(transaction: Transaction, endpoint: WebhookEndpoint, now: Instant): Promise<boolean> {
+export async function enable(
+  transaction: Transaction,
+  endpoint: WebhookEndpoint,
+  now: Instant,
+): Promise<boolean> {
   if (endpoint.status !== 'disabled') return false;
   const { id, disabledAt } = endpoint;
-  const set: Partial<WebhookEndpoint> = { status: 'enabled', disabledReason: null, disabledAt: null, ...HEALTHY };
+  const set: Partial<WebhookEndpoint> = {
+    status: 'enabled',
+    disabledReason: null,
+    disabledAt: null,
+    ...HEALTHY,
+  };
   await transaction.execute(updateSql(webhookEndpoints, { ...set, nextDueAt: now }, { id }));
   await beginRecovery(transaction, endpoint, instant((disabledAt ?? now) - FAILING_MS), false, now);
   return true;

@@ -8,7 +8,13 @@ import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 export interface EndpointFacts {
   readonly endpoint: Pick<
     WebhookEndpoint,
-    'status' | 'disabledReason' | 'disabledAt' | 'pausedAt' | 'pausedBy' | 'probeAt' | 'recoverUntil'
+    | 'status'
+    | 'disabledReason'
+    | 'disabledAt'
+    | 'pausedAt'
+    | 'pausedBy'
+    | 'probeAt'
+    | 'recoverUntil'
   >;
   readonly pending: number;
   readonly retrying: number;
@@ -36,7 +42,10 @@ export function describeEndpoint(facts: EndpointFacts): string {
     return join(`disabled${why}${since}`, waits);
   }
   if (endpoint.pausedAt !== null)
-    return join(`paused by ${endpoint.pausedBy ?? 'an operator'} since ${when(endpoint.pausedAt, facts)}`, waits);
+    return join(
+      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${when(endpoint.pausedAt, facts)}`,
+      waits,
+    );
   return waits.length === 0 ? 'idle' : waits.join('; ');
 }
 
@@ -44,7 +53,8 @@ function waitingReasons(facts: EndpointFacts): string[] {
   const { endpoint, pending, retrying, nextAttemptAt, behind, now } = facts;
   const reasons: string[] = [];
   const probeAt = endpoint.probeAt;
-  const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
+  const next =
+    probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   if (retrying > 0)
     reasons.push(
       next !== null && next > now
@@ -53,7 +63,8 @@ function waitingReasons(facts: EndpointFacts): string[] {
     );
   if (pending > 0) reasons.push(`${deliveries(pending)} to send`);
   if (endpoint.recoverUntil !== null) reasons.push('recovering what was missed');
-  if (behind > 0n) reasons.push(`${behind} ${behind === 1n ? 'event' : 'events'} of the log to look at`);
+  if (behind > 0n)
+    reasons.push(`${behind} ${behind === 1n ? 'event' : 'events'} of the log to look at`);
   if (probeAt !== null && reasons.length > 0) reasons.push('probing');
   return reasons;
 }
@@ -67,7 +78,10 @@ function deliveries(count: number): string {
 export const MAX_COUNTED = 10_000;
 
 function when(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {
-  const [then, today] = [DateTime.fromMillis(at, { zone: timeZone }), DateTime.fromMillis(now, { zone: timeZone })];
+  const [then, today] = [
+    DateTime.fromMillis(at, { zone: timeZone }),
+    DateTime.fromMillis(now, { zone: timeZone }),
+  ];
   const day = then.hasSame(today, 'day') ? '' : 'yyyy-MM-dd ';
   return then.toFormat(`${day}HH:mm ${timeZone === 'UTC' ? "'UTC'" : "'UTC'ZZ"}`);
 }

@@ -12,7 +12,17 @@ export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {
 }
 
 /** The sequence of the first event at or after that time, or null. */
-export async function firstSince(reader: Reader, tenantId: Uuid, since: Instant): Promise<bigint | null> {
-  const { first, last } = await sequencesWithin(reader, tenantId, await gapsOf(reader, tenantId), since, undefined);
+export async function firstSince(
+  reader: Reader,
+  tenantId: Uuid,
+  since: Instant,
+): Promise<bigint | null> {
+  const { first, last } = await sequencesWithin(
+    reader,
+    tenantId,
+    await gapsOf(reader, tenantId),
+    since,
+    undefined,
+  );
   return first > last ? null : first;
 }

@@ -12,7 +12,10 @@ const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Metrics of sending. `onTrouble` gets failures that are our fault. */
-export function webhookMetrics(registry: Registry, onTrouble: (fault: unknown) => void): WebhookObserver {
+export function webhookMetrics(
+  registry: Registry,
+  onTrouble: (fault: unknown) => void,
+): WebhookObserver {
   const { counter, gauge, histogram } = metersOf(registry);
   const attempts = counter(
     'webhook_attempts_total',
@@ -44,7 +47,8 @@ export function webhookMetrics(registry: Registry, onTrouble: (fault: unknown) =
       const outcome = outcomeOf(result);
       attempts.inc({ outcome });
       durations.observe({ outcome }, result.durationMs / 1_000);
-      if (cause === 'event' && steps === 0) lag.observe(Math.max(0, beganAt - timeOfId(eventId)) / 1000);
+      if (cause === 'event' && steps === 0)
+        lag.observe(Math.max(0, beganAt - timeOfId(eventId)) / 1000);
     },
     sending: (short, long) => {
       sending.set({ slot: 'short' }, short);
@@ -84,7 +88,10 @@ export function lagMetrics(registry: Registry, reader: Reader, clock: Clock): vo
       webhook_endpoints: { help: 'Enabled endpoints, by state', labelNames },
       webhook_lag_events: { help: 'Events in the log still ahead of their cursors', labelNames },
       webhook_lag_seconds: { help: 'Age of the oldest event still ahead of a cursor', labelNames },
-      webhook_failing_seconds: { help: 'How long the longest-failing endpoint has been failing', labelNames },
+      webhook_failing_seconds: {
+        help: 'How long the longest-failing endpoint has been failing',
+        labelNames,
+      },
     },
     async () => {
       const rows = await reader.query(LAG_SQL);

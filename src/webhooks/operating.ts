@@ -36,13 +36,17 @@ export type Operation = (
 /** Nothing more is sent: a run under way begins no new send. Waiting deliveries keep their place. */
 export const pause = operation('webhook.pause', async (transaction, { id, pausedAt }, now, by) => {
   if (pausedAt !== null) return false;
-  await transaction.execute(updateSql(webhookEndpoints, { pausedAt: now, pausedBy: by.name }, { id }));
+  await transaction.execute(
+    updateSql(webhookEndpoints, { pausedAt: now, pausedBy: by.name }, { id }),
+  );
   return true;
 });
 
 export const resume = operation('webhook.resume', async (transaction, { id, pausedAt }, now) => {
   if (pausedAt === null) return false;
-  await transaction.execute(updateSql(webhookEndpoints, { pausedAt: null, pausedBy: null, nextDueAt: now }, { id }));
+  await transaction.execute(
+    updateSql(webhookEndpoints, { pausedAt: null, pausedBy: null, nextDueAt: now }, { id }),
+  );
   return true;
 });
 
@@ -54,7 +58,10 @@ export const disableForStaff = operation('webhook.disable', (transaction, endpoi
 );
 
 const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt }, now) => {
-  const set: Partial<WebhookEndpoint> = { nextDueAt: now, ...(probeAt === null ? {} : { probeAt: now }) };
+  const set: Partial<WebhookEndpoint> = {
+    nextDueAt: now,
+    ...(probeAt === null ? {} : { probeAt: now }),
+  };
   await transaction.execute(updateSql(webhookEndpoints, set, { id }));
   return true;
 });
@@ -116,7 +123,11 @@ function operation(action: StaffActName, change: Change): Operation {
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
       if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
-      const act = endpointAct(endpoint, action, isChanged ? details : { ...details, unchanged: true });
+      const act = endpointAct(
+        endpoint,
+        action,
+        isChanged ? details : { ...details, unchanged: true },
+      );
       await recordAct(transaction, by, now, act, actId);
       return isChanged;
     });
@@ -145,15 +156,30 @@ export interface Described {
 }
 
 /** Describes what an endpoint waits for, with times in `timeZone`. Reads a bounded number of rows. Throws not_found. */
-export async function describe(reader: Reader, endpointId: Uuid, now: Instant, timeZone = 'UTC'): Promise<Described> {
-  const { endpoint, types, head, wantedHead } = existing(parseState(await reader.query(stateSql(endpointId))));
+export async function describe(
+  reader: Reader,
+  endpointId: Uuid,
+  now: Instant,
+  timeZone = 'UTC',
+): Promise<Described> {
+  const { endpoint, types, head, wantedHead } = existing(
+    parseState(await reader.query(stateSql(endpointId))),
+  );
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),
     earliestDue(reader, endpointId),
   ]);
   const behind = wantedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
-  const text = describeEndpoint({ endpoint, pending, retrying, nextAttemptAt, behind, now, timeZone });
+  const text = describeEndpoint({
+    endpoint,
+    pending,
+    retrying,
+    nextAttemptAt,
+    behind,
+    now,
+    timeZone,
+  });
   return {
     endpoint,
     types: [...types.keys()],
@@ -162,7 +188,11 @@ export async function describe(reader: Reader, endpointId: Uuid, now: Instant, t
   };
 }
 
-async function countOpen(reader: Reader, endpointId: Uuid, state: 'pending' | 'retrying'): Promise<number> {
+async function countOpen(
+  reader: Reader,
+  endpointId: Uuid,
+  state: 'pending' | 'retrying',
+): Promise<number> {
   const [row] = await reader.query(
     `SELECT COUNT(*) AS found FROM (SELECT 1 FROM webhook_deliveries FORCE INDEX (due)
      WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' LIMIT ${MAX_COUNTED + 1}) few`,

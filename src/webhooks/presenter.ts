@@ -17,7 +17,8 @@ export function presentEndpoint({ endpoint, types }: ShownEndpoint): Shown {
     api_version: endpoint.apiVersion,
     created_at: toRfc3339(endpoint.createdAt),
     last_success_at: toRfc3339(endpoint.lastSuccessAt),
-    lost_events: lostFrom === null || lostTo === null ? null : { from: Number(lostFrom), to: Number(lostTo) },
+    lost_events:
+      lostFrom === null || lostTo === null ? null : { from: Number(lostFrom), to: Number(lostTo) },
   };
 }
 

@@ -25,17 +25,28 @@ export interface ShownEndpoint {
 }
 
 /** Throws not_found, authority_insufficient. */
-export async function readEndpoint(reader: Reader, caller: Caller, id: Uuid): Promise<ShownEndpoint> {
+export async function readEndpoint(
+  reader: Reader,
+  caller: Caller,
+  id: Uuid,
+): Promise<ShownEndpoint> {
   return withTypes(reader, await findManaged(reader, caller, id));
 }
 
 /** The endpoint as it is now, for a transaction that has locked it. */
-export async function shown(reader: Reader, { tenantId }: Caller, id: Uuid): Promise<ShownEndpoint> {
+export async function shown(
+  reader: Reader,
+  { tenantId }: Caller,
+  id: Uuid,
+): Promise<ShownEndpoint> {
   return withTypes(reader, existing(await reader.find(webhookEndpoints, { id, tenantId })));
 }
 
 export async function withTypes(reader: Reader, endpoint: WebhookEndpoint): Promise<ShownEndpoint> {
-  const subscribed = await reader.select(webhookSubscriptions, { endpointId: endpoint.id, type: SUBSCRIBABLE_TYPES });
+  const subscribed = await reader.select(webhookSubscriptions, {
+    endpointId: endpoint.id,
+    type: SUBSCRIBABLE_TYPES,
+  });
   return { endpoint, types: subscribed.map(({ type }) => type) };
 }
 
@@ -52,7 +63,9 @@ export async function listEndpoints(
   const page = await readVisible(reader, list, before, limit);
   const endpointId = page.items.map(({ id }) => id);
   const types = groupBy(
-    endpointId.length === 0 ? [] : await reader.select(webhookSubscriptions, { endpointId, type: SUBSCRIBABLE_TYPES }),
+    endpointId.length === 0
+      ? []
+      : await reader.select(webhookSubscriptions, { endpointId, type: SUBSCRIBABLE_TYPES }),
     (row) => row.endpointId,
   );
   const items = page.items.map((endpoint) => ({
@@ -85,7 +98,9 @@ export async function listDeliveries(
 /** How many of these deliveries, at least one, fit the attempts of a page. */
 function withinAttempts(deliveries: readonly WebhookDelivery[], maxAttempts: number): number {
   let attempts = 0;
-  const over = deliveries.findIndex(({ steps }, index) => (attempts += steps) > maxAttempts && index > 0);
+  const over = deliveries.findIndex(
+    ({ steps }, index) => (attempts += steps) > maxAttempts && index > 0,
+  );
   return over < 0 ? deliveries.length : over;
 }
 
@@ -113,6 +128,9 @@ export async function readDeliveries(
      WHERE ${equalsSql(webhookAttempts, { endpointId, deliveryId })} ORDER BY delivery_id, id`,
   );
   const attempts = groupBy(tried, (attempt) => attempt.deliveryId);
-  const items = page.items.map((delivery) => ({ delivery, attempts: attempts.get(delivery.id) ?? [] }));
+  const items = page.items.map((delivery) => ({
+    delivery,
+    attempts: attempts.get(delivery.id) ?? [],
+  }));
   return { items, next: page.next };
 }

@@ -25,7 +25,12 @@ export interface Recovery {
  * Resends everything since then that got no 2xx, of the types now subscribed to. Throws not_found,
  * authority_insufficient, invalid_field (older than 30 days, or in the future), invalid_state (disabled).
  */
-export async function recover(deps: WebhookDeps, caller: Caller, endpointId: Uuid, since: Instant): Promise<Recovery> {
+export async function recover(
+  deps: WebhookDeps,
+  caller: Caller,
+  endpointId: Uuid,
+  since: Instant,
+): Promise<Recovery> {
   assertRecoverable(since, deps.clock());
   return transactFor(caller.tenantId, deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, endpointId);
@@ -40,13 +45,16 @@ export async function recover(deps: WebhookDeps, caller: Caller, endpointId: Uui
 
 /** Throws invalid_field. */
 export function assertRecoverable(since: Instant, now: Instant): void {
-  if (since > now || since < instant(now - RECOVER_MS)) throw new ApiError(invalidField('since', 'out_of_range'));
+  if (since > now || since < instant(now - RECOVER_MS))
+    throw new ApiError(invalidField('since', 'out_of_range'));
 }
 
 /** Throws invalid_state. */
 export function assertEnabled(endpoint: WebhookEndpoint): void {
   if (endpoint.status !== 'enabled')
-    throw new ApiError(invalidState('the endpoint is disabled: enable it first', 'disabled', ['enabled']));
+    throw new ApiError(
+      invalidState('the endpoint is disabled: enable it first', 'disabled', ['enabled']),
+    );
 }
 
 /**
@@ -65,7 +73,8 @@ export async function beginRecovery(
   const to = await headOf(transaction, endpoint.tenantId);
   const probe = all && endpoint.probeAt !== null ? { probeAt: now, nextDueAt: now } : null;
   if (from === null || from > to) {
-    if (probe !== null) await transaction.execute(updateSql(webhookEndpoints, probe, { id: endpoint.id }));
+    if (probe !== null)
+      await transaction.execute(updateSql(webhookEndpoints, probe, { id: endpoint.id }));
     return null;
   }
   const { recoverAfter, recoverUntil } = endpoint;

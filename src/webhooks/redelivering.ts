@@ -28,7 +28,9 @@ export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid
   const { reader } = deps.database;
   const event = existing(await reader.find(events, { id: eventId, tenantId: caller.tenantId }));
   await assertManager(reader, caller);
-  await transactFor(caller.tenantId, deps.database, (transaction) => queue(transaction, event, deps.clock()));
+  await transactFor(caller.tenantId, deps.database, (transaction) =>
+    queue(transaction, event, deps.clock()),
+  );
   return event.body;
 }
 
@@ -44,7 +46,8 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
     { orderBy: ['id'], forUpdate: true },
   );
   for (const endpoint of endpoints) {
-    const from = subscribed.find(({ endpointId }) => endpointId === endpoint.id)?.fromSequence ?? 0n;
+    const from =
+      subscribed.find(({ endpointId }) => endpointId === endpoint.id)?.fromSequence ?? 0n;
     if (event.sequence >= from && isStillToCome(endpoint, event)) continue;
     await queueFor(transaction, endpoint, event, now);
   }
@@ -54,7 +57,10 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
  * Whether the cursor will deliver it. While a run is at the endpoint, an event just ahead of the cursor may already be
  * in flight without any record. A run whose lease has lapsed may still store it until another begins.
  */
-function isStillToCome({ cursorSequence, leaseUntil }: WebhookEndpoint, { sequence }: EventRow): boolean {
+function isStillToCome(
+  { cursorSequence, leaseUntil }: WebhookEndpoint,
+  { sequence }: EventRow,
+): boolean {
   const ahead = sequence - cursorSequence;
   return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
@@ -73,7 +79,12 @@ async function queueFor(
   const waitsUntil = column.nullable(column.time).parse(rounds[0]?.next_attempt_at ?? null);
   const isWaiting = waitsUntil !== null && (waitsUntil > now || leaseUntil === null);
   if (isWaiting) {
-    const wait = equalsSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver', round });
+    const wait = equalsSql(webhookDeliveries, {
+      endpointId,
+      eventId: event.id,
+      cause: 'redeliver',
+      round,
+    });
     await transaction.execute(
       `UPDATE webhook_deliveries SET next_attempt_at=${column.time.literal(now)} WHERE ${wait}`,
     );

@@ -58,18 +58,33 @@ export async function register(
 ): Promise<Answer<RegisteredEndpoint>> {
   const { database, sending } = deps;
   const { tenantId } = caller;
-  const request = { ...idempotency, tenantId, resourceType: 'webhook_endpoint', table: webhookEndpoints } as const;
+  const request = {
+    ...idempotency,
+    tenantId,
+    resourceType: 'webhook_endpoint',
+    table: webhookEndpoints,
+  } as const;
   const known = await findAnswer(database.lookup, request);
   if (known !== null) return registration(database.lookup, known, wanted);
   // DNS is not queried for a caller who may not register.
   await assertManager(database.lookup, caller);
   const checked = assertUrl(await sending.checkUrl(wanted.url));
-  const draft = draftEndpoint(deps, caller, { ...wanted, url: checked.url }, sending.signing.newSecret());
-  const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) => write(transaction, caller, draft));
+  const draft = draftEndpoint(
+    deps,
+    caller,
+    { ...wanted, url: checked.url },
+    sending.signing.newSecret(),
+  );
+  const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) =>
+    write(transaction, caller, draft),
+  );
   if (answer.replayed || !answer.outcome.done) return registration(database.lookup, answer, wanted);
   deps.notifier.notify(draft.notice);
   const { types, secret } = draft;
-  return { outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } }, replayed: false };
+  return {
+    outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } },
+    replayed: false,
+  };
 }
 
 /** The key's earlier result: the endpoint as it is now, or as it was registered if it has been deleted since. */
@@ -80,18 +95,29 @@ async function registration(
 ): Promise<Answer<RegisteredEndpoint>> {
   if (!outcome.done) return { outcome, replayed };
   const { resource } = outcome;
-  const shown = resource.status === 'deleted' ? asRegistered(resource, wanted) : await withTypes(reader, resource);
+  const shown =
+    resource.status === 'deleted'
+      ? asRegistered(resource, wanted)
+      : await withTypes(reader, resource);
   return { outcome: { done: true, resource: { ...shown, secret: null } }, replayed };
 }
 
 /** `wanted` is what was registered: a replay has the same body. */
 function asRegistered(endpoint: WebhookEndpoint, { url, types }: WantedEndpoint): ShownEndpoint {
-  const fresh = { status: 'enabled', disabledReason: null, lastSuccessAt: null, lostFrom: null, lostTo: null } as const;
+  const fresh = {
+    status: 'enabled',
+    disabledReason: null,
+    lastSuccessAt: null,
+    lostFrom: null,
+    lostTo: null,
+  } as const;
   return { endpoint: { ...endpoint, ...fresh, url: new URL(url).href }, types };
 }
 
 /** Throws invalid_field for an address that gets no deliveries. */
-export function assertUrl<T>(read: ({ readonly ok: true } & T) | { readonly ok: false; readonly reason: string }): T {
+export function assertUrl<T>(
+  read: ({ readonly ok: true } & T) | { readonly ok: false; readonly reason: string },
+): T {
   if (!read.ok) throw new ApiError(invalidField('url', read.reason));
   return read;
 }
@@ -102,7 +128,12 @@ interface Draft extends RegisteredEndpoint {
   readonly notice: OutboxRow;
 }
 
-function draftEndpoint(deps: WebhookDeps, caller: Caller, wanted: WantedEndpoint, secret: string): Draft {
+function draftEndpoint(
+  deps: WebhookDeps,
+  caller: Caller,
+  wanted: WantedEndpoint,
+  secret: string,
+): Draft {
   const id = newId();
   const endpoint: WebhookEndpoint = {
     id,
@@ -138,13 +169,18 @@ function draftEndpoint(deps: WebhookDeps, caller: Caller, wanted: WantedEndpoint
 }
 
 /** Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, at the log's head. */
-async function write(transaction: Transaction, caller: Caller, draft: Draft): Promise<KeyedResult<WebhookEndpoint>> {
+async function write(
+  transaction: Transaction,
+  caller: Caller,
+  draft: Draft,
+): Promise<KeyedResult<WebhookEndpoint>> {
   const { tenantId } = caller;
   // The tenant's row is the lock on its number of endpoints.
   await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
   await assertManager(transaction, caller);
   const { createdAt } = draft.endpoint;
-  if ((await countEndpoints(transaction, tenantId)) >= MAX_ENDPOINTS) return { refusal: TOO_MANY, at: createdAt };
+  if ((await countEndpoints(transaction, tenantId)) >= MAX_ENDPOINTS)
+    return { refusal: TOO_MANY, at: createdAt };
   const head = await headOf(transaction, tenantId);
   const endpoint = { ...draft.endpoint, cursorSequence: head };
   await transaction.all([

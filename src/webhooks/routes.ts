@@ -132,7 +132,11 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     ),
     async (request) => {
       const { url, events: types, status } = request.body;
-      const changed = await change(deps, request.caller, pathId(request, 'id'), { url, types, status });
+      const changed = await change(deps, request.caller, pathId(request, 'id'), {
+        url,
+        types,
+        status,
+      });
       return { status: 200, body: presentEndpoint(changed) };
     },
   );
@@ -142,7 +146,10 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     named('deleteWebhookEndpoint'),
     permits('manageWebhooks'),
     answers({ 204: null }),
-    summary('Delete a webhook endpoint', 'Nothing more is sent to it. Deleting it again is not an error.'),
+    summary(
+      'Delete a webhook endpoint',
+      'Nothing more is sent to it. Deleting it again is not an error.',
+    ),
     async (request) => {
       await remove(deps, request.caller, pathId(request, 'id'));
       return { status: 204 };
@@ -197,7 +204,12 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
       'Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.',
     ),
     async (request) => {
-      const { since, range } = await recover(deps, request.caller, pathId(request, 'id'), request.body.since);
+      const { since, range } = await recover(
+        deps,
+        request.caller,
+        pathId(request, 'id'),
+        request.body.since,
+      );
       const sequences = {
         from_sequence: range === null ? null : Number(range.from),
         to_sequence: range === null ? null : Number(range.to),
@@ -238,7 +250,8 @@ function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cu
       answerPage(
         cursors,
         request,
-        (before, limit) => listDeliveries(reader, request.caller, pathId(request, 'id'), before, limit),
+        (before, limit) =>
+          listDeliveries(reader, request.caller, pathId(request, 'id'), before, limit),
         presentDelivery,
       ),
   );

@@ -118,14 +118,26 @@ export interface Health {
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
 /** `isProbe`: the one attempt let through; only a probe extends the wait for the next. */
-export function healthAfter(health: Health, result: AttemptResult, isProbe: boolean, now: Instant): Health {
+export function healthAfter(
+  health: Health,
+  result: AttemptResult,
+  isProbe: boolean,
+  now: Instant,
+): Health {
   if (isSuccess(result)) return { ...health, ...HEALTHY, lastSuccessAt: now };
   const failuresInRow = health.failuresInRow + 1;
   const failingSince = health.failingSince ?? now;
   const probes = health.probes + (isProbe ? 1 : 0);
-  const failing = { ...health, failuresInRow, failingSince, probes, probeAt: probeAfter(health, isProbe, now) };
+  const failing = {
+    ...health,
+    failuresInRow,
+    failingSince,
+    probes,
+    probeAt: probeAfter(health, isProbe, now),
+  };
   if (health.status !== 'enabled') return failing;
-  if (result.outcome === 'answered' && result.status === GONE) return disabled(failing, 'answered_410', now);
+  if (result.outcome === 'answered' && result.status === GONE)
+    return disabled(failing, 'answered_410', now);
   if (now - failingSince >= FAILING_MS) return disabled(failing, 'failing_for_5_days', now);
   return failing;
 }
@@ -155,13 +167,18 @@ export interface Load {
 }
 
 /** Which lane sends next, or null if none may. */
-export function nextLane(load: Load, health: Health, now: Instant): 'pending' | 'retries' | 'probe' | null {
+export function nextLane(
+  load: Load,
+  health: Health,
+  now: Instant,
+): 'pending' | 'retries' | 'probe' | null {
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
   if (health.probeAt !== null) return load.onTheWay === 0 && health.probeAt <= now ? 'probe' : null;
   const window = windowOf(load);
   if (load.onTheWay >= window) return null;
-  if (load.retries > 0 && (load.retriesOnTheWay < window / 2 || load.pending === 0)) return 'retries';
+  if (load.retries > 0 && (load.retriesOnTheWay < window / 2 || load.pending === 0))
+    return 'retries';
   return load.pending > 0 ? 'pending' : null;
 }
 
@@ -189,7 +206,10 @@ interface LeftBehind {
  * should have looked by now is told again. `due`: when something is to be sent.
  */
 export function leaveBehind(
-  { pausedAt, waitsUntil: known }: { readonly pausedAt: Instant | null; readonly waitsUntil: Instant | null },
+  {
+    pausedAt,
+    waitsUntil: known,
+  }: { readonly pausedAt: Instant | null; readonly waitsUntil: Instant | null },
   due: Instant | null,
   now: Instant,
 ): LeftBehind {

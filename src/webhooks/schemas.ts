@@ -2,7 +2,14 @@ import { API_VERSIONS } from '../core/versions.js';
 import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
 import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entities/webhooks.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
-import { instantField, instantSchema, optional, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
+import {
+  instantField,
+  instantSchema,
+  optional,
+  PAGE_QUERY,
+  pageSchema,
+  uuidSchema,
+} from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { MAX_URL_LENGTH } from './address-guard/guard.js';
 import type { Sending } from './sending.js';
@@ -36,7 +43,9 @@ const typesField = z
 
 /** Which addresses may be registered depends on the operators' list. */
 export function registerEndpointBody(parseUrl: Sending['parseUrl']) {
-  const body = z.strictObject({ url: urlField(parseUrl), events: typesField }).openapi('RegisterWebhookEndpoint');
+  const body = z
+    .strictObject({ url: urlField(parseUrl), events: typesField })
+    .openapi('RegisterWebhookEndpoint');
   return exampled(body, {
     url: 'https://shop.example.com/hooks',
     events: ['transfer.completed', 'payout.completed'],
@@ -64,13 +73,16 @@ export const EndpointSchema = z
       .enum(DISABLED_REASONS)
       .nullable()
       .openapi({ description: 'Who or what disabled it; null while it is enabled.' }),
-    api_version: z.enum(API_VERSIONS).openapi({ description: 'The version of its events, pinned at registration.' }),
+    api_version: z
+      .enum(API_VERSIONS)
+      .openapi({ description: 'The version of its events, pinned at registration.' }),
     created_at: instantSchema,
-    last_success_at: instantSchema.nullable().openapi({ description: 'When it last answered 2xx, tests included.' }),
-    lost_events: z
-      .object({ from: z.number().int(), to: z.number().int() })
+    last_success_at: instantSchema
       .nullable()
-      .openapi({ description: 'The sequences that retention removed before they were sent to this endpoint.' }),
+      .openapi({ description: 'When it last answered 2xx, tests included.' }),
+    lost_events: z.object({ from: z.number().int(), to: z.number().int() }).nullable().openapi({
+      description: 'The sequences that retention removed before they were sent to this endpoint.',
+    }),
   })
   .openapi('WebhookEndpoint');
 
@@ -88,16 +100,19 @@ const ENDPOINT: z.input<typeof EndpointSchema> = {
 exampled(EndpointSchema, ENDPOINT);
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-const secret = z
-  .string()
-  .openapi({ description: 'Signs every delivery. Shown here and never again.', example: 'whsec_…' });
+const secret = z.string().openapi({
+  description: 'Signs every delivery. Shown here and never again.',
+  example: 'whsec_…',
+});
 
 /** The secret is absent from a replay: it is shown exactly once. */
-export const RegisteredEndpointSchema = EndpointSchema.extend({ secret: secret.optional() }).openapi(
-  'RegisteredWebhookEndpoint',
-);
+export const RegisteredEndpointSchema = EndpointSchema.extend({
+  secret: secret.optional(),
+}).openapi('RegisteredWebhookEndpoint');
 
-export const RotatedEndpointSchema = EndpointSchema.extend({ secret }).openapi('RotatedWebhookEndpoint');
+export const RotatedEndpointSchema = EndpointSchema.extend({ secret }).openapi(
+  'RotatedWebhookEndpoint',
+);
 
 exampled(RegisteredEndpointSchema, { ...ENDPOINT, last_success_at: null, secret: SECRET });
 exampled(RotatedEndpointSchema, { ...ENDPOINT, secret: SECRET });
@@ -119,11 +134,21 @@ const DeliverySchema = z
     attempts: z.array(
       z.object({
         at: instantSchema,
-        status: z.number().int().nullable().openapi({ description: 'The HTTP status; null if no answer came.' }),
-        failure: z.string().nullable().openapi({ description: 'Why no answer came, as a stable word.' }),
+        status: z
+          .number()
+          .int()
+          .nullable()
+          .openapi({ description: 'The HTTP status; null if no answer came.' }),
+        failure: z
+          .string()
+          .nullable()
+          .openapi({ description: 'Why no answer came, as a stable word.' }),
         message: z.string().nullable(),
         duration_ms: z.number().int(),
-        response: z.string().nullable().openapi({ description: "The first KiB of the answer's body." }),
+        response: z
+          .string()
+          .nullable()
+          .openapi({ description: "The first KiB of the answer's body." }),
       }),
     ),
     next_attempt_at: instantSchema.nullable(),
@@ -136,7 +161,16 @@ exampled(DeliverySchema, {
   event_type: 'transfer.completed',
   cause: 'event',
   status: 'delivered',
-  attempts: [{ at: EXAMPLE.later, status: 204, failure: null, message: null, duration_ms: 38, response: null }],
+  attempts: [
+    {
+      at: EXAMPLE.later,
+      status: 204,
+      failure: null,
+      message: null,
+      duration_ms: 38,
+      response: null,
+    },
+  ],
   next_attempt_at: null,
   created_at: EXAMPLE.at,
 });
@@ -151,11 +185,19 @@ exampled(RecoverBody, { since: '2026-11-20T00:00:00Z' });
 export const RecoverySchema = z
   .object({
     since: instantSchema,
-    from_sequence: z.number().int().nullable().openapi({ description: 'Null if nothing has happened since.' }),
+    from_sequence: z
+      .number()
+      .int()
+      .nullable()
+      .openapi({ description: 'Null if nothing has happened since.' }),
     to_sequence: z.number().int().nullable(),
   })
   .openapi('WebhookRecovery');
-exampled(RecoverySchema, { since: '2026-11-20T00:00:00.000Z', from_sequence: 4630, to_sequence: 4711 });
+exampled(RecoverySchema, {
+  since: '2026-11-20T00:00:00.000Z',
+  from_sequence: 4630,
+  to_sequence: 4711,
+});
 
 export const TestSchema = z
   .object({ type: z.literal('webhook.test'), id: uuidSchema, created_at: instantSchema })

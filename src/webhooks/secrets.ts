@@ -26,7 +26,10 @@ interface OpenSecrets {
 }
 
 /** For as long as the row is in memory that it was read with: all deliveries of a run are signed with it. */
-const opened = new WeakMap<Buffer, { readonly keys: Keyring; readonly context: string; readonly text: string }>();
+const opened = new WeakMap<
+  Buffer,
+  { readonly keys: Keyring; readonly context: string; readonly text: string }
+>();
 
 function opensTo(keys: Keyring, keyId: string, bytes: Buffer, context: string): string {
   const known = opened.get(bytes);

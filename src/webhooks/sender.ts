@@ -91,9 +91,16 @@ export class Sender {
     try {
       const resolved = proxyUrl === null ? await before(stop, guard.resolve(url)) : null;
       if (resolved?.ok === false) return refused(resolved.reason);
-      const headers = { 'content-type': 'application/json', 'user-agent': USER_AGENT, ...request.headers };
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': USER_AGENT,
+        ...request.headers,
+      };
       const addresses = resolved?.addresses ?? null;
-      return await this.exchanged({ url, headers, body: request.body, addresses, certificateAuthorities }, stop);
+      return await this.exchanged(
+        { url, headers, body: request.body, addresses, certificateAuthorities },
+        stop,
+      );
     } catch (error) {
       return failureOf(error, url.protocol === 'https:');
     }

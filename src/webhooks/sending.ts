@@ -6,7 +6,10 @@ import { newSecret, signatureHeaders } from './signing.js';
 /** What endpoints and drains need: address checks, signing and HTTP. */
 export interface Sending {
   readonly sender: Pick<Sender, 'send'>;
-  readonly signing: { readonly newSecret: typeof newSecret; readonly signatureHeaders: typeof signatureHeaders };
+  readonly signing: {
+    readonly newSecret: typeof newSecret;
+    readonly signatureHeaders: typeof signatureHeaders;
+  };
   /** Everything that can be checked about an address without DNS. */
   readonly parseUrl: (text: string) => ParsedUrl;
   /** The address in stored form, or in a stable word why it is refused. Queries DNS. */

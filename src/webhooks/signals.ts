@@ -18,7 +18,11 @@ export async function actBySignal(
   const { action } = signal;
   const [id, actId] = [asUuid(signal.endpointId), asUuid(signal.actId)];
   const endpoint = existing(await deps.database.reader.find(webhookEndpoints, { id }));
-  const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: id } as const;
+  const subject = {
+    tenantId: endpoint.tenantId,
+    subjectType: 'webhook_endpoint',
+    subjectId: id,
+  } as const;
   const signed = await signals.verify(`webhook.${action}`, signal, subject);
   if ('refused' in signed) return signed.refused;
   const { by, reason } = signed;

@@ -40,7 +40,8 @@ export function signatureHeaders(signable: Signable): Record<string, string> {
       .map((one) => `v1,${standardSignature(id, timestampS.toString(), body, one)}`)
       .join(' '),
   };
-  if (previousSecret !== null) headers['Svc-Signature-Previous'] = bodySignature(body, previousSecret);
+  if (previousSecret !== null)
+    headers['Svc-Signature-Previous'] = bodySignature(body, previousSecret);
   return headers;
 }
 
@@ -50,7 +51,12 @@ export function bodySignature(body: Buffer, secret: string): string {
 }
 
 /** Standard Webhooks v1: base64 of HMAC-SHA256 over `id.timestamp.body`, keyed with the bytes behind the prefix. */
-export function standardSignature(id: string, timestamp: string, body: Buffer, secret: string): string {
+export function standardSignature(
+  id: string,
+  timestamp: string,
+  body: Buffer,
+  secret: string,
+): string {
   if (!isSecret(secret)) throw new TypeError('not a webhook secret');
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');

@@ -26,7 +26,11 @@ const TOLD_AGAIN_MS = 3_600_000;
  * grows without them never looks like a loss to retention; makes due what the senders should have found; and starts
  * missing workflows. Returns the last endpoint, or null if there is none.
  */
-export async function lookOver(database: Database, now: Instant, after: Uuid | null): Promise<Uuid | null> {
+export async function lookOver(
+  database: Database,
+  now: Instant,
+  after: Uuid | null,
+): Promise<Uuid | null> {
   const { seen, last } = await readSlice(database.reader, now, after);
   const open = seen.filter(({ endpoint, head }) => {
     const isOpen = !isHeld(endpoint) && isFree(endpoint, now);
@@ -35,10 +39,13 @@ export async function lookOver(database: Database, now: Instant, after: Uuid | n
   const idle = open.filter(({ isBehind }) => !isBehind);
   const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
   const alone = seen.filter(({ endpoint }) => isAlone(endpoint, now));
-  if (idle.length > 0) await transact(database, (transaction) => moveCursors(transaction, idle, now));
+  if (idle.length > 0)
+    await transact(database, (transaction) => moveCursors(transaction, idle, now));
   const missedIds = missed.map(({ endpoint }) => endpoint.id);
-  if (missed.length > 0) await transact(database, (transaction) => makeDue(transaction, missedIds, now));
-  if (alone.length > 0) await transact(database, (transaction) => tellAbout(transaction, alone, now));
+  if (missed.length > 0)
+    await transact(database, (transaction) => makeDue(transaction, missedIds, now));
+  if (alone.length > 0)
+    await transact(database, (transaction) => tellAbout(transaction, alone, now));
   return last;
 }
 
@@ -75,7 +82,12 @@ interface Seen {
 function parseSeen(row: StoredRow): Seen {
   const isBehind = column.integer.parse(row.is_behind) === 1;
   const isInTime = column.integer.parse(row.is_in_time) === 1;
-  return { endpoint: parseRow(webhookEndpoints, row), head: column.bigint.parse(row.head), isBehind, isInTime };
+  return {
+    endpoint: parseRow(webhookEndpoints, row),
+    head: column.bigint.parse(row.head),
+    isBehind,
+    isInTime,
+  };
 }
 
 function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Instant): boolean {
@@ -84,8 +96,14 @@ function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Inst
 }
 
 /** A cursor never goes back; a type added since then starts after that head. */
-async function moveCursors(transaction: Transaction, idle: readonly Seen[], now: Instant): Promise<void> {
-  const heads = idle.map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`).join(' ');
+async function moveCursors(
+  transaction: Transaction,
+  idle: readonly Seen[],
+  now: Instant,
+): Promise<void> {
+  const heads = idle
+    .map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`)
+    .join(' ');
   await transaction.execute(
     `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
      WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${freeSql(now)}`,
@@ -93,13 +111,19 @@ async function moveCursors(transaction: Transaction, idle: readonly Seen[], now:
 }
 
 /** Unless a notice for them is already waiting. */
-async function tellAbout(transaction: Transaction, alone: readonly Seen[], now: Instant): Promise<void> {
+async function tellAbout(
+  transaction: Transaction,
+  alone: readonly Seen[],
+  now: Instant,
+): Promise<void> {
   const endpoints = alone.map(({ endpoint }) => endpoint);
   const told = await announced(
     transaction,
     endpoints.map(({ id }) => id),
   );
-  const notices = endpoints.filter(({ id }) => !told.has(id)).map((endpoint) => noticeOf(endpoint, now));
+  const notices = endpoints
+    .filter(({ id }) => !told.has(id))
+    .map((endpoint) => noticeOf(endpoint, now));
   if (notices.length > 0) await transaction.execute(insertSql(outbox, notices));
 }
 
@@ -123,7 +147,8 @@ export async function removeOldAttempts(
 ): Promise<{ readonly endpointId: Uuid; readonly isDone: boolean } | null> {
   const before = instant(now - ATTEMPTS_KEPT_MS);
   const looked = await lookForOld(database, before, after);
-  if (looked.old === null) return looked.last === null ? null : { endpointId: looked.last, isDone: true };
+  if (looked.old === null)
+    return looked.last === null ? null : { endpointId: looked.last, isDone: true };
   const endpoint = looked.old;
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const isOld = (createdId: string, overAt: string, until: Instant): string =>
@@ -168,7 +193,11 @@ async function lookForOld(
  * Since when an endpoint's deliveries are needed to know what not to resend: during a recovery, and for when it is
  * enabled again. Null: they are not needed longer than usual.
  */
-function deliveriesNeededSince({ status, disabledAt, recoverAfter }: WebhookEndpoint): Instant | null {
+function deliveriesNeededSince({
+  status,
+  disabledAt,
+  recoverAfter,
+}: WebhookEndpoint): Instant | null {
   if (status === 'deleted') return null;
   if (recoverAfter !== null) return instant(0);
   return disabledAt === null ? null : instant(disabledAt - FAILING_MS - CLOCKS_APART_MS);

@@ -15,7 +15,10 @@ export function endpointAct(
 }
 
 /** The outbox entry that tells an endpoint's workflow of a change. */
-export function noticeOf({ id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>, now: Instant): OutboxRow {
+export function noticeOf(
+  { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
+  now: Instant,
+): OutboxRow {
   const about = { tenantId, resourceType: 'webhook_endpoint', resourceId: id } as const;
   return outboxEntry({ ...about, outboxId: newId() }, now);
 }

@@ -68,11 +68,22 @@ export class TestDeliveries {
     const { sending, encryptionKeys, clock } = this.deps;
     const body = Buffer.from(JSON.stringify(presentTest(test)), 'utf8');
     const message = { id: test.id, body, traceparent: currentTraceparent() };
-    const result = await sendMessage(sending, encryptionKeys, endpoint, message, clock(), this.stopping.signal);
+    const result = await sendMessage(
+      sending,
+      encryptionKeys,
+      endpoint,
+      message,
+      clock(),
+      this.stopping.signal,
+    );
     if (!this.stopping.signal.aborted) await this.record(endpoint, test, result);
   }
 
-  private async record(endpoint: WebhookEndpoint, test: SentTest, result: AttemptResult): Promise<void> {
+  private async record(
+    endpoint: WebhookEndpoint,
+    test: SentTest,
+    result: AttemptResult,
+  ): Promise<void> {
     const { database, clock } = this.deps;
     const now = clock();
     const success = isSuccess(result);
@@ -91,7 +102,10 @@ export class TestDeliveries {
       finishedAt: now,
     };
     await transact(database, async (transaction) => {
-      if (success) await transaction.execute(updateSql(webhookEndpoints, { lastSuccessAt: now }, { id: endpoint.id }));
+      if (success)
+        await transaction.execute(
+          updateSql(webhookEndpoints, { lastSuccessAt: now }, { id: endpoint.id }),
+        );
       await transaction.all([
         insertSql(webhookDeliveries, [delivery]),
         insertSql(webhookAttempts, [attemptRow(endpoint.id, delivery.id, test.createdAt, result)]),

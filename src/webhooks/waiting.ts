@@ -1,5 +1,9 @@
 import { webhookEndpoints } from '../db/entities/webhooks.js';
-import { type ResourceInput, webhookWorkflowId, type WebhookWorkflowInput } from '../temporal/contracts.js';
+import {
+  type ResourceInput,
+  webhookWorkflowId,
+  type WebhookWorkflowInput,
+} from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 
 /** An endpoint has a workflow until it is deleted. */

@@ -33,7 +33,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an act whose hash was made to fit it',
-    sql: (at) => [`UPDATE audit_log SET actor_claimed='mallory', hash=X'${'ab'.repeat(32)}' WHERE ${at(2)}`],
+    sql: (at) => [
+      `UPDATE audit_log SET actor_claimed='mallory', hash=X'${'ab'.repeat(32)}' WHERE ${at(2)}`,
+    ],
     found: [
       ['audit_chain', 2, /not what was written/],
       ['audit_chain', 3, /does not follow/],
@@ -132,7 +134,9 @@ describe('the chains of the audit log', () => {
         chain.map(({ sequence }) => sequence),
         chain.map((_, index) => BigInt(index + 1)),
       );
-      chain.slice(1).forEach((act, index) => assert.deepEqual(act.previousHash, chain[index]?.hash));
+      chain
+        .slice(1)
+        .forEach((act, index) => assert.deepEqual(act.previousHash, chain[index]?.hash));
     }
     await assertLedgerSound(db.database);
   });
@@ -142,7 +146,8 @@ describe('the chains of the audit log', () => {
     await Promise.all(
       Array.from({ length: 60 }, (_, count) => {
         const tenantId = tenants[count % 3];
-        if (tenantId === undefined) return reserveAlias(db.database, clock, `$many.${count}`, TEST_ACTOR);
+        if (tenantId === undefined)
+          return reserveAlias(db.database, clock, `$many.${count}`, TEST_ACTOR);
         return addMember(db.database, clock, tenantId, `busy ${count}`, TEST_ACTOR);
       }),
     );
@@ -153,7 +158,9 @@ describe('the chains of the audit log', () => {
   for (const { name, sql, found } of DAMAGES)
     it(`show ${name}`, async () => {
       const tenantId = await chained();
-      const kept = await db.sql(`SELECT * FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`);
+      const kept = await db.sql(
+        `SELECT * FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`,
+      );
       assert.equal(kept.length, 4);
       for (const statement of sql(chainWhere(tenantId), tenantId)) await db.change(statement);
       const { findings } = await verifyAuditLog(db.database, { tenantId });
@@ -162,7 +169,9 @@ describe('the chains of the audit log', () => {
         found.map(([check, sequence]) => [check, sequence === null ? null : String(sequence)]),
       );
       findings.forEach(({ message }, index) => assert.match(message, found[index]![2]));
-      const others = (await verifyAuditLog(db.database)).findings.filter((one) => !findings.some(isSame(one)));
+      const others = (await verifyAuditLog(db.database)).findings.filter(
+        (one) => !findings.some(isSame(one)),
+      );
       assert.deepEqual(others, [], 'and nothing else is broken');
       await db.change(`DELETE FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`);
       await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
@@ -171,12 +180,18 @@ describe('the chains of the audit log', () => {
   it('are verified by ops, which shows the last act of each, or where one breaks', async () => {
     const tenantId = await chained();
     const ops = (...args: readonly string[]) =>
-      run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], { MYSQL_URL: db.url });
+      run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], {
+        MYSQL_URL: db.url,
+      });
     const whole = await ops('--json');
     assert.equal(whole.code, 0, whole.stderr);
     const last = (await acts(tenantId)).at(-1);
-    assert.deepEqual(JSON.parse(whole.stdout), [{ tenant: tenantId, acts: '4', hash: last?.hash.toString('hex') }]);
-    await db.change(`UPDATE audit_log SET details='{}', action='member.none' WHERE ${chainWhere(tenantId)(3)}`);
+    assert.deepEqual(JSON.parse(whole.stdout), [
+      { tenant: tenantId, acts: '4', hash: last?.hash.toString('hex') },
+    ]);
+    await db.change(
+      `UPDATE audit_log SET details='{}', action='member.none' WHERE ${chainWhere(tenantId)(3)}`,
+    );
     const broken = await ops();
     assert.equal(broken.code, 1);
     assert.match(broken.stdout, /number 3: member\.none .* it is not what was written/);

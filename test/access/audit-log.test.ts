@@ -4,7 +4,11 @@ import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src
 import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
 import { setAlias } from '../../src/accounts/alias.js';
 import { closeAccount } from '../../src/accounts/closing.js';
-import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import {
+  removeFeeSchedule,
+  setFeeAccount,
+  setFeeSchedule,
+} from '../../src/accounts/fee-schedules.js';
 import { clearAccountLimits, setAccountLimits } from '../../src/accounts/limit-overrides.js';
 import { openAccount } from '../../src/accounts/opening.js';
 import { reserveAlias, unreserveAlias } from '../../src/accounts/reserved-aliases.js';
@@ -12,7 +16,11 @@ import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';
 import { errnoOf } from '../../src/db/failures.js';
-import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../src/funding/adjustments.js';
+import {
+  approveAdjustment,
+  proposeAdjustment,
+  rejectAdjustment,
+} from '../../src/funding/adjustments.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank } from '../support/bank.js';
@@ -50,7 +58,11 @@ describe('the audit log', () => {
     return fresh.map((act) => [act.action, act.subjectType, act.subjectId, parseDetails(act)]);
   }
 
-  for (const statement of ['UPDATE audit_log SET actor=0x61', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])
+  for (const statement of [
+    'UPDATE audit_log SET actor=0x61',
+    'DELETE FROM audit_log',
+    'TRUNCATE audit_log',
+  ])
     it(`refuses the service's own user ${statement.split(' ')[0] ?? ''}`, async () => {
       await assert.rejects(
         db.database.withTransaction((transaction) => transaction.execute(statement)),
@@ -65,7 +77,14 @@ describe('the audit log', () => {
     await unfreezeAccount(db.database, clock, id, { actor: operatorActor('bob'), reason: null });
     const [newest, older] = await acts(2);
     assert.deepEqual(
-      [newest?.action, newest?.actorClaimed, newest?.channel, newest?.tenantId, older?.action, older?.actorClaimed],
+      [
+        newest?.action,
+        newest?.actorClaimed,
+        newest?.channel,
+        newest?.tenantId,
+        older?.action,
+        older?.actorClaimed,
+      ],
       ['account.unfreeze', 'bob', 'ops', tenantId, 'account.freeze', 'maria'],
     );
     assert.ok(newest !== undefined && newest.at >= before && newest.at <= clock());
@@ -78,57 +97,95 @@ describe('the audit log', () => {
     answered(await bank.request('PUT', `${path}/alias`, { body: { alias: '$audited.api' } }), 200);
     answered(await bank.request('DELETE', `${path}/alias`), 204);
     const declared = {
-      ...{ type: 'person', legal_name: 'Ana Pérez', document_type: 'CC', document_number: '1020304051', country: 'CO' },
+      ...{
+        type: 'person',
+        legal_name: 'Ana Pérez',
+        document_type: 'CC',
+        document_number: '1020304051',
+        country: 'CO',
+      },
     };
     for (let count = 0; count < 2; count += 1)
       answered(await bank.request('PUT', `${path}/verification`, { body: declared }), 200);
-    const own = (await listActs(db.database.reader, { tenantId, subjectId: id }, 10)).reverse().slice(1);
+    const own = (await listActs(db.database.reader, { tenantId, subjectId: id }, 10))
+      .reverse()
+      .slice(1);
     assert.deepEqual(
       own.map(({ action, actorClaimed, channel }) => [action, actorClaimed, channel]),
-      ['alias.set', 'alias.release', 'account.verify', 'account.verification_replace'].map((action) => [
-        action,
-        `member:${memberId}`,
-        'api',
-      ]),
+      ['alias.set', 'alias.release', 'account.verify', 'account.verification_replace'].map(
+        (action) => [action, `member:${memberId}`, 'api'],
+      ),
     );
   });
 
   it('contains no personal data', async () => {
-    const { id } = await bank.account({ type: 'person', name: 'Zenobia Quijano', phone: '+573175550999' });
+    const { id } = await bank.account({
+      type: 'person',
+      name: 'Zenobia Quijano',
+      phone: '+573175550999',
+    });
     await setAlias(db.database, clock, id, '$zenobia', ACTOR);
     const declared = {
-      ...{ type: 'person', legal_name: 'Zenobia Quijano Ávila', document_type: 'CC', country: 'CO' },
+      ...{
+        type: 'person',
+        legal_name: 'Zenobia Quijano Ávila',
+        document_type: 'CC',
+        country: 'CO',
+      },
       document_number: '7766554433',
     };
     answered(await bank.request('PUT', `/v1/accounts/${id}/verification`, { body: declared }), 200);
     await closeAccount(db.database, clock, id, DECIDED);
     const all = JSON.stringify(await acts());
-    for (const secret of ['enobia', 'uijano', '3175550999', '7766554433']) assert.ok(!all.includes(secret), secret);
+    for (const secret of ['enobia', 'uijano', '3175550999', '7766554433'])
+      assert.ok(!all.includes(secret), secret);
   });
 
   it('has every act about members and tokens', async () => {
     const { id: accountId } = await bank.account();
     const { database } = db;
     const member = await addMember(database, clock, tenantId, 'clerk', ACTOR);
-    const grant = (role: 'viewer' | 'admin') => grantRole(database, clock, member, accountId, role, ACTOR);
+    const grant = (role: 'viewer' | 'admin') =>
+      grantRole(database, clock, member, accountId, role, ACTOR);
     assert.deepEqual(await added(() => grant('viewer')), [
-      ['role.grant', 'member', member.id, { account_id: accountId, role: 'viewer', previous: null }],
+      [
+        'role.grant',
+        'member',
+        member.id,
+        { account_id: accountId, role: 'viewer', previous: null },
+      ],
     ]);
     assert.deepEqual(await added(() => grant('viewer')), []);
     assert.deepEqual(await added(() => grant('admin')), [
-      ['role.grant', 'member', member.id, { account_id: accountId, role: 'admin', previous: 'viewer' }],
+      [
+        'role.grant',
+        'member',
+        member.id,
+        { account_id: accountId, role: 'admin', previous: 'viewer' },
+      ],
     ]);
     assert.deepEqual(await added(() => removeRole(database, clock, member, accountId, ACTOR)), [
       ['role.remove', 'member', member.id, { account_id: accountId, accounts: 1 }],
     ]);
     assert.deepEqual(await added(() => removeRole(database, clock, member, accountId, ACTOR)), []);
-    assert.deepEqual(await added(() => grantRoleEverywhere(database, clock, member, 'viewer', ACTOR)), [
-      ['role.grant_everywhere', 'member', member.id, { role: 'viewer', accounts: 1 }],
-    ]);
+    assert.deepEqual(
+      await added(() => grantRoleEverywhere(database, clock, member, 'viewer', ACTOR)),
+      [['role.grant_everywhere', 'member', member.id, { role: 'viewer', accounts: 1 }]],
+    );
 
-    const wanted = { name: 'server', scopes: ['read', 'lookup'], expiresAt: null, cidrs: ['10.0.0.0/8'] } as const;
+    const wanted = {
+      name: 'server',
+      scopes: ['read', 'lookup'],
+      expiresAt: null,
+      cidrs: ['10.0.0.0/8'],
+    } as const;
     const { token, text } = await issueToken(database, clock, member, wanted, ACTOR);
-    const described = { member_id: member.id, scopes: 'read,lookup', cidrs: '10.0.0.0/8', expires_at: null };
+    const described = {
+      member_id: member.id,
+      scopes: 'read,lookup',
+      cidrs: '10.0.0.0/8',
+      expires_at: null,
+    };
     const [issued] = await acts(1);
     assert.deepEqual([issued?.action, issued?.subjectId], ['token.issue', token.keyId]);
     assert.deepEqual(parseDetails(issued!), described);
@@ -147,13 +204,28 @@ describe('the audit log', () => {
 
   it('has every act about accounts, limits and fees', async () => {
     const { database } = db;
-    const opening = { tenantId, type: 'person', name: 'Ana', alias: null, phone: null, grants: [] } as const;
+    const opening = {
+      tenantId,
+      type: 'person',
+      name: 'Ana',
+      alias: null,
+      phone: null,
+      grants: [],
+    } as const;
     const { id } = await openAccount(database, clock, opening, ACTOR);
     const [opened] = await acts(1);
-    assert.deepEqual([opened?.action, opened?.subjectId, opened?.actorClaimed], ['account.open', id, 'maria']);
+    assert.deepEqual(
+      [opened?.action, opened?.subjectId, opened?.actorClaimed],
+      ['account.open', id, 'maria'],
+    );
     const limits = { accountId: id, asset: 'COPM', maximum: 500_000n } as const;
     assert.deepEqual(await added(() => setAccountLimits(database, clock, limits, ACTOR)), [
-      ['limits.set', 'account', id, { asset: 'COPM', minimum: null, maximum: '500000', month: null }],
+      [
+        'limits.set',
+        'account',
+        id,
+        { asset: 'COPM', minimum: null, maximum: '500000', month: null },
+      ],
     ]);
     assert.deepEqual(await added(() => clearAccountLimits(database, clock, id, 'COPM', ACTOR)), [
       ['limits.clear', 'account', id, { asset: 'COPM' }],
@@ -161,15 +233,33 @@ describe('the audit log', () => {
     assert.deepEqual(await added(() => setFeeAccount(database, clock, tenantId, id, ACTOR)), [
       ['tenant.set_fee_account', 'tenant', tenantId, { account_id: id, previous: null }],
     ]);
-    const schedule = feeSchedule({ tenantId, operation: 'payout', flatRaw: 1n, basisPoints: 2n, floorRaw: 3n });
-    const details = { operation: 'payout', asset: 'COPM', flat: '1', basis_points: '2', floor: '3', cap: null };
+    const schedule = feeSchedule({
+      tenantId,
+      operation: 'payout',
+      flatRaw: 1n,
+      basisPoints: 2n,
+      floorRaw: 3n,
+    });
+    const details = {
+      operation: 'payout',
+      asset: 'COPM',
+      flat: '1',
+      basis_points: '2',
+      floor: '3',
+      cap: null,
+    };
     assert.deepEqual(await added(() => setFeeSchedule(database, clock, schedule, ACTOR)), [
       ['fees.set', 'tenant', tenantId, details],
     ]);
     assert.deepEqual(await added(() => removeFeeSchedule(database, clock, schedule, ACTOR)), [
       ['fees.remove', 'tenant', tenantId, { operation: 'payout', asset: 'COPM' }],
     ]);
-    const { id: closing } = await openAccount(database, clock, { ...opening, alias: '$audited.closing' }, ACTOR);
+    const { id: closing } = await openAccount(
+      database,
+      clock,
+      { ...opening, alias: '$audited.closing' },
+      ACTOR,
+    );
     assert.deepEqual(await added(() => closeAccount(database, clock, closing, DECIDED)), [
       ['alias.release', 'account', closing, {}],
       ['account.close', 'account', closing, { reason: 'ticket 118' }],
@@ -180,7 +270,9 @@ describe('the audit log', () => {
   it('has every act about the reserved list', async () => {
     const alias = '$audited.reserved';
     const ofAlias = async () =>
-      (await listActs(db.database.reader, { subjectId: alias }, 10)).map(({ action, tenantId: of }) => [action, of]);
+      (await listActs(db.database.reader, { subjectId: alias }, 10)).map(
+        ({ action, tenantId: of }) => [action, of],
+      );
     await reserveAlias(db.database, clock, alias, ACTOR);
     await reserveAlias(db.database, clock, alias, ACTOR);
     await unreserveAlias(db.database, clock, alias, ACTOR);
@@ -197,12 +289,22 @@ describe('the audit log', () => {
     const amount = { raw: 700n, asset: 'COPM' } as const;
     const payIn = () =>
       recordPayIn(deps, {
-        ...{ tenantId, accountId, amount, reference: 'wire-1', description: 'for Ana', by: someone('maria') },
+        ...{
+          tenantId,
+          accountId,
+          amount,
+          reference: 'wire-1',
+          description: 'for Ana',
+          by: someone('maria'),
+        },
       });
     const { resource: recorded } = await payIn();
     const [act] = await acts(1);
     const money = { account_id: accountId, asset: 'COPM', raw: '700' };
-    assert.deepEqual([act?.action, act?.subjectId, act?.at], ['payin.record', recorded.id, recorded.createdAt]);
+    assert.deepEqual(
+      [act?.action, act?.subjectId, act?.at],
+      ['payin.record', recorded.id, recorded.createdAt],
+    );
     assert.deepEqual(parseDetails(act!), { ...money, reference: 'wire-1' });
     assert.deepEqual(await added(payIn), []);
 
@@ -213,14 +315,27 @@ describe('the audit log', () => {
     const told = { ...money, direction: 'out', reason: 'twice', proposed_by: 'maria' };
     await assert.rejects(approveAdjustment(deps, one, someone('maria')));
     assert.deepEqual(await added(() => approveAdjustment(deps, one, someone('bob'))), [
-      ['adjustment.approve', 'adjustment', one.id, { ...told, reference: 'case-1', status: 'posted' }],
+      [
+        'adjustment.approve',
+        'adjustment',
+        one.id,
+        { ...told, reference: 'case-1', status: 'posted' },
+      ],
     ]);
     assert.deepEqual(await added(() => approveAdjustment(deps, one, someone('bob'))), []);
     assert.deepEqual(await added(() => rejectAdjustment(deps, two, someone('maria'))), [
-      ['adjustment.reject', 'adjustment', two.id, { ...told, reference: 'case-2', status: 'rejected' }],
+      [
+        'adjustment.reject',
+        'adjustment',
+        two.id,
+        { ...told, reference: 'case-2', status: 'rejected' },
+      ],
     ]);
     const proposed = (await acts()).filter(({ action }) => action === 'adjustment.propose');
-    assert.deepEqual(new Set(proposed.map(({ subjectId }) => subjectId)), new Set([one.id, two.id]));
+    assert.deepEqual(
+      new Set(proposed.map(({ subjectId }) => subjectId)),
+      new Set([one.id, two.id]),
+    );
   });
 
   it('has nothing about refused acts', async () => {

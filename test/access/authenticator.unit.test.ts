@@ -91,7 +91,12 @@ describe('authenticate', () => {
   });
 
   it('does not ask the database about text that is not a token', async () => {
-    for (const text of ['', 'svc_live_', 'x'.repeat(10_000), newToken().text.replace('live', 'test')])
+    for (const text of [
+      '',
+      'svc_live_',
+      'x'.repeat(10_000),
+      newToken().text.replace('live', 'test'),
+    ])
       assert.equal(await authenticator.authenticate(text, HERE), null);
     assert.equal(tokens.reads.length, 0);
   });
@@ -119,7 +124,11 @@ describe('authenticate', () => {
     assert.equal(await authenticator.authenticate(text, HERE), null);
     tokens.heldBack.forEach((release) => release());
     assert.notEqual(await slow, null);
-    assert.equal(await authenticator.authenticate(text, HERE), null, 'the older answer replaced the younger one');
+    assert.equal(
+      await authenticator.authenticate(text, HERE),
+      null,
+      'the older answer replaced the younger one',
+    );
   });
 
   it('caches an answer from when it was requested, not from when it arrived', async () => {
@@ -179,7 +188,8 @@ describe('authenticate', () => {
 
   it('remembers for half a second that a token does not exist', async () => {
     const { text } = newToken();
-    for (let time = 0; time < 3; time += 1) assert.equal(await authenticator.authenticate(text, HERE), null);
+    for (let time = 0; time < 3; time += 1)
+      assert.equal(await authenticator.authenticate(text, HERE), null);
     assert.equal(tokens.reads.length, 1);
     elapsedMs += 501;
     assert.equal(await authenticator.authenticate(text, HERE), null);

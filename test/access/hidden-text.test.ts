@@ -13,7 +13,16 @@ import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { run } from '../ops/ops.js';
 import { payoutBody } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text, transferBody } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  openBank,
+  text,
+  transferBody,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
@@ -49,15 +58,30 @@ describe('a text that hides or turns what is read', () => {
 
   it('is refused by every text field of the API', async () => {
     const transfer = { from: payer, to: receiver, raw: LEAST };
-    await refused('description', 'POST', '/v1/transfers', transferBody({ ...transfer, description: TURNED }));
+    await refused(
+      'description',
+      'POST',
+      '/v1/transfers',
+      transferBody({ ...transfer, description: TURNED }),
+    );
     const { source_account, amount } = transferBody(transfer);
     const bonus = { source_account, amount, recipient: { account_id: receiver.id } };
     await refused('description', 'POST', '/v1/bonuses', { ...bonus, description: TURNED });
     await refused('reference', 'POST', '/v1/bonuses', { ...bonus, reference: TURNED });
     const payout = payoutBody({ from: payer, destination: { holder_name: TURNED } });
     await refused('destination.holder_name', 'POST', '/v1/payouts', payout);
-    await refused('description', 'POST', '/v1/payouts', payoutBody({ from: payer, description: TURNED }));
-    const declared = { type: 'business', document_type: 'NIT', document_number: '900123456-1', country: 'CO' };
+    await refused(
+      'description',
+      'POST',
+      '/v1/payouts',
+      payoutBody({ from: payer, description: TURNED }),
+    );
+    const declared = {
+      type: 'business',
+      document_type: 'NIT',
+      document_number: '900123456-1',
+      country: 'CO',
+    };
     const path = `/v1/accounts/${receiver.id}/verification`;
     await refused('legal_name', 'PUT', path, { ...declared, legal_name: TURNED });
     const form = new FormData();
@@ -89,23 +113,44 @@ describe('a text that hides or turns what is read', () => {
     const tenantId = bank.tenant.tenant.id;
     const { owner } = bank.tenant;
     const amount = { raw: 1n, asset: 'COPM' } as const;
-    const money = { tenantId, accountId: payer.id, amount, reference: 'hidden', by: someone('maria') };
-    const opening = { tenantId, type: 'person', name: TURNED, alias: null, phone: null, grants: [] } as const;
+    const money = {
+      tenantId,
+      accountId: payer.id,
+      amount,
+      reference: 'hidden',
+      by: someone('maria'),
+    };
+    const opening = {
+      tenantId,
+      type: 'person',
+      name: TURNED,
+      alias: null,
+      phone: null,
+      grants: [],
+    } as const;
     const wanted = { name: TURNED, scopes: ['read'], expiresAt: null, cidrs: [] } as const;
     const doors: Readonly<Record<string, () => Promise<unknown>>> = {
-      tenant: () => addTenant(database, clock, { name: TURNED, network: null, timeZone: 'America/Bogota' }, TEST_ACTOR),
+      tenant: () =>
+        addTenant(
+          database,
+          clock,
+          { name: TURNED, network: null, timeZone: 'America/Bogota' },
+          TEST_ACTOR,
+        ),
       member: () => addMember(database, clock, tenantId, TURNED, TEST_ACTOR),
       staff: () => addStaff(database, { name: TURNED, rights: ['approve'] }),
       token: () => issueToken(database, clock, owner, wanted, TEST_ACTOR),
       account: () => openAccount(database, clock, opening, TEST_ACTOR),
       freeze: () => freezeAccount(database, clock, payer.id, { actor: TEST_ACTOR, reason: TURNED }),
       payIn: () => recordPayIn({ database, desk }, { ...money, description: TURNED }),
-      adjustment: () => proposeAdjustment({ database, desk }, { ...money, direction: 'in', reason: TURNED }),
+      adjustment: () =>
+        proposeAdjustment({ database, desk }, { ...money, direction: 'in', reason: TURNED }),
     };
     for (const [door, knock] of Object.entries(doors))
       await assert.rejects(
         knock,
-        (failure) => failure instanceof ApiError && failure.refusal.details?.reason === 'format_character',
+        (failure) =>
+          failure instanceof ApiError && failure.refusal.details?.reason === 'format_character',
         door,
       );
   });
@@ -116,9 +161,13 @@ describe('a text that hides or turns what is read', () => {
     const stored = `${TURNED}\u001b[2J\u009b`;
     await db.change(`UPDATE accounts SET name='${stored}' WHERE id=${idLiteral(account.id)}`);
     const shown = async (...args: readonly string[]): Promise<string> => {
-      const ran = await run('src/ops/main.js', ['accounts', 'list', '--tenant', tenant.tenant.tenant.id, ...args], {
-        MYSQL_URL: db.url,
-      });
+      const ran = await run(
+        'src/ops/main.js',
+        ['accounts', 'list', '--tenant', tenant.tenant.tenant.id, ...args],
+        {
+          MYSQL_URL: db.url,
+        },
+      );
       assert.equal(ran.code, 0, ran.stderr);
       assert.doesNotMatch(ran.stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
       return ran.stdout;
@@ -129,7 +178,9 @@ describe('a text that hides or turns what is read', () => {
   });
 
   it('that is an argument is escaped in the message about it', async () => {
-    const ran = await run('src/ops/main.js', ['accounts', 'list', '--tenant', TURNED], { MYSQL_URL: db.url });
+    const ran = await run('src/ops/main.js', ['accounts', 'list', '--tenant', TURNED], {
+      MYSQL_URL: db.url,
+    });
     assert.equal(ran.code, 1);
     assert.match(ran.stderr, /Ana \\u202eMP/);
     const unknown = await run('src/ops/main.js', [`--${TURNED}`], { MYSQL_URL: db.url });

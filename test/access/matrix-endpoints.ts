@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
-import { type Operation, type Role, ROLES, type Scope, SCOPES } from '../../src/core/permissions.js';
+import {
+  type Operation,
+  type Role,
+  ROLES,
+  type Scope,
+  SCOPES,
+} from '../../src/core/permissions.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { statementFiles, statements } from '../../src/db/entities/statements.js';
@@ -9,7 +15,16 @@ import { insertSql } from '../../src/db/statements.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
 import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
-import { answered, type Bank, type Json, LEAST, list, object, text, transferBody } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  list,
+  object,
+  text,
+  transferBody,
+} from '../support/bank.js';
 import { TEST_ACTOR } from '../support/world.js';
 
 /** What a request names: all of one tenant. */
@@ -61,18 +76,27 @@ export interface Endpoint {
   readonly usesUp?: 'pending transfer' | 'policy' | 'ready batch';
   /** It names nothing that could be another tenant's. */
   readonly namesNothing?: true;
-  readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body' | 'form'>;
+  readonly ask: (
+    target: Target,
+  ) => { readonly path: string } & Pick<RequestOptions, 'body' | 'form'>;
 }
 
 const EVERY = ROLES;
 const MANAGERS = ['admin', 'owner'] as const;
 
-function read(path: string, ask: (target: Target) => string): Pick<Endpoint, 'route' | 'status' | 'ask'> {
+function read(
+  path: string,
+  ask: (target: Target) => string,
+): Pick<Endpoint, 'route' | 'status' | 'ask'> {
   return { route: `GET ${path}`, status: 200, ask: (target) => ({ path: ask(target) }) };
 }
 
 const ofAccount = { operation: 'readAccount', scopes: ['read'], roles: EVERY } as const;
-const ofTransfers = { operation: 'readTransfers', scopes: ['read', 'transfers'], roles: EVERY } as const;
+const ofTransfers = {
+  operation: 'readTransfers',
+  scopes: ['read', 'transfers'],
+  roles: EVERY,
+} as const;
 const ofBonuses = { operation: 'readBonuses', scopes: ['read', 'bonuses'], roles: EVERY } as const;
 const ofBatches = { operation: 'readBatches', scopes: ['read', 'bonuses'], roles: EVERY } as const;
 const ofPayouts = { operation: 'readPayouts', scopes: ['read', 'payouts'], roles: EVERY } as const;
@@ -120,17 +144,29 @@ export const VERIFICATION = {
 /** Every endpoint that there is. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { ...read('/v1/accounts', () => '/v1/accounts'), ...ofAccount, isList: true },
-  { ...read('/v1/accounts/{account_id}', ({ account }) => `/v1/accounts/${account.id}`), ...ofAccount },
   {
-    ...read('/v1/accounts/{account_id}/balances', ({ account }) => `/v1/accounts/${account.id}/balances`),
+    ...read('/v1/accounts/{account_id}', ({ account }) => `/v1/accounts/${account.id}`),
     ...ofAccount,
   },
   {
-    ...read('/v1/accounts/{account_id}/movements', ({ account }) => `/v1/accounts/${account.id}/movements`),
+    ...read(
+      '/v1/accounts/{account_id}/balances',
+      ({ account }) => `/v1/accounts/${account.id}/balances`,
+    ),
     ...ofAccount,
   },
   {
-    ...read('/v1/accounts/{account_id}/limits', ({ account }) => `/v1/accounts/${account.id}/limits`),
+    ...read(
+      '/v1/accounts/{account_id}/movements',
+      ({ account }) => `/v1/accounts/${account.id}/movements`,
+    ),
+    ...ofAccount,
+  },
+  {
+    ...read(
+      '/v1/accounts/{account_id}/limits',
+      ({ account }) => `/v1/accounts/${account.id}/limits`,
+    ),
     ...ofLimits,
   },
   {
@@ -140,7 +176,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     route: `PUT ${POLICY_PATH}`,
     status: 200,
-    ask: ({ account }) => ({ path: `/v1/accounts/${account.id}/approval_policies/DUSD`, body: POLICY }),
+    ask: ({ account }) => ({
+      path: `/v1/accounts/${account.id}/approval_policies/DUSD`,
+      body: POLICY,
+    }),
     ...ofManagers,
   },
   {
@@ -152,7 +191,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     ...ofManagers,
   },
   {
-    ...read('/v1/accounts/lookup', ({ alias }) => `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`),
+    ...read(
+      '/v1/accounts/lookup',
+      ({ alias }) => `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`,
+    ),
     operation: 'lookUp',
     scopes: ['lookup'],
     roles: null,
@@ -188,7 +230,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     }),
   },
   { ...read('/v1/transfers', () => '/v1/transfers'), ...ofTransfers, isList: true },
-  { ...read('/v1/transfers/{id}', ({ transferId }) => `/v1/transfers/${transferId}`), ...ofTransfers },
+  {
+    ...read('/v1/transfers/{id}', ({ transferId }) => `/v1/transfers/${transferId}`),
+    ...ofTransfers,
+  },
   {
     route: 'POST /v1/transfers/{id}/approve',
     usesUp: 'pending transfer',
@@ -200,7 +245,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     route: 'POST /v1/transfers/{id}/reject',
     usesUp: 'pending transfer',
     status: 200,
-    ask: ({ pendingId }) => ({ path: `/v1/transfers/${pendingId}/reject`, body: { reason: 'not agreed' } }),
+    ask: ({ pendingId }) => ({
+      path: `/v1/transfers/${pendingId}/reject`,
+      body: { reason: 'not agreed' },
+    }),
     ...ofApprovers,
   },
   {
@@ -231,15 +279,27 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...read('/v1/bonuses', () => '/v1/bonuses'), ...ofBonuses, isList: true },
   { ...read('/v1/bonuses/{id}', ({ bonusId }) => `/v1/bonuses/${bonusId}`), ...ofBonuses },
   { ...read('/v1/bonus_batches', () => '/v1/bonus_batches'), ...ofBatches, isList: true },
-  { ...read('/v1/bonus_batches/{batch_id}', ({ batchId }) => `/v1/bonus_batches/${batchId}`), ...ofBatches },
-  { ...read('/v1/bonus_batches/{batch_id}/rows', ({ batchId }) => `/v1/bonus_batches/${batchId}/rows`), ...ofBatches },
+  {
+    ...read('/v1/bonus_batches/{batch_id}', ({ batchId }) => `/v1/bonus_batches/${batchId}`),
+    ...ofBatches,
+  },
+  {
+    ...read(
+      '/v1/bonus_batches/{batch_id}/rows',
+      ({ batchId }) => `/v1/bonus_batches/${batchId}/rows`,
+    ),
+    ...ofBatches,
+  },
   {
     route: 'POST /v1/bonus_batches',
     operation: 'createBonus',
     scopes: ['bonuses'],
     roles: ['operator', 'admin', 'owner'],
     status: 201,
-    ask: ({ account }) => ({ path: '/v1/bonus_batches', form: formOf(PAYROLL, { source_account: account.id }) }),
+    ask: ({ account }) => ({
+      path: '/v1/bonus_batches',
+      form: formOf(PAYROLL, { source_account: account.id }),
+    }),
   },
   {
     ...read('/v1/bonus_batches/template', () => '/v1/bonus_batches/template'),
@@ -255,7 +315,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     ...ofBatches,
   },
   {
-    ...read('/v1/bonus_batches/{batch_id}/files/result', ({ batchId: id }) => `/v1/bonus_batches/${id}/files/result`),
+    ...read(
+      '/v1/bonus_batches/{batch_id}/files/result',
+      ({ batchId: id }) => `/v1/bonus_batches/${id}/files/result`,
+    ),
     ...ofBatches,
   },
   {
@@ -315,14 +378,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
     code: 'invalid_field',
     ask: ({ account }) => ({
       path: '/v1/statements',
-      body: { account_id: account.id, asset: 'COPM', from: '2020-01-01T00:00:00Z', to: '2020-02-01T00:00:00Z' },
+      body: {
+        account_id: account.id,
+        asset: 'COPM',
+        from: '2020-01-01T00:00:00Z',
+        to: '2020-02-01T00:00:00Z',
+      },
     }),
     ...ofAccount,
   },
   { ...read('/v1/statements', () => '/v1/statements'), ...ofAccount, isList: true },
-  { ...read('/v1/statements/{statement_id}', ({ statementId }) => `/v1/statements/${statementId}`), ...ofAccount },
   {
-    ...read('/v1/statements/{statement_id}/file', ({ statementId }) => `/v1/statements/${statementId}/file`),
+    ...read('/v1/statements/{statement_id}', ({ statementId }) => `/v1/statements/${statementId}`),
+    ...ofAccount,
+  },
+  {
+    ...read(
+      '/v1/statements/{statement_id}/file',
+      ({ statementId }) => `/v1/statements/${statementId}/file`,
+    ),
     ...ofAccount,
   },
   {
@@ -378,23 +452,39 @@ export function methodOf({ route }: Pick<Endpoint, 'route'>): string {
 }
 
 /** A tenant's accounts with all that an endpoint may name: each made as the service makes it. */
-export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>[0] = {}): Promise<Target> {
+export async function makeTarget(
+  bank: Bank,
+  wanted: Parameters<Bank['account']>[0] = {},
+): Promise<Target> {
   const { database } = bank.api.core;
   const { id: tenantId } = bank.tenant.tenant;
   const alias = `$a${tenantId.slice(-12)}`;
-  const maker = await addMember(database, systemClock, tenantId, 'who makes what waits', TEST_ACTOR);
+  const maker = await addMember(
+    database,
+    systemClock,
+    tenantId,
+    'who makes what waits',
+    TEST_ACTOR,
+  );
   const token = await bank.issue(maker);
   const roles = [{ memberId: maker.id, role: 'operator' as const }, ...(wanted.roles ?? [])];
   const funds = { COPM: 1_000n * LEAST, DUSD: 1_000n * LEAST };
   const account = await bank.account({ alias, funds, ...wanted, roles });
   const other = await bank.account({ roles });
   const guard = async ({ id }: Pick<Account, 'id'>): Promise<unknown> =>
-    answered(await bank.request('PUT', `/v1/accounts/${id}/approval_policies/DUSD`, { body: POLICY }), 200);
+    answered(
+      await bank.request('PUT', `/v1/accounts/${id}/approval_policies/DUSD`, { body: POLICY }),
+      200,
+    );
   await guard(account);
   const renew: NonNullable<Target['renew']> = async (what) => {
     if (what === 'policy') return guard(other).then(() => ({}));
-    if (what === 'ready batch') return { readyBatchId: (await readyBatch(bank, account, other)).id };
-    const pending = await bank.send({ from: account, to: other, raw: LEAST, asset: 'DUSD' }, { token });
+    if (what === 'ready batch')
+      return { readyBatchId: (await readyBatch(bank, account, other)).id };
+    const pending = await bank.send(
+      { from: account, to: other, raw: LEAST, asset: 'DUSD' },
+      { token },
+    );
     return { pendingId: text(answered(pending, 202).json.id) };
   };
   const transfer = await bank.sent({ from: account, to: other, raw: LEAST });
@@ -408,9 +498,17 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
   const { pendingId = '' } = await renew('pending transfer');
   const { readyBatchId = '' } = await renew('ready batch');
   const register = async (): Promise<string> =>
-    text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id);
+    text(
+      answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id,
+    );
   const [webhookId, spareWebhookId] = [await register(), await register()];
-  const named = { transferId: text(transfer.id), pendingId, eventId: text(event?.id), webhookId, spareWebhookId };
+  const named = {
+    transferId: text(transfer.id),
+    pendingId,
+    eventId: text(event?.id),
+    webhookId,
+    spareWebhookId,
+  };
   const bonusId = text(bonus?.id);
   const statementId = await storedStatement(bank, account);
   const batches = { batchId, rejectedBatchId, readyBatchId };
@@ -423,13 +521,31 @@ async function storedStatement(bank: Bank, { id: accountId, tenantId }: Account)
   const id = newId();
   const now = systemClock();
   const content = Buffer.from('created_at\r\n');
-  const counts = { entryCount: 0, movementCount: 0, filesRun: 1, csvBytes: content.length, xlsxBytes: content.length };
+  const counts = {
+    entryCount: 0,
+    movementCount: 0,
+    filesRun: 1,
+    csvBytes: content.length,
+    xlsxBytes: content.length,
+  };
   const figures = { openingRaw: 0n, closingRaw: 0n, ...counts } as const;
   const times = { fromAt: now, toAt: now, createdAt: now, madeAt: now, leaseUntil: null };
-  const owned = { id, tenantId, accountId, asset: 'COPM', status: 'ready', createdBy: bank.tenant.owner.id } as const;
+  const owned = {
+    id,
+    tenantId,
+    accountId,
+    asset: 'COPM',
+    status: 'ready',
+    createdBy: bank.tenant.owner.id,
+  } as const;
   await bank.api.core.database.withTransaction(async (transaction) => {
     await transaction.execute(insertSql(statements, [{ ...owned, ...figures, ...times }]));
-    const files = (['csv', 'xlsx'] as const).map((format) => ({ statementId: id, format, number: 0, content }));
+    const files = (['csv', 'xlsx'] as const).map((format) => ({
+      statementId: id,
+      format,
+      number: 0,
+      content,
+    }));
     await transaction.execute(insertSql(statementFiles, files));
   });
   return id;

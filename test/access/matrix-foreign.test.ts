@@ -34,7 +34,11 @@ describe("another tenant's resources", () => {
   /** Everything that a client can see of an answer, but for what differs in every answer. */
   function visible({ status, headers, text }: TestAnswer): unknown {
     const changing = ['svc-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset'];
-    return { status, text, headers: [...headers].filter(([name]) => !changing.includes(name)).sort() };
+    return {
+      status,
+      text,
+      headers: [...headers].filter(([name]) => !changing.includes(name)).sort(),
+    };
   }
 
   const missing = (): Target => ({
@@ -73,14 +77,17 @@ describe("another tenant's resources", () => {
   }
 
   for (const endpoint of ENDPOINTS.filter(
-    ({ route, namesNothing }) => (route.includes('{') || route.startsWith('POST')) && namesNothing !== true,
+    ({ route, namesNothing }) =>
+      (route.includes('{') || route.startsWith('POST')) && namesNothing !== true,
   ))
     it(`${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
       const theirs = await renewed(endpoint, foreign);
       const before = await everything();
       const ask = async (target: Target): Promise<unknown> => {
         const { path, ...asked } = endpoint.ask(target);
-        return visible(answered(await bank.request(methodOf(endpoint), path, asked), 404, 'not_found'));
+        return visible(
+          answered(await bank.request(methodOf(endpoint), path, asked), 404, 'not_found'),
+        );
       };
       const expected = await ask(missing());
       assert.deepEqual(await ask(theirs), expected);
@@ -89,7 +96,10 @@ describe("another tenant's resources", () => {
 
   it('GET /v1/accounts/lookup finds none of their aliases', async () => {
     const lookUp = async (alias: string): Promise<unknown> => {
-      const answer = await bank.request('GET', `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`);
+      const answer = await bank.request(
+        'GET',
+        `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`,
+      );
       return visible(answered(answer, 404, 'not_found'));
     };
     assert.deepEqual(await lookUp(foreign.alias), await lookUp(missing().alias));
@@ -102,7 +112,10 @@ describe("another tenant's resources", () => {
       assert.deepEqual(answered(await bank.get(sourceOf(id)), 200).json, empty);
     const key = randomUUID();
     await stranger.sent({ from: foreign.account, to: foreign.other, raw: LEAST }, { key });
-    assert.deepEqual(answered(await bank.get(`/v1/transfers?idempotency_key=${key}`), 200).json, empty);
+    assert.deepEqual(
+      answered(await bank.get(`/v1/transfers?idempotency_key=${key}`), 200).json,
+      empty,
+    );
     const seen = JSON.stringify([
       await walk(bank, '/v1/transfers'),
       await walk(bank, '/v1/bonuses'),

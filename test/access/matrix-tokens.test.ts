@@ -30,7 +30,9 @@ describe('a token', () => {
     await api.stop();
   });
 
-  const issue = async (wanted: Partial<WantedToken> = {}): Promise<{ text: string; keyId: string }> => {
+  const issue = async (
+    wanted: Partial<WantedToken> = {},
+  ): Promise<{ text: string; keyId: string }> => {
     const { text, token } = await issueToken(
       db.database,
       () => now,
@@ -47,8 +49,10 @@ describe('a token', () => {
     return { text, keyId: token.keyId };
   };
 
-  const ask = (token: string, headers: Readonly<Record<string, string>> = {}): Promise<TestAnswer> =>
-    api.request('GET', '/v1/events', { token, headers });
+  const ask = (
+    token: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<TestAnswer> => api.request('GET', '/v1/events', { token, headers });
 
   const refused = (answer: TestAnswer): TestAnswer => {
     answered(answer, 401, 'unauthorized');
@@ -61,9 +65,20 @@ describe('a token', () => {
       const { path, body } = endpoint.ask(target);
       const method = methodOf(endpoint);
       refused(await api.request(method, path, { body }));
-      refused(await api.request(method, `${path}${path.includes('?') ? '&' : '?'}colour=red`, { body, token: 'x' }));
+      refused(
+        await api.request(method, `${path}${path.includes('?') ? '&' : '?'}colour=red`, {
+          body,
+          token: 'x',
+        }),
+      );
       const wrong = `svc_live_${'a'.repeat(16)}_${'b'.repeat(40)}`;
-      refused(await api.request(method, path, { token: wrong, key: null, ...(method === 'GET' ? {} : { body: '{' }) }));
+      refused(
+        await api.request(method, path, {
+          token: wrong,
+          key: null,
+          ...(method === 'GET' ? {} : { body: '{' }),
+        }),
+      );
     }
   });
 
@@ -72,7 +87,12 @@ describe('a token', () => {
     const { text: other } = await issue();
     answered(await ask(text), 200);
     const expected = refused(await ask(`svc_live_${'a'.repeat(16)}_${'b'.repeat(40)}`)).text;
-    for (const wrong of [text.slice(0, 26) + other.slice(26), text.slice(0, -1), `${text}a`, text.toUpperCase()])
+    for (const wrong of [
+      text.slice(0, 26) + other.slice(26),
+      text.slice(0, -1),
+      `${text}a`,
+      text.toUpperCase(),
+    ])
       assert.equal(refused(await ask(wrong)).text, expected);
   });
 
@@ -80,8 +100,16 @@ describe('a token', () => {
     const { text } = await issue();
     const header = (authorization: string): Promise<TestAnswer> =>
       api.request('GET', '/v1/events', { headers: { authorization } });
-    for (const good of [`Bearer ${text}`, `bearer ${text}`, `Bearer  ${text}`]) answered(await header(good), 200);
-    for (const bad of [text, `Basic ${text}`, `Bearer ${text} x`, `Bearer "${text}"`, 'Bearer', `Token ${text}`])
+    for (const good of [`Bearer ${text}`, `bearer ${text}`, `Bearer  ${text}`])
+      answered(await header(good), 200);
+    for (const bad of [
+      text,
+      `Basic ${text}`,
+      `Bearer ${text} x`,
+      `Bearer "${text}"`,
+      'Bearer',
+      `Token ${text}`,
+    ])
       refused(await header(bad));
     refused(await api.request('GET', `/v1/events?access_token=${text}`));
   });
@@ -104,7 +132,11 @@ describe('a token', () => {
     const other = await ApiProcess.start(db.url, PATIENT);
     const { text, keyId } = await issue();
     const everywhere = (): Promise<TestAnswer[]> =>
-      Promise.all([api.baseUrl, other.baseUrl].map((url) => request(url, 'GET', '/v1/events', { token: text })));
+      Promise.all(
+        [api.baseUrl, other.baseUrl].map((url) =>
+          request(url, 'GET', '/v1/events', { token: text }),
+        ),
+      );
     // Kept in use, so that every process has read it a moment before.
     await during(sleep(100), async () => {
       for (const answer of await everywhere()) answered(answer, 200);
@@ -135,9 +167,16 @@ describe('a token', () => {
     const { text } = await issue({ cidrs: ['10.0.0.0/8'] });
     const forwarded = { 'x-forwarded-for': '10.1.2.3' };
     refused(await ask(text, forwarded));
-    const behindProxy = await startTestApi(db, { TRUSTED_PROXIES: '127.0.0.0/8' }, { clock: () => now });
+    const behindProxy = await startTestApi(
+      db,
+      { TRUSTED_PROXIES: '127.0.0.0/8' },
+      { clock: () => now },
+    );
     const from = (header: string): Promise<TestAnswer> =>
-      behindProxy.request('GET', '/v1/events', { token: text, headers: { 'x-forwarded-for': header } });
+      behindProxy.request('GET', '/v1/events', {
+        token: text,
+        headers: { 'x-forwarded-for': header },
+      });
     answered(await from('10.1.2.3'), 200);
     // What the client claimed itself stands before what the proxy saw.
     refused(await from('10.1.2.3, 192.0.2.7'));
@@ -152,7 +191,8 @@ describe('a token', () => {
     answered(await slow.request('GET', '/v1/events', { token: text }), 200);
     const before = now;
     now = instant(now - 3_600_000);
-    for (let count = 0; count < 3; count += 1) answered(await slow.request('GET', '/v1/events', { token: text }), 200);
+    for (let count = 0; count < 3; count += 1)
+      answered(await slow.request('GET', '/v1/events', { token: text }), 200);
     now = before;
     await slow.stop();
   });
@@ -164,7 +204,9 @@ describe('a token', () => {
     const before = await bank.available(target.account);
     const body = ENDPOINTS.find(({ route }) => route === 'POST /v1/transfers')!.ask(target).body;
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => slow.request('POST', '/v1/transfers', { token: text, body })),
+      Array.from({ length: 10 }, () =>
+        slow.request('POST', '/v1/transfers', { token: text, body }),
+      ),
     );
     const limited = answers.filter(({ status }) => status === 429);
     assert(limited.length >= 6 && limited.length <= 7, `${limited.length} of 10`);
@@ -173,13 +215,23 @@ describe('a token', () => {
       assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
       assert.equal(answer.headers.get('ratelimit-limit'), '3');
     }
-    assert.equal(await bank.available(target.account), before - LEAST * BigInt(10 - limited.length));
+    assert.equal(
+      await bank.available(target.account),
+      before - LEAST * BigInt(10 - limited.length),
+    );
     answered(await slow.request('GET', '/v1/events', { token: (await issue()).text }), 200);
     await slow.stop();
   });
 
   it('is not needed to learn that a path is unknown or a method wrong', async () => {
-    for (const path of ['/v1/unknown', '/', '/v1', '/v1/transfers/', '/v1/Transfers', '/v1/transfers/x/y'])
+    for (const path of [
+      '/v1/unknown',
+      '/',
+      '/v1',
+      '/v1/transfers/',
+      '/v1/Transfers',
+      '/v1/transfers/x/y',
+    ])
       answered(await api.request('GET', path), 404, 'not_found');
     const wrong = answered(await api.request('PATCH', '/v1/transfers'), 405, 'method_not_allowed');
     assert.equal(wrong.headers.get('allow'), 'POST, GET, HEAD');

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
-import { type Permission, PERMISSIONS, type Role, ROLES, type Scope, SCOPES } from '../../src/core/permissions.js';
+import {
+  type Permission,
+  PERMISSIONS,
+  type Role,
+  ROLES,
+  type Scope,
+  SCOPES,
+} from '../../src/core/permissions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -44,7 +51,8 @@ describe('who may do what', () => {
         TEST_ACTOR,
       );
       if (standing !== NONE) roles.push({ memberId: member.id, role: standing });
-      for (const scope of SCOPES) tokens.set(`${standing}/${scope}`, await bank.issue(member, [scope]));
+      for (const scope of SCOPES)
+        tokens.set(`${standing}/${scope}`, await bank.issue(member, [scope]));
     }
     target = await makeTarget(bank, { roles });
   });
@@ -59,7 +67,8 @@ describe('who may do what', () => {
   it('is checked for every endpoint of the service', async () => {
     const documented = await documentedRoutes(api);
     assert.deepEqual([...documented.keys()].sort(), ENDPOINTS.map(({ route }) => route).sort());
-    for (const { route, scopes } of ENDPOINTS) assert.deepEqual(documented.get(route), scopes, route);
+    for (const { route, scopes } of ENDPOINTS)
+      assert.deepEqual(documented.get(route), scopes, route);
   });
 
   it("matches the code's own table", () => {
@@ -67,7 +76,10 @@ describe('who may do what', () => {
       const permission: Permission = PERMISSIONS[operation];
       assert.deepEqual([permission.scopes, permission.roles], [scopes, roles], route);
     }
-    assert.deepEqual(new Set(ENDPOINTS.map(({ operation }) => operation)), new Set(Object.keys(PERMISSIONS)));
+    assert.deepEqual(
+      new Set(ENDPOINTS.map(({ operation }) => operation)),
+      new Set(Object.keys(PERMISSIONS)),
+    );
   });
 
   for (const endpoint of ENDPOINTS)
@@ -75,7 +87,10 @@ describe('who may do what', () => {
       for (const standing of STANDINGS)
         for (const scope of SCOPES) {
           const { path, ...asked } = endpoint.ask(await renewedFor(endpoint, standing, scope));
-          const answer = await bank.request(methodOf(endpoint), path, { token: tokenOf(standing, scope), ...asked });
+          const answer = await bank.request(methodOf(endpoint), path, {
+            token: tokenOf(standing, scope),
+            ...asked,
+          });
           assert.equal(
             `${standing}/${scope}: ${answer.status} ${answer.code ?? ''} ${isEmpty(answer.json)}`,
             `${standing}/${scope}: ${expected(endpoint, standing, scope)}`,
@@ -97,7 +112,11 @@ describe('who may do what', () => {
     return Array.isArray(items) && items.length === 0;
   }
 
-  function expected({ scopes, roles, status, code, isList }: Endpoint, standing: Standing, scope: Scope): string {
+  function expected(
+    { scopes, roles, status, code, isList }: Endpoint,
+    standing: Standing,
+    scope: Scope,
+  ): string {
     if (!scopes.includes(scope)) return '401 insufficient_scope false';
     const isAllowed = roles === null || (standing !== NONE && roles.includes(standing));
     if (isAllowed) return `${status} ${code ?? ''} false`;
@@ -109,19 +128,38 @@ describe('who may do what', () => {
     for (const endpoint of ENDPOINTS) {
       const { path, ...asked } = endpoint.ask(await renewed(endpoint, target));
       const answer = await bank.request(methodOf(endpoint), path, { token: several, ...asked });
-      const isAllowed = endpoint.scopes.some((scope) => scope === 'transfers' || scope === 'lookup');
-      assert.equal(answer.status, isAllowed ? endpoint.status : 401, `${endpoint.route} ${answer.text}`);
+      const isAllowed = endpoint.scopes.some(
+        (scope) => scope === 'transfers' || scope === 'lookup',
+      );
+      assert.equal(
+        answer.status,
+        isAllowed ? endpoint.status : 401,
+        `${endpoint.route} ${answer.text}`,
+      );
     }
   });
 
   it('a missing scope is reported with those that would be enough', async () => {
     const token = tokenOf('owner', 'payouts');
-    const answer = answered(await bank.request('GET', '/v1/transfers', { token }), 401, 'insufficient_scope');
-    assert.match(answer.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="read transfers"/);
+    const answer = answered(
+      await bank.request('GET', '/v1/transfers', { token }),
+      401,
+      'insufficient_scope',
+    );
+    assert.match(
+      answer.headers.get('www-authenticate') ?? '',
+      /error="insufficient_scope", scope="read transfers"/,
+    );
   });
 
   it('a role is valid from when it is granted until it is removed, in the very next request', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'coming and going', TEST_ACTOR);
+    const member = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      'coming and going',
+      TEST_ACTOR,
+    );
     const token = await bank.issue(member);
     const account = await bank.account({ funds: { COPM: 10n * LEAST } });
     const send = async (): Promise<number> =>
@@ -134,12 +172,20 @@ describe('who may do what', () => {
         `INSERT INTO member_roles VALUES (X'${account.id.replaceAll('-', '')}', X'${member.id.replaceAll('-', '')}', 'operator')`,
       );
       assert.deepEqual([await send(), await look()], [201, 200]);
-      await db.change(`DELETE FROM member_roles WHERE member_id=X'${member.id.replaceAll('-', '')}'`);
+      await db.change(
+        `DELETE FROM member_roles WHERE member_id=X'${member.id.replaceAll('-', '')}'`,
+      );
     }
   });
 
   it('a role in the destination is enough to see the transfer', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'of the destination', TEST_ACTOR);
+    const member = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      'of the destination',
+      TEST_ACTOR,
+    );
     const token = await bank.issue(member, ['read']);
     const [from, to] = [
       await bank.account({ funds: { COPM: 2n * LEAST } }),

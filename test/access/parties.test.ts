@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Authenticator } from '../../src/access/authenticator.js';
-import { addMember, grantRole, grantRoleEverywhere, listMembers, removeRole } from '../../src/access/members.js';
+import {
+  addMember,
+  grantRole,
+  grantRoleEverywhere,
+  listMembers,
+  removeRole,
+} from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { issueToken, listTokens, revokeToken } from '../../src/access/tokens.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -53,11 +59,18 @@ describe('tenants, members and tokens', () => {
 
   it('a tenant has its system accounts, which may be overdrawn, and its event counter', async () => {
     const { tenant } = world;
-    const own = await test.database.reader.select(accounts, { tenantId: tenant.id, type: 'system' });
+    const own = await test.database.reader.select(accounts, {
+      tenantId: tenant.id,
+      type: 'system',
+    });
     assert.deepEqual(new Set(own.map(({ systemRole }) => systemRole)), new Set(SYSTEM_ROLES));
-    const rows = await test.database.reader.select(balances, { accountId: own.map(({ id }) => id) });
+    const rows = await test.database.reader.select(balances, {
+      accountId: own.map(({ id }) => id),
+    });
     assert.equal(rows.length, SYSTEM_ROLES.length * ASSETS.length);
-    assert.ok(rows.every(({ overdraft, available, held }) => overdraft && available === 0n && held === 0n));
+    assert.ok(
+      rows.every(({ overdraft, available, held }) => overdraft && available === 0n && held === 0n),
+    );
     const counter = await test.database.reader.find(eventCounters, { tenantId: tenant.id });
     assert.equal(counter?.lastSequence, 0n);
   });
@@ -87,18 +100,27 @@ describe('tenants, members and tokens', () => {
 
   it('a member has one role in an account: the last that was granted', async () => {
     const { tenant, owner } = world;
-    const account = await makeAccount({ database: test.database, desk: openDesk(test.database).desk }, world);
+    const account = await makeAccount(
+      { database: test.database, desk: openDesk(test.database).desk },
+      world,
+    );
     const member = await addMember(test.database, systemClock, tenant.id, 'clerk', TEST_ACTOR);
     await grantRole(test.database, systemClock, member, account.id, 'viewer', TEST_ACTOR);
     await grantRole(test.database, systemClock, member, account.id, 'operator', TEST_ACTOR);
-    const roles = await test.database.reader.select(memberRoles, { accountId: account.id, memberId: member.id });
+    const roles = await test.database.reader.select(memberRoles, {
+      accountId: account.id,
+      memberId: member.id,
+    });
     assert.deepEqual(
       roles.map(({ role }) => role),
       ['operator'],
     );
     assert.equal(await removeRole(test.database, systemClock, member, account.id, TEST_ACTOR), 1);
     assert.equal(await removeRole(test.database, systemClock, member, null, TEST_ACTOR), 0);
-    const kept = await test.database.reader.find(memberRoles, { accountId: account.id, memberId: owner.id });
+    const kept = await test.database.reader.find(memberRoles, {
+      accountId: account.id,
+      memberId: owner.id,
+    });
     assert.equal(kept?.role, 'owner');
   });
 
@@ -110,12 +132,20 @@ describe('tenants, members and tokens', () => {
       await makeAccount({ database: test.database, desk }, other),
       await makeAccount({ database: test.database, desk }, other),
     ];
-    assert.equal(await grantRoleEverywhere(test.database, systemClock, other.owner, 'admin', TEST_ACTOR), 2);
+    assert.equal(
+      await grantRoleEverywhere(test.database, systemClock, other.owner, 'admin', TEST_ACTOR),
+      2,
+    );
     const roles = await test.database.reader.select(memberRoles, { memberId: other.owner.id });
-    assert.deepEqual(new Set(roles.map(({ accountId }) => accountId)), new Set(own.map(({ id }) => id)));
+    assert.deepEqual(
+      new Set(roles.map(({ accountId }) => accountId)),
+      new Set(own.map(({ id }) => id)),
+    );
     assert.ok(roles.every(({ role }) => role === 'admin'));
     assert.deepEqual(
-      await refusalOf(grantRole(test.database, systemClock, other.owner, foreign.id, 'viewer', TEST_ACTOR)),
+      await refusalOf(
+        grantRole(test.database, systemClock, other.owner, foreign.id, 'viewer', TEST_ACTOR),
+      ),
       ['not_found', undefined],
     );
     const [listed] = await listMembers(test.database.reader, other.tenant.id);
@@ -123,15 +153,26 @@ describe('tenants, members and tokens', () => {
   });
 
   it('nobody has a role in a system account', async () => {
-    const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole: 'pay_in' });
+    const system = await test.database.reader.find(accounts, {
+      tenantId: world.tenant.id,
+      systemRole: 'pay_in',
+    });
     assert.deepEqual(
-      await refusalOf(grantRole(test.database, systemClock, world.owner, system!.id, 'viewer', TEST_ACTOR)),
+      await refusalOf(
+        grantRole(test.database, systemClock, world.owner, system!.id, 'viewer', TEST_ACTOR),
+      ),
       ['not_found', undefined],
     );
   });
 
   it('a member name belongs to one member of the tenant', async () => {
-    const again = addMember(test.database, systemClock, world.tenant.id, world.owner.name, TEST_ACTOR);
+    const again = addMember(
+      test.database,
+      systemClock,
+      world.tenant.id,
+      world.owner.name,
+      TEST_ACTOR,
+    );
     assert.deepEqual(await refusalOf(again), ['invalid_field', 'taken']);
   });
 
@@ -139,7 +180,10 @@ describe('tenants, members and tokens', () => {
     const { text, token } = await makeToken(test.database, world.owner, ['read', 'lookup']);
     const stored = JSON.stringify(await test.sql('SELECT * FROM tokens'));
     assert.ok(!stored.includes(text.slice(-40)));
-    const caller = await new Authenticator(test.database.reader, systemClock).authenticate(text, HERE);
+    const caller = await new Authenticator(test.database.reader, systemClock).authenticate(
+      text,
+      HERE,
+    );
     assert.deepEqual(caller, {
       tenantId: world.tenant.id,
       memberId: world.owner.id,
@@ -157,9 +201,14 @@ describe('tenants, members and tokens', () => {
       cidrs: ['10.1.1.1/8', '10.0.0.0/8'],
     } as const;
     const { token } = await issueToken(test.database, systemClock, world.owner, wanted, TEST_ACTOR);
-    const stored = (await listTokens(test.database.reader, world.tenant.id)).find(({ keyId }) => keyId === token.keyId);
+    const stored = (await listTokens(test.database.reader, world.tenant.id)).find(
+      ({ keyId }) => keyId === token.keyId,
+    );
     assert.deepEqual(stored, token);
-    assert.deepEqual([token.scopes, token.cidrs, token.expiresAt], [['read'], '10.0.0.0/8', expiresAt]);
+    assert.deepEqual(
+      [token.scopes, token.cidrs, token.expiresAt],
+      [['read'], '10.0.0.0/8', expiresAt],
+    );
   });
 
   for (const [what, wanted, reason] of [
@@ -180,7 +229,11 @@ describe('tenants, members and tokens', () => {
     await revokeToken(test.database, systemClock, token.keyId, TEST_ACTOR);
     const revokedAt = performance.now();
     for (const one of processes) {
-      for (let asked = revokedAt; (await one.authenticate(text, HERE)) !== null; asked = performance.now()) {
+      for (
+        let asked = revokedAt;
+        (await one.authenticate(text, HERE)) !== null;
+        asked = performance.now()
+      ) {
         assert.ok(asked - revokedAt < 1_000, 'it was still let in after a second');
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
@@ -191,9 +244,9 @@ describe('tenants, members and tokens', () => {
     const { token } = await makeToken(test.database, world.owner);
     const first = await revokeToken(test.database, systemClock, token.keyId, TEST_ACTOR);
     assert.deepEqual(await revokeToken(test.database, systemClock, token.keyId, TEST_ACTOR), first);
-    assert.deepEqual(await refusalOf(revokeToken(test.database, systemClock, 'a'.repeat(16), TEST_ACTOR)), [
-      'not_found',
-      undefined,
-    ]);
+    assert.deepEqual(
+      await refusalOf(revokeToken(test.database, systemClock, 'a'.repeat(16), TEST_ACTOR)),
+      ['not_found', undefined],
+    );
   });
 });

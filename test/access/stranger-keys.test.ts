@@ -43,17 +43,24 @@ const ASKED: Readonly<Record<string, Asked>> = {
   },
   payout: {
     list: '/v1/payouts',
-    ask: ({ bank, from }, key) => bank.request('POST', '/v1/payouts', { key, body: payoutBody({ from }) }),
+    ask: ({ bank, from }, key) =>
+      bank.request('POST', '/v1/payouts', { key, body: payoutBody({ from }) }),
   },
   batch: {
     list: '/v1/bonus_batches',
     ask: ({ bank, from }, key) =>
-      bank.request('POST', '/v1/bonus_batches', { key, form: formOf(FILE, { source_account: from.id }) }),
+      bank.request('POST', '/v1/bonus_batches', {
+        key,
+        form: formOf(FILE, { source_account: from.id }),
+      }),
   },
   endpoint: {
     list: null,
     ask: ({ bank }, key) =>
-      bank.request('POST', '/v1/webhook_endpoints', { key, body: { url: newUrl(), events: ['transfer.completed'] } }),
+      bank.request('POST', '/v1/webhook_endpoints', {
+        key,
+        body: { url: newUrl(), events: ['transfer.completed'] },
+      }),
   },
 };
 
@@ -69,7 +76,11 @@ describe('a stranger with the same idempotency key', () => {
     const network = `network-${randomUUID()}`;
     const open = async (): Promise<Side> => {
       const bank = await openBank(api, { network });
-      return { bank, from: await bank.account({ funds: { COPM: 100n * LEAST } }), to: await bank.account() };
+      return {
+        bank,
+        from: await bank.account({ funds: { COPM: 100n * LEAST } }),
+        to: await bank.account(),
+      };
     };
     sides = [await open(), await open()];
   });

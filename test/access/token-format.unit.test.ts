@@ -20,7 +20,8 @@ describe('the form of a token', () => {
   it('uses every letter of its alphabet about equally often', () => {
     const seen = new Map<string, number>();
     for (let count = 0; count < 400; count += 1)
-      for (const letter of newToken().text.slice(-40)) seen.set(letter, (seen.get(letter) ?? 0) + 1);
+      for (const letter of newToken().text.slice(-40))
+        seen.set(letter, (seen.get(letter) ?? 0) + 1);
     assert.equal(seen.size, 32);
     // 500 are expected; a letter at 300 or 700 would be nine standard deviations away.
     for (const count of seen.values()) assert.ok(count > 300 && count < 700);

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { issueToken, listTokens, revokeToken, rotateToken, type WantedToken } from '../../src/access/tokens.js';
+import {
+  issueToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  type WantedToken,
+} from '../../src/access/tokens.js';
 import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
@@ -42,7 +48,8 @@ describe('a token', () => {
       token,
       ...(from === undefined ? {} : { headers: { 'x-forwarded-for': from } }),
     });
-  const rotate = (keyId: string, graceMs = 0) => rotateToken(db.database, clock, keyId, graceMs, TEST_ACTOR);
+  const rotate = (keyId: string, graceMs = 0) =>
+    rotateToken(db.database, clock, keyId, graceMs, TEST_ACTOR);
   const revoke = (keyId: string) => revokeToken(db.database, clock, keyId, TEST_ACTOR);
 
   async function untilRefused(token: string): Promise<void> {
@@ -129,7 +136,11 @@ describe('a token', () => {
 
   it('rotated gives a new one with the same member, name, scopes, expiry and ranges; the old one ends at once', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
-    const old = await issue({ scopes: ['read', 'lookup'], expiresAt, cidrs: ['127.0.0.1', '10.0.0.0/8'] });
+    const old = await issue({
+      scopes: ['read', 'lookup'],
+      expiresAt,
+      cidrs: ['127.0.0.1', '10.0.0.0/8'],
+    });
     answered(await use(old.text), 200);
     const fresh = await rotate(old.token.keyId);
     const kept = ({ memberId, name, scopes, cidrs, expiresAt: end }: typeof fresh.token) => [
@@ -187,7 +198,10 @@ describe('a token', () => {
       const ends = await Promise.allSettled([rotate(token.keyId), rotate(token.keyId)]);
       assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
       const own = await listTokens(db.database.reader, bank.tenant.tenant.id);
-      assert.equal(own.filter(({ name, revokedAt }) => name === token.name && revokedAt === null).length, 1);
+      assert.equal(
+        own.filter(({ name, revokedAt }) => name === token.name && revokedAt === null).length,
+        1,
+      );
     }
   });
 });

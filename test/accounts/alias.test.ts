@@ -119,7 +119,11 @@ describe('the alias of an account', () => {
   it('that another account has is 422 alias_taken, without details', async () => {
     const alias = newAlias();
     await set(account, alias);
-    const refused = answered(await set(await bank.account(), alias.toUpperCase()), 422, 'alias_taken');
+    const refused = answered(
+      await set(await bank.account(), alias.toUpperCase()),
+      422,
+      'alias_taken',
+    );
     assert.equal(refused.details, undefined);
     assert.equal(await holder(alias), account.id);
   });
@@ -232,7 +236,10 @@ describe('the alias of an account', () => {
       const answers = await Promise.all(rivals.map((rival) => set(rival, alias)));
       const codes = answers.map(({ status, code }) => code ?? status).sort();
       assert.deepEqual(codes, [200, 'alias_taken', 'alias_taken', 'alias_taken']);
-      assert.equal(await holder(alias), rivals[answers.findIndex(({ status }) => status === 200)]?.id);
+      assert.equal(
+        await holder(alias),
+        rivals[answers.findIndex(({ status }) => status === 200)]?.id,
+      );
     }
   });
 
@@ -263,9 +270,14 @@ describe('the alias of an account', () => {
 
   it('changed many times at once by one account ends as one of them, all others in quarantine', async () => {
     const wanted = Array.from({ length: 8 }, newAlias);
-    for (const answer of await Promise.all(wanted.map((alias) => set(account, alias)))) answered(answer, 200);
+    for (const answer of await Promise.all(wanted.map((alias) => set(account, alias))))
+      answered(answer, 200);
     const { alias } = (await bank.get(`/v1/accounts/${account.id}`)).json;
     for (const one of wanted)
-      answered(await set(await bank.account(), one), 422, one === alias ? 'alias_taken' : 'alias_in_quarantine');
+      answered(
+        await set(await bank.account(), one),
+        422,
+        one === alias ? 'alias_taken' : 'alias_in_quarantine',
+      );
   });
 });

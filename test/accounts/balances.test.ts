@@ -4,7 +4,16 @@ import { addMember } from '../../src/access/members.js';
 import { ASSETS } from '../../src/core/amount.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, during, idLiteral, LEAST, list, openBank, setStatus } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  during,
+  idLiteral,
+  LEAST,
+  list,
+  openBank,
+  setStatus,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
@@ -35,7 +44,10 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
       as_of: '2033-01-01T00:00:00.123Z',
     });
     now = instant(now + 1);
-    const later = answered(await bank.get(`/v1/accounts/${account.id.toUpperCase()}/balances`), 200).json;
+    const later = answered(
+      await bank.get(`/v1/accounts/${account.id.toUpperCase()}/balances`),
+      200,
+    ).json;
     assert.deepEqual([later.account_id, later.as_of], [account.id, '2033-01-01T00:00:00.124Z']);
   });
 
@@ -43,16 +55,27 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     const account = await bank.account({ funds: { COPM: 5n * LEAST, DUSD: 2n ** 53n + 1n } });
     const other = await bank.account();
     await bank.sent({ from: account, to: other, raw: 2n * LEAST });
-    const seen = async (id: string): Promise<unknown> => (await bank.get(`/v1/accounts/${id}/balances`)).json.balances;
+    const seen = async (id: string): Promise<unknown> =>
+      (await bank.get(`/v1/accounts/${id}/balances`)).json.balances;
     const funded: readonly string[] = ['COPM', 'DUSD'];
     const others = ASSETS.filter((asset) => !funded.includes(asset)).map(nothing);
     assert.deepEqual(await seen(account.id), [
-      { asset: 'COPM', available: (3n * LEAST).toString(), held: '0', total: (3n * LEAST).toString() },
+      {
+        asset: 'COPM',
+        available: (3n * LEAST).toString(),
+        held: '0',
+        total: (3n * LEAST).toString(),
+      },
       { asset: 'DUSD', available: '9007199254740993', held: '0', total: '9007199254740993' },
       ...others,
     ]);
     assert.deepEqual(await seen(other.id), [
-      { asset: 'COPM', available: (2n * LEAST).toString(), held: '0', total: (2n * LEAST).toString() },
+      {
+        asset: 'COPM',
+        available: (2n * LEAST).toString(),
+        held: '0',
+        total: (2n * LEAST).toString(),
+      },
       nothing('DUSD'),
       ...others,
     ]);
@@ -67,14 +90,24 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
       );
     await hold(9_007_199_254_740_992n);
     const [copm] = list((await bank.get(`/v1/accounts/${account.id}/balances`)).json.balances);
-    assert.deepEqual(copm, { asset: 'COPM', available: '1', held: '9007199254740992', total: '9007199254740993' });
+    assert.deepEqual(copm, {
+      asset: 'COPM',
+      available: '1',
+      held: '9007199254740992',
+      total: '9007199254740993',
+    });
     // Nothing of the test's holds it, as the auditor would say.
     await hold(-9_007_199_254_740_992n);
   });
 
   it('never shows half of a transfer', async () => {
-    const [one, other] = [await bank.account({ funds: { COPM: 60n * LEAST } }), await bank.account()];
-    const sending = Promise.all(Array.from({ length: 60 }, () => bank.sent({ from: one, to: other, raw: LEAST })));
+    const [one, other] = [
+      await bank.account({ funds: { COPM: 60n * LEAST } }),
+      await bank.account(),
+    ];
+    const sending = Promise.all(
+      Array.from({ length: 60 }, () => bank.sent({ from: one, to: other, raw: LEAST })),
+    );
     await during(sending, async () => {
       const available = await bank.available(one);
       assert.equal(available % LEAST, 0n);
@@ -97,11 +130,18 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     const [system] = await db.sql(
       `SELECT LOWER(HEX(id)) AS id FROM accounts WHERE tenant_id=${idLiteral(bank.tenant.tenant.id)} AND type='system'`,
     );
-    const missing = answered(await bank.get(`/v1/accounts/${randomUUID()}/balances`), 404, 'not_found').text;
+    const missing = answered(
+      await bank.get(`/v1/accounts/${randomUUID()}/balances`),
+      404,
+      'not_found',
+    ).text;
     const hex = String(system?.id);
     const systemId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
     for (const id of [foreign.id, systemId, hex, 'x', '1', `${foreign.id}%00`])
-      assert.equal(answered(await bank.get(`/v1/accounts/${id}/balances`), 404, 'not_found').text, missing);
+      assert.equal(
+        answered(await bank.get(`/v1/accounts/${id}/balances`), 404, 'not_found').text,
+        missing,
+      );
   });
 
   it('answers 403 to a member without a role in the account, and accepts no query', async () => {

@@ -31,7 +31,8 @@ describe('closing and freezing', () => {
   afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
-  const close = (account: Pick<Account, 'id'>) => closeAccount(db.database, systemClock, account.id, DECIDED);
+  const close = (account: Pick<Account, 'id'>) =>
+    closeAccount(db.database, systemClock, account.id, DECIDED);
   const refusalOf = async (work: Promise<unknown>): Promise<unknown> => {
     const failure: unknown = await work.then(
       () => assert.fail('it was not refused'),
@@ -49,9 +50,16 @@ describe('closing and freezing', () => {
     assert.equal((await close(account)).changed, true);
     assert.equal((await close(account)).changed, false);
     const { json } = answered(await bank.get(`/v1/accounts/${account.id}`), 200);
-    assert.deepEqual([json.status, json.alias, json.phone, json.can_send], ['closed', null, null, false]);
+    assert.deepEqual(
+      [json.status, json.alias, json.phone, json.can_send],
+      ['closed', null, null, false],
+    );
     answered(await bank.send({ from: other, to: account, raw: LEAST }), 404, 'not_found');
-    const source = answered(await bank.send({ from: account, to: other, raw: LEAST }), 422, 'capability_cannot_send');
+    const source = answered(
+      await bank.send({ from: account, to: other, raw: LEAST }),
+      422,
+      'capability_cannot_send',
+    );
     assert.deepEqual(source.details, { reason: 'closed' });
     answered(await bank.get(`/v1/accounts/${account.id}/movements`), 200);
     await bank.account({ phone: '+573165550001' });
@@ -100,7 +108,10 @@ describe('closing and freezing', () => {
     await refused();
     answered(await own.act('cancel', approved, own.bank.token), 200);
     await refused();
-    await until('the rail refuses it', async () => (await submissions.ask(sent)).payout.status === 'failed');
+    await until(
+      'the rail refuses it',
+      async () => (await submissions.ask(sent)).payout.status === 'failed',
+    );
     assert.equal((await close(old)).changed, true);
     assert.equal(await own.bank.available(old), 0n);
   });
@@ -153,7 +164,8 @@ describe('closing and freezing', () => {
         close(account).then(
           () => true,
           (failure: unknown) => {
-            if (failure instanceof ApiError && failure.refusal.code === 'invalid_state') return false;
+            if (failure instanceof ApiError && failure.refusal.code === 'invalid_state')
+              return false;
             throw failure;
           },
         ),
@@ -165,10 +177,17 @@ describe('closing and freezing', () => {
   });
 
   it('a frozen account receives and does not send: 422 capability_cannot_send {reason: "frozen"}', async () => {
-    const [account, other] = [await bank.account({ funds: { COPM: 2n * LEAST } }), await bank.account()];
+    const [account, other] = [
+      await bank.account({ funds: { COPM: 2n * LEAST } }),
+      await bank.account(),
+    ];
     await bank.fund(other, { raw: LEAST, asset: 'COPM' });
     await freezeAccount(db.database, systemClock, account.id, DECIDED);
-    const refused = answered(await bank.send({ from: account, to: other, raw: LEAST }), 422, 'capability_cannot_send');
+    const refused = answered(
+      await bank.send({ from: account, to: other, raw: LEAST }),
+      422,
+      'capability_cannot_send',
+    );
     assert.deepEqual(refused.details, { reason: 'frozen' });
     await bank.sent({ from: other, to: account, raw: LEAST });
     await unfreezeAccount(db.database, systemClock, account.id, DECIDED);
@@ -176,7 +195,10 @@ describe('closing and freezing', () => {
   });
 
   it('nothing leaves an account once its freezing is done', async () => {
-    const [account, other] = [await bank.account({ funds: { COPM: 200n * LEAST } }), await bank.account()];
+    const [account, other] = [
+      await bank.account({ funds: { COPM: 200n * LEAST } }),
+      await bank.account(),
+    ];
     let frozen = false;
     const late: number[] = [];
     const senders = Array.from({ length: 8 }, async () => {

@@ -21,11 +21,17 @@ describe('a display name', () => {
   it('an initial is all that is read as one letter, whatever follows in the word', () => {
     const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
     const words = [...'aZñ1-!~ªﬁ×한กक👩'].flatMap((letter) =>
-      ['', 'b', '7', 'é', '́', 'ำ', '्', '\u200d', '\u20e3', '\ufe0f', 'ᆨ'].map((next) => letter + next),
+      ['', 'b', '7', 'é', '́', 'ำ', '्', '\u200d', '\u20e3', '\ufe0f', 'ᆨ'].map(
+        (next) => letter + next,
+      ),
     );
     for (const word of words) {
       const [first] = graphemes.segment(word);
-      assert.equal(displayName('person', `Ana ${word}`), `Ana ${first?.segment.toUpperCase()}.`, word);
+      assert.equal(
+        displayName('person', `Ana ${word}`),
+        `Ana ${first?.segment.toUpperCase()}.`,
+        word,
+      );
     }
   });
 

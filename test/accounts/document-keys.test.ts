@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { operatorActor } from '../../src/access/audit-log.js';
-import { declareVerification, DOCUMENT_NUMBERS, sealContext } from '../../src/accounts/verification.js';
+import {
+  declareVerification,
+  DOCUMENT_NUMBERS,
+  sealContext,
+} from '../../src/accounts/verification.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
@@ -27,7 +31,10 @@ describe('document numbers', () => {
   before(async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    db = await freshDatabase(adminUrl, `money_keys_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      adminUrl,
+      `money_keys_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     const ENCRYPTION_KEYS = `old:${old.secret.toString('base64')}`;
     api = await startTestApi(
       db,
@@ -44,11 +51,19 @@ describe('document numbers', () => {
 
   const newNumber = (): string => String(randomInt(1_000_000_000, 9_999_999_999));
 
-  async function declared(keys: Keyring, number = newNumber()): Promise<{ id: Uuid; number: string }> {
+  async function declared(
+    keys: Keyring,
+    number = newNumber(),
+  ): Promise<{ id: Uuid; number: string }> {
     const { id } = await bank.account({ type: 'person', isVerified: false });
     const deps = { database: db.database, clock: systemClock, encryptionKeys: keys };
     const declaration = {
-      ...({ type: 'person', legalName: 'Ana Pérez', documentType: 'CC', documentNumber: number } as const),
+      ...({
+        type: 'person',
+        legalName: 'Ana Pérez',
+        documentType: 'CC',
+        documentNumber: number,
+      } as const),
       ...{ country: 'CO', declaredAt: null },
     };
     await declareVerification(deps, id, declaration, ACTOR);
@@ -61,8 +76,14 @@ describe('document numbers', () => {
     return unseal(keys, { keyId: row.documentKeyId, bytes: row.documentNumber }, sealContext(id));
   }
 
-  const rotate = (keys: Keyring, onProgress: (done: number, total: number) => void = () => undefined) =>
-    DOCUMENT_NUMBERS.rotate({ database: db.database, clock: systemClock, encryptionKeys: keys, onProgress }, ACTOR);
+  const rotate = (
+    keys: Keyring,
+    onProgress: (done: number, total: number) => void = () => undefined,
+  ) =>
+    DOCUMENT_NUMBERS.rotate(
+      { database: db.database, clock: systemClock, encryptionKeys: keys, onProgress },
+      ACTOR,
+    );
 
   it('are in clear text in no table, log, error, metric or event', async () => {
     const { id } = await bank.account({ type: 'person', isVerified: false });
@@ -79,7 +100,8 @@ describe('document numbers', () => {
     const said = [
       answered(await put({}), 200).text,
       answered(await put({ type: 'business' }), 400, 'invalid_field').text,
-      answered(await put({ document_number: `${number}-${'9'.repeat(20)}` }), 400, 'invalid_field').text,
+      answered(await put({ document_number: `${number}-${'9'.repeat(20)}` }), 400, 'invalid_field')
+        .text,
       answered(await bank.get('/v1/events'), 200).text,
       answered(await bank.get(`/v1/accounts/${id}`), 200).text,
       await (await fetch(`${api.adminUrl}/metrics`)).text(),
@@ -91,7 +113,9 @@ describe('document numbers', () => {
     assert.ok(tables.length > 15);
     for (const { name } of tables) {
       const rows = (await db.sql(`SELECT * FROM ${String(name)}`)).map((row) =>
-        Object.values(row).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value))),
+        Object.values(row).map((value) =>
+          Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
+        ),
       );
       said.push(JSON.stringify(rows));
       if (name !== 'verifications')
@@ -129,13 +153,25 @@ describe('document numbers', () => {
     const before = await DOCUMENT_NUMBERS.countByKey(db.database.reader);
     const due = (before.get('older') ?? 0) + (before.get('old') ?? 0);
     const steps: [number, number][] = [];
-    assert.equal(await rotate([current, old, older], (done, total) => steps.push([done, total])), due);
+    assert.equal(
+      await rotate([current, old, older], (done, total) => steps.push([done, total])),
+      due,
+    );
     assert.deepEqual(steps.at(-1), [due, due]);
-    assert.deepEqual([...(await DOCUMENT_NUMBERS.countByKey(db.database.reader)).keys()], ['current']);
+    assert.deepEqual(
+      [...(await DOCUMENT_NUMBERS.countByKey(db.database.reader)).keys()],
+      ['current'],
+    );
     for (const { id, number } of known) assert.equal(await opened([current], id), number);
-    const acts = await db.sql("SELECT actor_claimed, subject_id, details FROM audit_log WHERE action='keys.rotate'");
+    const acts = await db.sql(
+      "SELECT actor_claimed, subject_id, details FROM audit_log WHERE action='keys.rotate'",
+    );
     assert.deepEqual(acts, [
-      { actor_claimed: 'maria', subject_id: 'current', details: JSON.stringify({ documents: due }) },
+      {
+        actor_claimed: 'maria',
+        subject_id: 'current',
+        details: JSON.stringify({ documents: due }),
+      },
     ]);
     assert.equal(await rotate([current]), 0);
   });
@@ -147,7 +183,11 @@ describe('document numbers', () => {
       for (let count = 0; count < 12; count += 1) {
         const { id, number } = await declared([old, current]);
         numbers.set(id, number);
-        const deps = { database: db.database, clock: systemClock, encryptionKeys: [old, current] } as const;
+        const deps = {
+          database: db.database,
+          clock: systemClock,
+          encryptionKeys: [old, current],
+        } as const;
         const again = {
           type: 'person',
           legalName: 'Ana',
@@ -156,7 +196,12 @@ describe('document numbers', () => {
           declaredAt: null,
         } as const;
         numbers.set(busy, newNumber());
-        await declareVerification(deps, busy, { ...again, documentNumber: numbers.get(busy)! }, ACTOR);
+        await declareVerification(
+          deps,
+          busy,
+          { ...again, documentNumber: numbers.get(busy)! },
+          ACTOR,
+        );
       }
     };
     await Promise.all([declaring(), rotate([current, old]), rotate([current, old])]);

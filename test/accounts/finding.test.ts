@@ -4,7 +4,17 @@ import { setPolicy } from '../../src/approvals/policies.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, object, openBank, text, walk, withQuery } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+  text,
+  walk,
+  withQuery,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { payoutBody } from '../payouts/support.js';
@@ -37,10 +47,17 @@ describe('the lists of what moves money', () => {
       made.transfers.unshift(await bank.sent({ from: payer, to, raw, asset }));
       const recipient = { account_id: to.id };
       const bonus = { source_account: payer.id, recipient, amount: { raw: raw.toString(), asset } };
-      made.bonuses.unshift(answered(await bank.request('POST', '/v1/bonuses', { body: bonus }), 201).json);
-      const destination = { bank_code: step % 2 ? '0007' : '0009', account_number: `12345${6_000 + (step % 3)}` };
+      made.bonuses.unshift(
+        answered(await bank.request('POST', '/v1/bonuses', { body: bonus }), 201).json,
+      );
+      const destination = {
+        bank_code: step % 2 ? '0007' : '0009',
+        account_number: `12345${6_000 + (step % 3)}`,
+      };
       const payout = payoutBody({ from: payer, raw, destination });
-      made.payouts.unshift(answered(await bank.request('POST', '/v1/payouts', { body: payout }), 201).json);
+      made.payouts.unshift(
+        answered(await bank.request('POST', '/v1/payouts', { body: payout }), 201).json,
+      );
     }
   });
   after(async () => {
@@ -54,7 +71,11 @@ describe('the lists of what moves money', () => {
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
 
   /** What the list shows, by any size of page, is what the rule keeps. */
-  async function finds(name: (typeof LISTS)[number], query: string, keep: (one: Json) => boolean): Promise<void> {
+  async function finds(
+    name: (typeof LISTS)[number],
+    query: string,
+    keep: (one: Json) => boolean,
+  ): Promise<void> {
     const expected = ids(made[name].filter(keep));
     for (const limit of [1, 5, 100])
       assert.deepEqual(ids(await walk(bank, `/v1/${name}?${query}&limit=${limit}`)), expected);
@@ -75,7 +96,10 @@ describe('the lists of what moves money', () => {
     [
       `asset=COPM&amount[gte]=${least}&created_at[gte]=${at(4)}&created_at[lte]=${at(9)}`,
       (one) =>
-        asset(one) === 'COPM' && raw(one) >= least && text(one.created_at) >= at(4) && text(one.created_at) <= at(9),
+        asset(one) === 'COPM' &&
+        raw(one) >= least &&
+        text(one.created_at) >= at(4) &&
+        text(one.created_at) <= at(9),
     ],
   ];
   for (const name of LISTS)
@@ -87,13 +111,23 @@ describe('the lists of what moves money', () => {
 
   it('can be filtered by destination', async () => {
     for (const { id } of others) {
-      await finds('transfers', `destination_account=${id}`, (one) => object(one.destination).account_id === id);
-      await finds('bonuses', `recipient_account=${id.toUpperCase()}`, (one) => object(one.recipient).account_id === id);
+      await finds(
+        'transfers',
+        `destination_account=${id}`,
+        (one) => object(one.destination).account_id === id,
+      );
+      await finds(
+        'bonuses',
+        `recipient_account=${id.toUpperCase()}`,
+        (one) => object(one.recipient).account_id === id,
+      );
     }
-    const end = (one: Json, digits: string): boolean => text(object(one.destination).account_number).endsWith(digits);
+    const end = (one: Json, digits: string): boolean =>
+      text(object(one.destination).account_number).endsWith(digits);
     await finds('payouts', 'bank_code=0007', (one) => object(one.destination).bank_code === '0007');
     await finds('payouts', 'account_number_end=6001', (one) => end(one, '6001'));
-    const both = (one: Json): boolean => object(one.destination).bank_code === '0009' && end(one, '6002');
+    const both = (one: Json): boolean =>
+      object(one.destination).bank_code === '0009' && end(one, '6002');
     await finds('payouts', 'bank_code=0009&account_number_end=6002&asset=COPM', both);
     await finds('transfers', `destination_account=${randomUUID()}`, () => false);
     await finds('transfers', `destination_account=${payer.id}`, () => false);
@@ -110,7 +144,10 @@ describe('the lists of what moves money', () => {
       refusesBatches: false,
     };
     await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
-    const pending = answered(await bank.send({ from: payer, to: to!, raw: 77n * LEAST, asset: 'DUSD' }), 202).json;
+    const pending = answered(
+      await bank.send({ from: payer, to: to!, raw: 77n * LEAST, asset: 'DUSD' }),
+      202,
+    ).json;
     const query = `destination_account=${to!.id}&status=pending_approval`;
     assert.deepEqual(ids(await walk(bank, `/v1/transfers?${query}`)), [pending.id]);
     answered(await bank.request('POST', `/v1/transfers/${text(pending.id)}/cancel`), 200);
@@ -170,6 +207,9 @@ describe('the lists of what moves money', () => {
       'payouts?bank_code=0007',
       'transfers?asset=COPM&amount[gte]=0',
     ])
-      assert.deepEqual(answered(await stranger.get(`/v1/${query}`), 200).json, { items: [], next_cursor: null });
+      assert.deepEqual(answered(await stranger.get(`/v1/${query}`), 200).json, {
+        items: [],
+        next_cursor: null,
+      });
   });
 });

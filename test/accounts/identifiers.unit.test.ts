@@ -57,9 +57,11 @@ describe('a phone', () => {
     '(300) 111.22.33',
     '573.001.112.233',
   ])
-    it(`${JSON.stringify(given)} is +573001112233`, () => assert.equal(parsePhone(given), '+573001112233'));
+    it(`${JSON.stringify(given)} is +573001112233`, () =>
+      assert.equal(parsePhone(given), '+573001112233'));
 
-  it('keeps the country that it names', () => assert.equal(parsePhone('+1 (212) 555-2368'), '+12125552368'));
+  it('keeps the country that it names', () =>
+    assert.equal(parsePhone('+1 (212) 555-2368'), '+12125552368'));
 
   for (const given of [
     '',
@@ -103,7 +105,8 @@ describe('a phone', () => {
     '−3001112176',
     '(-3001112176)',
   ])
-    it(`${JSON.stringify(given.slice(0, 40))} is malformed`, () => assert.equal(parsePhone(given), null));
+    it(`${JSON.stringify(given.slice(0, 40))} is malformed`, () =>
+      assert.equal(parsePhone(given), null));
 
   it('in its stored form is its own stored form', () =>
     fc.assert(

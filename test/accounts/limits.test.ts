@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { clearAccountLimits, type LimitChange, setAccountLimits } from '../../src/accounts/limit-overrides.js';
+import {
+  clearAccountLimits,
+  type LimitChange,
+  setAccountLimits,
+} from '../../src/accounts/limit-overrides.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import type { Asset } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -30,8 +34,17 @@ describe('the limits of an account', () => {
   after(() => api.stop());
 
   const at = (time: string): void => void (now = instant(Date.parse(time)));
-  const override = (account: Account, change: Omit<LimitChange, 'accountId' | 'asset'>, asset: Asset = 'COPM') =>
-    setAccountLimits(db.database, systemClock, { accountId: account.id, asset, ...change }, TEST_ACTOR);
+  const override = (
+    account: Account,
+    change: Omit<LimitChange, 'accountId' | 'asset'>,
+    asset: Asset = 'COPM',
+  ) =>
+    setAccountLimits(
+      db.database,
+      systemClock,
+      { accountId: account.id, asset, ...change },
+      TEST_ACTOR,
+    );
 
   async function limitsOf(account: Account, asset: Asset = 'COPM', own = bank): Promise<Json> {
     const { json } = answered(await own.get(`/v1/accounts/${account.id}/limits`), 200);
@@ -59,8 +72,16 @@ describe('the limits of an account', () => {
     const person = await bank.account({ type: 'person', funds: { COPM: 1_300_000_000n } });
     const low = answered(await bank.send({ from: person, to, raw: 99_999n }), 422, 'below_minimum');
     assert.deepEqual(low.details, { minimum: '100000', requested: '99999', asset: 'COPM' });
-    const high = answered(await bank.send({ from: person, to, raw: 1_200_000_001n }), 422, 'above_per_operation_limit');
-    assert.deepEqual(high.details, { maximum: '1200000000', requested: '1200000001', asset: 'COPM' });
+    const high = answered(
+      await bank.send({ from: person, to, raw: 1_200_000_001n }),
+      422,
+      'above_per_operation_limit',
+    );
+    assert.deepEqual(high.details, {
+      maximum: '1200000000',
+      requested: '1200000001',
+      asset: 'COPM',
+    });
     await bank.sent({ from: person, to, raw: 100_000n });
     await bank.sent({ from: person, to, raw: 1_200_000_000n });
   });
@@ -69,11 +90,18 @@ describe('the limits of an account', () => {
     const [own, other] = [await bank.account({ funds: { COPM: 10n } }), await bank.account()];
     await override(own, { minimum: 1n, maximum: 5n, month: 7n });
     const { month, ...others } = await limitsOf(own);
-    assert.deepEqual([others, object(month).limit], [{ asset: 'COPM', minimum: '1', maximum: '5' }, '7']);
+    assert.deepEqual(
+      [others, object(month).limit],
+      [{ asset: 'COPM', minimum: '1', maximum: '5' }, '7'],
+    );
     assert.equal((await limitsOf(other)).minimum, '100000');
     assert.equal((await limitsOf(own, 'DUSD')).minimum, '100000');
     await bank.sent({ from: own, to, raw: 5n });
-    const over = answered(await bank.send({ from: own, to, raw: 3n }), 422, 'monthly_limit_exceeded');
+    const over = answered(
+      await bank.send({ from: own, to, raw: 3n }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.deepEqual([over.details?.used, over.details?.limit], ['5', '7']);
   });
 
@@ -85,15 +113,25 @@ describe('the limits of an account', () => {
     const { month, ...others } = await limitsOf(own);
     assert.deepEqual(others, { asset: 'COPM', minimum: '2', maximum: '120000000000' });
     assert.equal(object(month).limit, '50');
-    assert.equal(await clearAccountLimits(db.database, systemClock, own.id, 'COPM', TEST_ACTOR), true);
-    assert.equal(await clearAccountLimits(db.database, systemClock, own.id, 'COPM', TEST_ACTOR), false);
+    assert.equal(
+      await clearAccountLimits(db.database, systemClock, own.id, 'COPM', TEST_ACTOR),
+      true,
+    );
+    assert.equal(
+      await clearAccountLimits(db.database, systemClock, own.id, 'COPM', TEST_ACTOR),
+      false,
+    );
     assert.equal((await limitsOf(own)).minimum, '100000');
   });
 
   it('a monthly limit of zero lets nothing leave', async () => {
     const own = await bank.account({ funds: { COPM: LEAST } });
     await override(own, { month: 0n });
-    const refused = answered(await bank.send({ from: own, to, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    const refused = answered(
+      await bank.send({ from: own, to, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.deepEqual([refused.details?.used, refused.details?.limit], ['0', '0']);
   });
 
@@ -136,14 +174,32 @@ describe('the limits of an account', () => {
   });
 
   for (const [timeZone, lastOfMonth, next, afterNext] of [
-    ['America/Bogota', '2031-02-01T04:59:59.999Z', '2031-02-01T05:00:00.000Z', '2031-03-01T05:00:00.000Z'],
+    [
+      'America/Bogota',
+      '2031-02-01T04:59:59.999Z',
+      '2031-02-01T05:00:00.000Z',
+      '2031-03-01T05:00:00.000Z',
+    ],
     // Summer time ends in November in New York: the months on both sides end at different hours of UTC.
-    ['America/New_York', '2031-11-01T03:59:59.999Z', '2031-11-01T04:00:00.000Z', '2031-12-01T05:00:00.000Z'],
-    ['Pacific/Kiritimati', '2031-01-31T09:59:59.999Z', '2031-01-31T10:00:00.000Z', '2031-02-28T10:00:00.000Z'],
+    [
+      'America/New_York',
+      '2031-11-01T03:59:59.999Z',
+      '2031-11-01T04:00:00.000Z',
+      '2031-12-01T05:00:00.000Z',
+    ],
+    [
+      'Pacific/Kiritimati',
+      '2031-01-31T09:59:59.999Z',
+      '2031-01-31T10:00:00.000Z',
+      '2031-02-28T10:00:00.000Z',
+    ],
   ] as const)
     it(`renew in ${timeZone} at the start of the month, to the millisecond`, async () => {
       const own = await openBank(api, { timeZone });
-      const [payer, receiver] = [await own.account({ funds: { COPM: 3n * LEAST } }), await own.account()];
+      const [payer, receiver] = [
+        await own.account({ funds: { COPM: 3n * LEAST } }),
+        await own.account(),
+      ];
       at(lastOfMonth);
       await own.sent({ from: payer, to: receiver, raw: LEAST });
       const before = await monthOf(payer, own);
@@ -160,12 +216,17 @@ describe('the limits of an account', () => {
       const payer = await bank.account({ type: 'person', funds: { COPM: 100n * LEAST } });
       const limit = 20n * LEAST + rest;
       await override(payer, { month: limit });
-      const answers = await Promise.all(Array.from({ length: 64 }, () => bank.send({ from: payer, to, raw: LEAST })));
+      const answers = await Promise.all(
+        Array.from({ length: 64 }, () => bank.send({ from: payer, to, raw: LEAST })),
+      );
       const sent = answers.filter(({ status }) => status === 201).length;
       assert.equal(sent, 20);
       for (const refused of answers.filter(({ status }) => status !== 201)) {
         const { details } = answered(refused, 422, 'monthly_limit_exceeded');
-        assert.deepEqual([details?.used, details?.limit], [(20n * LEAST).toString(), limit.toString()]);
+        assert.deepEqual(
+          [details?.used, details?.limit],
+          [(20n * LEAST).toString(), limit.toString()],
+        );
       }
       assert.equal((await monthOf(payer)).used, (20n * LEAST).toString());
       if (rest > 0n) {

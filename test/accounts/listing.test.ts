@@ -7,7 +7,16 @@ import { systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
 import { type Account, accounts, type Member } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, type Json, list, openBank, text, walk } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  list,
+  openBank,
+  text,
+  walk,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
@@ -25,31 +34,46 @@ describe('the accounts of a tenant', () => {
     bank = await openBank(api);
     opened = [];
     for (let count = 0; count < 9; count += 1)
-      opened.push(await bank.account({ type: count % 3 === 0 ? 'person' : 'business', isVerified: count !== 8 }));
+      opened.push(
+        await bank.account({
+          type: count % 3 === 0 ? 'person' : 'business',
+          isVerified: count !== 8,
+        }),
+      );
     await freezeAccount(db.database, systemClock, opened[1]!.id, DECIDED);
     await closeAccount(db.database, systemClock, opened[2]!.id, DECIDED);
   });
   after(() => api.stop());
 
   const idsOf = (items: readonly Json[]): string[] => items.map(({ id }) => text(id));
-  const newest = (...indexes: readonly number[]): string[] => indexes.map((index) => opened[index]!.id);
+  const newest = (...indexes: readonly number[]): string[] =>
+    indexes.map((index) => opened[index]!.id);
   const member = (name: string): Promise<Member> =>
     addMember(db.database, systemClock, bank.tenant.tenant.id, name, TEST_ACTOR);
   const grant = (to: Member, account: Account, role: (typeof ROLES)[number]): Promise<void> =>
     grantRole(db.database, systemClock, to, account.id, role, TEST_ACTOR);
 
   it('are listed newest first, closed ones too, system accounts never', async () => {
-    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?limit=100')), newest(8, 7, 6, 5, 4, 3, 2, 1, 0));
+    assert.deepEqual(
+      idsOf(await walk(bank, '/v1/accounts?limit=100')),
+      newest(8, 7, 6, 5, 4, 3, 2, 1, 0),
+    );
   });
 
   for (const limit of [1, 2, 4, 9])
     it(`appear once each in pages of ${limit}`, async () => {
-      assert.deepEqual(idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)), newest(8, 7, 6, 5, 4, 3, 2, 1, 0));
+      assert.deepEqual(
+        idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)),
+        newest(8, 7, 6, 5, 4, 3, 2, 1, 0),
+      );
     });
 
   it('end with a next_cursor of null, even if the last page is full', async () => {
     const { json } = answered(await bank.get('/v1/accounts?limit=9'), 200);
-    assert.deepEqual([Object.keys(json).sort(), json.next_cursor], [['items', 'next_cursor'], null]);
+    assert.deepEqual(
+      [Object.keys(json).sort(), json.next_cursor],
+      [['items', 'next_cursor'], null],
+    );
   });
 
   it('opened meanwhile are on no later page', async () => {
@@ -67,10 +91,22 @@ describe('the accounts of a tenant', () => {
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?type=person&limit=2')), newest(6, 3, 0));
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=frozen')), newest(1));
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=closed')), newest(2));
-    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=active&type=business&limit=1')), newest(8, 7, 5, 4));
+    assert.deepEqual(
+      idsOf(await walk(bank, '/v1/accounts?status=active&type=business&limit=1')),
+      newest(8, 7, 5, 4),
+    );
   });
 
-  for (const query of ['type=system', 'status=open', 'limit=0', 'limit=101', 'limit=x', 'cursor=x', 'name=a', 'type='])
+  for (const query of [
+    'type=system',
+    'status=open',
+    'limit=0',
+    'limit=101',
+    'limit=x',
+    'cursor=x',
+    'name=a',
+    'type=',
+  ])
     it(`with ${query} is 400 invalid_field {field: "${query.split('=')[0] ?? ''}"}`, async () => {
       const { details } = answered(await bank.get(`/v1/accounts?${query}`), 400, 'invalid_field');
       assert.equal(details?.field, query.split('=')[0]);
@@ -91,15 +127,26 @@ describe('the accounts of a tenant', () => {
   it('in which the member has no role are not in the list, and are 403 individually', async () => {
     const clerk = await member('clerk');
     const token = await bank.issue(clerk);
-    assert.deepEqual((await bank.request('GET', '/v1/accounts', { token })).json, { items: [], next_cursor: null });
+    assert.deepEqual((await bank.request('GET', '/v1/accounts', { token })).json, {
+      items: [],
+      next_cursor: null,
+    });
     await grant(clerk, opened[4]!, 'viewer');
     await grant(clerk, opened[6]!, 'operator');
     const listed = answered(await bank.request('GET', '/v1/accounts', { token }), 200).json;
     assert.deepEqual(idsOf(list(listed.items)), newest(6, 4));
     answered(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }), 200);
-    answered(await bank.request('GET', `/v1/accounts/${opened[5]!.id}`, { token }), 403, 'authority_insufficient');
+    answered(
+      await bank.request('GET', `/v1/accounts/${opened[5]!.id}`, { token }),
+      403,
+      'authority_insufficient',
+    );
     await removeRole(db.database, systemClock, clerk, opened[4]!.id, TEST_ACTOR);
-    answered(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }), 403, 'authority_insufficient');
+    answered(
+      await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }),
+      403,
+      'authority_insufficient',
+    );
   });
 
   for (const role of ROLES)
@@ -113,7 +160,12 @@ describe('the accounts of a tenant', () => {
   it('are shown individually in full, in the form of the list', async () => {
     const phone = '+573145550123';
     const own = await openBank(api);
-    const { id } = await own.account({ type: 'person', name: 'Ana María Pérez', alias: '$listed.ana', phone });
+    const { id } = await own.account({
+      type: 'person',
+      name: 'Ana María Pérez',
+      alias: '$listed.ana',
+      phone,
+    });
     const shown = answered(await own.get(`/v1/accounts/${id.toUpperCase()}`), 200).json;
     const { created_at: createdAt, verified_at: verifiedAt, ...others } = shown;
     assert.deepEqual(others, {
@@ -126,20 +178,26 @@ describe('the accounts of a tenant', () => {
       phone,
       can_send: true,
     });
-    for (const time of [createdAt, verifiedAt]) assert.match(text(time), /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+    for (const time of [createdAt, verifiedAt])
+      assert.match(text(time), /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
     assert.deepEqual(answered(await own.get('/v1/accounts'), 200).json.items, [shown]);
   });
 
   it('can send if they are active and verified', async () => {
     const sends = await Promise.all(
-      [0, 1, 2, 8].map(async (index) => (await bank.get(`/v1/accounts/${opened[index]!.id}`)).json.can_send),
+      [0, 1, 2, 8].map(
+        async (index) => (await bank.get(`/v1/accounts/${opened[index]!.id}`)).json.can_send,
+      ),
     );
     assert.deepEqual(sends, [true, false, false, false]);
   });
 
   it('that are foreign, missing, system accounts or malformed ids give the same 404, whatever the roles', async () => {
     const foreign = await (await openBank(api)).account();
-    const system = await db.database.reader.find(accounts, { tenantId: bank.tenant.tenant.id, systemRole: 'pay_in' });
+    const system = await db.database.reader.find(accounts, {
+      tenantId: bank.tenant.tenant.id,
+      systemRole: 'pay_in',
+    });
     // Nothing gives such a role; the API would not look at it.
     const row = `account_id=${idLiteral(system!.id)} AND member_id=${idLiteral(bank.tenant.owner.id)}`;
     await db.sql(`INSERT INTO member_roles SET ${row.replace(' AND ', ', ')}, role='owner'`);

@@ -27,7 +27,8 @@ describe('a lookup', () => {
   });
   after(() => api.stop());
 
-  const lookUp = (query: string, own = bank): Promise<TestAnswer> => own.get(`/v1/accounts/lookup${query}`);
+  const lookUp = (query: string, own = bank): Promise<TestAnswer> =>
+    own.get(`/v1/accounts/lookup${query}`);
   const byAlias = (alias: string, own = bank): Promise<TestAnswer> =>
     lookUp(`?alias=${encodeURIComponent(alias)}`, own);
   const byPhone = (phone: string, own = bank): Promise<TestAnswer> =>
@@ -40,7 +41,11 @@ describe('a lookup', () => {
   ];
 
   it('answers the account, its alias, its abbreviated name and its type, and nothing else', async () => {
-    const { id } = await bank.account({ type: 'person', name: 'Ana María Pérez', alias: '$lookup.ana' });
+    const { id } = await bank.account({
+      type: 'person',
+      name: 'Ana María Pérez',
+      alias: '$lookup.ana',
+    });
     assert.deepEqual(answered(await byAlias('$lookup.ana'), 200).json, {
       account_id: id,
       alias: '$lookup.ana',
@@ -106,7 +111,16 @@ describe('a lookup', () => {
       assert.deepEqual([details?.field, details?.reason], ['alias', 'malformed']);
     });
 
-  for (const phone of ['abc', '12', '+57', '3001112233 ext 5', '+999 123 4567', ' ', '+39333123456.0', '60123456,75'])
+  for (const phone of [
+    'abc',
+    '12',
+    '+57',
+    '3001112233 ext 5',
+    '+999 123 4567',
+    ' ',
+    '+39333123456.0',
+    '60123456,75',
+  ])
     it(`of the phone ${JSON.stringify(phone)} is 400 {field: "phone", reason: "malformed"}`, async () => {
       const { details } = answered(await byPhone(phone), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['phone', 'malformed']);
@@ -119,18 +133,32 @@ describe('a lookup', () => {
 
   it('accepts an alias in any case, with its $ URL-encoded or not', async () => {
     const { id } = await bank.account({ alias: '$casa.blanca' });
-    for (const query of ['?alias=$casa.blanca', '?alias=%24CASA.Blanca', '?alias=%24%63asa%2Eblanca'])
+    for (const query of [
+      '?alias=$casa.blanca',
+      '?alias=%24CASA.Blanca',
+      '?alias=%24%63asa%2Eblanca',
+    ])
       assert.equal(answered(await lookUp(query), 200).json.account_id, id);
   });
 
   it('accepts a phone in any format, including an unencoded +', async () => {
     const { id } = await bank.account({ phone: '+573105550101' });
-    for (const phone of ['3105550101', '310 555 0101', '(310) 555-0101', '+57 310 555 0101', '00573105550101'])
+    for (const phone of [
+      '3105550101',
+      '310 555 0101',
+      '(310) 555-0101',
+      '+57 310 555 0101',
+      '00573105550101',
+    ])
       assert.equal(answered(await byPhone(phone), 200).json.account_id, id, phone);
     assert.equal(answered(await lookUp('?phone=+573105550101'), 200).json.account_id, id);
     // A number of Italy, which without its + would be read as one of Colombia.
     const foreign = await bank.account({ phone: '+393105550101' });
-    for (const query of ['?phone=+393105550101', '?phone=+39+310+555+0101', '?phone=%2B393105550101'])
+    for (const query of [
+      '?phone=+393105550101',
+      '?phone=+39+310+555+0101',
+      '?phone=%2B393105550101',
+    ])
       assert.equal(answered(await lookUp(query), 200).json.account_id, foreign.id, query);
   });
 
@@ -167,7 +195,13 @@ describe('a lookup', () => {
 
   it('requires the scope lookup, and no role', async () => {
     await bank.account({ alias: '$scope.one' });
-    const others = await bank.issue(bank.tenant.owner, ['read', 'transfers', 'bonuses', 'payouts', 'webhooks']);
+    const others = await bank.issue(bank.tenant.owner, [
+      'read',
+      'transfers',
+      'bonuses',
+      'payouts',
+      'webhooks',
+    ]);
     const only = await bank.issue(bank.tenant.owner, ['lookup']);
     const path = '/v1/accounts/lookup?alias=$scope.one';
     answered(await bank.request('GET', path, { token: others }), 401, 'insufficient_scope');

@@ -8,14 +8,32 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+  walk,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, setFee, someone, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const ASSETS = ['COPM', 'DUSD'] as const;
 /** Every kind that there is yet, and one that no account has. */
-const KINDS = ['transfer_in', 'transfer_out', 'payin_in', 'fee_out', 'adjustment_in', 'adjustment_out', 'bonus_in'];
+const KINDS = [
+  'transfer_in',
+  'transfer_out',
+  'payin_in',
+  'fee_out',
+  'adjustment_in',
+  'adjustment_out',
+  'bonus_in',
+];
 
 describe('GET /v1/accounts/{account_id}/movements', () => {
   let db: TestDatabase;
@@ -66,7 +84,8 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     if (step < 2 || step % 8 === 0)
       return bank.fund(payer, { raw: 30n * LEAST + BigInt(step), asset: ASSETS[step % 2]! });
     if (step % 8 === 3) return adjust(step, asset);
-    if (step % 5 === 4) await bank.sent({ from: person, to: payer, raw: LEAST, description: `back ${step}` });
+    if (step % 5 === 4)
+      await bank.sent({ from: person, to: payer, raw: LEAST, description: `back ${step}` });
     else await bank.sent({ from: payer, to: person, raw: LEAST, asset });
   }
 
@@ -89,7 +108,11 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
 
   /** What the ledger itself has of the account, newest first. */
   async function ledgerOf(account: Account): Promise<unknown[]> {
-    const rows = await db.database.reader.select(entries, { accountId: account.id }, { orderBy: ['seq'] });
+    const rows = await db.database.reader.select(
+      entries,
+      { accountId: account.id },
+      { orderBy: ['seq'] },
+    );
     return rows.reverse().map(({ id, kind, raw, asset, createdAt }) => ({
       id,
       kind,
@@ -98,7 +121,12 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     }));
   }
 
-  const short = ({ id, kind, amount, created_at }: Json): Json => ({ id, kind, amount, created_at });
+  const short = ({ id, kind, amount, created_at }: Json): Json => ({
+    id,
+    kind,
+    amount,
+    created_at,
+  });
 
   it('shows every entry of the account, newest first, with the amount without a sign', async () => {
     const ledger = await ledgerOf(payer);
@@ -117,23 +145,49 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     const first = answered(await bank.get(path(payer)), 200).json;
     assert.deepEqual(Object.keys(first).sort(), ['items', 'next_cursor']);
     assert.equal(list(first.items).length, 25);
-    const next = answered(await bank.get(path(payer, `cursor=${text(first.next_cursor)}&limit=100`)), 200).json;
+    const next = answered(
+      await bank.get(path(payer, `cursor=${text(first.next_cursor)}&limit=100`)),
+      200,
+    ).json;
     assert.deepEqual([...list(first.items), ...list(next.items)], all);
     assert.equal(next.next_cursor, null);
   });
 
-  const FILTERS: readonly (readonly [name: string, query: string, keep: (movement: Json) => boolean])[] = [
+  const FILTERS: readonly (readonly [
+    name: string,
+    query: string,
+    keep: (movement: Json) => boolean,
+  ])[] = [
     ...ASSETS.map(
-      (asset) => [`asset ${asset}`, `asset=${asset}`, (one: Json) => object(one.amount).asset === asset] as const,
+      (asset) =>
+        [
+          `asset ${asset}`,
+          `asset=${asset}`,
+          (one: Json) => object(one.amount).asset === asset,
+        ] as const,
     ),
-    ...KINDS.map((kind) => [`kind ${kind}`, `kind=${kind}`, (one: Json) => one.kind === kind] as const),
+    ...KINDS.map(
+      (kind) => [`kind ${kind}`, `kind=${kind}`, (one: Json) => one.kind === kind] as const,
+    ),
     ['created_at[gte]', `created_at[gte]=${at(7)}`, (one) => text(one.created_at) >= at(7)],
     ['created_at[lte]', `created_at[lte]=${at(12)}`, (one) => text(one.created_at) <= at(12)],
     ['created_at[gte] of the first', `created_at[gte]=${at(0)}`, () => true],
-    ['created_at[gte] of the last', `created_at[gte]=${at(19)}`, (one) => text(one.created_at) === at(19)],
+    [
+      'created_at[gte] of the last',
+      `created_at[gte]=${at(19)}`,
+      (one) => text(one.created_at) === at(19),
+    ],
     ['created_at[gte] after the last', `created_at[gte]=${at(20)}`, () => false],
-    ['created_at[lte] of the first', `created_at[lte]=${at(0)}`, (one) => text(one.created_at) === at(0)],
-    ['created_at[lte] of the end of the calendar', 'created_at[lte]=9999-12-31T23:59:59.9999999Z', () => true],
+    [
+      'created_at[lte] of the first',
+      `created_at[lte]=${at(0)}`,
+      (one) => text(one.created_at) === at(0),
+    ],
+    [
+      'created_at[lte] of the end of the calendar',
+      'created_at[lte]=9999-12-31T23:59:59.9999999Z',
+      () => true,
+    ],
     ['created_at[lte] before the first', `created_at[lte]=${at(-1)}`, () => false],
   ];
 
@@ -155,7 +209,9 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       for (const other of FILTERS.slice(index + 1))
         if (parameter(one) !== parameter(other)) await combined([one, other]);
     const [copm, , ...rest] = FILTERS;
-    const bounds = rest.filter(([name]) => name === 'created_at[gte]' || name === 'created_at[lte]');
+    const bounds = rest.filter(
+      ([name]) => name === 'created_at[gte]' || name === 'created_at[lte]',
+    );
     for (const kind of rest.slice(0, KINDS.length)) await combined([copm!, kind, ...bounds]);
   });
 
@@ -163,7 +219,8 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     const count = async (query: string): Promise<number> =>
       (await walk(bank, path(payer, `${query}&limit=100`))).length;
     const within = (from: number, to: number): number =>
-      all.filter((one) => text(one.created_at) >= at(from) && text(one.created_at) <= at(to)).length;
+      all.filter((one) => text(one.created_at) >= at(from) && text(one.created_at) <= at(to))
+        .length;
     assert.equal(await count(`created_at[gte]=${at(5)}&created_at[lte]=${at(5)}`), within(5, 5));
     assert(within(5, 5) > 0);
     const finer = (offset: number): string => at(offset).replace('Z', '000001Z');
@@ -202,17 +259,30 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   });
 
   it('has a counterparty without account for pay-ins and adjustments, of the type system', async () => {
-    const system = { account_id: null, tenant: null, alias: null, display_name: 'System', type: 'system' };
+    const system = {
+      account_id: null,
+      tenant: null,
+      alias: null,
+      display_name: 'System',
+      type: 'system',
+    };
     for (const kind of ['payin_in', 'adjustment_in', 'adjustment_out'])
       assert.deepEqual(all.find((one) => one.kind === kind)?.counterparty, system);
   });
 
   it('is related to what caused it, and carries its description', async () => {
-    const [transfer] = list((await bank.get(`/v1/transfers?source_account=${person.id}&limit=1`)).json.items);
+    const [transfer] = list(
+      (await bank.get(`/v1/transfers?source_account=${person.id}&limit=1`)).json.items,
+    );
     const received = all.find(({ related }) => object(related).id === transfer?.id);
     assert.deepEqual(
       [received?.kind, received?.related, received?.description, received?.created_at],
-      ['transfer_in', { type: 'transfer', id: transfer?.id }, transfer?.description, transfer?.created_at],
+      [
+        'transfer_in',
+        { type: 'transfer', id: transfer?.id },
+        transfer?.description,
+        transfer?.created_at,
+      ],
     );
     assert.match(text(received?.description), /^back \d+$/);
     const adjusted = all.find(({ kind }) => kind === 'adjustment_out');
@@ -243,14 +313,18 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     const fee = all.findIndex(({ kind }) => kind === 'fee_out');
     const charged = all[fee + 1];
     assert.equal(charged?.kind, 'transfer_out');
-    for (const field of ['related', 'created_at', 'description']) assert.deepEqual(all[fee]?.[field], charged[field]);
+    for (const field of ['related', 'created_at', 'description'])
+      assert.deepEqual(all[fee]?.[field], charged[field]);
     assert.deepEqual(all[fee]?.amount, { raw: '11', asset: 'DUSD' });
     const kinds = new Set((await walk(bank, path(fees))).map(({ kind }) => kind));
     assert.deepEqual(kinds, new Set(['adjustment_in']));
   });
 
   it('gives no movement twice and skips no earlier one, while new ones are made', async () => {
-    const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 100n * LEAST } }),
+      await bank.account(),
+    ];
     for (let count = 0; count < 10; count += 1) await bank.sent({ from, to, raw: LEAST });
     const before = await walk(bank, path(from, 'limit=100'));
     const seen: Json[] = [];
@@ -264,7 +338,15 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   });
 
   it('refuses unknown kinds and assets, and a cursor of another account or without its filters', async () => {
-    for (const query of ['kind=fee_in', 'kind=system_in', 'kind=', 'asset=USD', 'limit=101', 'limit=0', 'order=asc'])
+    for (const query of [
+      'kind=fee_in',
+      'kind=system_in',
+      'kind=',
+      'asset=USD',
+      'limit=101',
+      'limit=0',
+      'order=asc',
+    ])
       answered(await bank.get(path(payer, query)), 400, 'invalid_field');
     const cursor = text((await bank.get(path(payer, 'kind=payin_in&limit=1'))).json.next_cursor);
     answered(await bank.get(path(payer, `kind=payin_in&cursor=${cursor}`)), 200);
@@ -274,19 +356,34 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       [payer, 'kind=payin_in&asset=COPM&'],
       [person, 'kind=payin_in&'],
     ] as const) {
-      const answer = answered(await bank.get(path(account, `${query}cursor=${cursor}`)), 400, 'invalid_field');
+      const answer = answered(
+        await bank.get(path(account, `${query}cursor=${cursor}`)),
+        400,
+        'invalid_field',
+      );
       assert.equal(answer.details?.field, 'cursor');
     }
   });
 
   it('answers 404 for a foreign or missing account alike, and 403 without a role in it', async () => {
     const stranger = await openBank(api);
-    const missing = answered(await stranger.get(`/v1/accounts/${randomUUID()}/movements`), 404, 'not_found').text;
+    const missing = answered(
+      await stranger.get(`/v1/accounts/${randomUUID()}/movements`),
+      404,
+      'not_found',
+    ).text;
     assert.equal(answered(await stranger.get(path(payer)), 404, 'not_found').text, missing);
-    assert.equal(answered(await stranger.get('/v1/accounts/x/movements'), 404, 'not_found').text, missing);
+    assert.equal(
+      answered(await stranger.get('/v1/accounts/x/movements'), 404, 'not_found').text,
+      missing,
+    );
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody', TEST_ACTOR),
     );
-    answered(await bank.request('GET', path(payer), { token: nobody }), 403, 'authority_insufficient');
+    answered(
+      await bank.request('GET', path(payer), { token: nobody }),
+      403,
+      'authority_insufficient',
+    );
   });
 });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { setAlias } from '../../src/accounts/alias.js';
 import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
-import { listFeeSchedules, removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import {
+  listFeeSchedules,
+  removeFeeSchedule,
+  setFeeAccount,
+} from '../../src/accounts/fee-schedules.js';
 import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -50,7 +54,14 @@ describe('accounts as operators manage them', () => {
       test.database,
       systemClock,
       {
-        ...{ tenantId: world.tenant.id, type: 'person', name: 'Ana María Pérez', alias: null, phone: null, grants: [] },
+        ...{
+          tenantId: world.tenant.id,
+          type: 'person',
+          name: 'Ana María Pérez',
+          alias: null,
+          phone: null,
+          grants: [],
+        },
         ...wanted,
       },
       TEST_ACTOR,
@@ -66,7 +77,11 @@ describe('accounts as operators manage them', () => {
       [stored?.status, stored?.verifiedAt, stored?.alias, stored?.phone, stored?.seq],
       ['active', null, '$ana.one', '+573005550001', 0n],
     );
-    const rows = await test.database.reader.select(balances, { accountId: id }, { orderBy: ['asset'] });
+    const rows = await test.database.reader.select(
+      balances,
+      { accountId: id },
+      { orderBy: ['asset'] },
+    );
     assert.deepEqual(
       rows.map((row) => [row.asset, row.available, row.held, row.overdraft]),
       [
@@ -84,12 +99,20 @@ describe('accounts as operators manage them', () => {
 
   it('an alias belongs to one account of the tenant, in whatever case it is written', async () => {
     await open({ alias: '$taken' });
-    assert.deepEqual(await refusalOf(open({ alias: '$TAKEN' })), ['alias_taken', undefined, undefined]);
+    assert.deepEqual(await refusalOf(open({ alias: '$TAKEN' })), [
+      'alias_taken',
+      undefined,
+      undefined,
+    ]);
   });
 
   it('a phone belongs to one account of the tenant, in whatever way it is written', async () => {
     await open({ phone: '3005550002' });
-    assert.deepEqual(await refusalOf(open({ phone: '+57 300 555 0002' })), ['invalid_field', 'phone', 'taken']);
+    assert.deepEqual(await refusalOf(open({ phone: '+57 300 555 0002' })), [
+      'invalid_field',
+      'phone',
+      'taken',
+    ]);
   });
 
   it('the same alias and phone may be used in another tenant', async () => {
@@ -100,10 +123,18 @@ describe('accounts as operators manage them', () => {
   });
 
   it('of two simultaneous openings with one alias, one wins and the other is refused', async () => {
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => open({ alias: '$race' })));
-    const lost = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => open({ alias: '$race' })),
+    );
+    const lost = outcomes.flatMap((one) =>
+      one.status === 'rejected' ? [one.reason as unknown] : [],
+    );
     assert.equal(lost.length, 7);
-    assert.ok(lost.every((failure) => failure instanceof ApiError && failure.refusal.code === 'alias_taken'));
+    assert.ok(
+      lost.every(
+        (failure) => failure instanceof ApiError && failure.refusal.code === 'alias_taken',
+      ),
+    );
   });
 
   for (const [what, wanted, refusal] of [
@@ -117,7 +148,8 @@ describe('accounts as operators manage them', () => {
       ['not_found', undefined, undefined],
     ],
   ] as const)
-    it(`is not opened with ${what}`, async () => assert.deepEqual(await refusalOf(open(wanted)), refusal));
+    it(`is not opened with ${what}`, async () =>
+      assert.deepEqual(await refusalOf(open(wanted)), refusal));
 
   it('a member of another tenant gets no role', async () => {
     const { owner } = await makeTenant(test.database);
@@ -165,7 +197,10 @@ describe('accounts as operators manage them', () => {
   });
 
   it('a system account is not found', async () => {
-    const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole: 'pay_in' });
+    const system = await test.database.reader.find(accounts, {
+      tenantId: world.tenant.id,
+      systemRole: 'pay_in',
+    });
     for (const change of [freezeAccount, unfreezeAccount])
       assert.deepEqual(await refusalOf(change(test.database, systemClock, system!.id, DECIDED)), [
         'not_found',
@@ -180,22 +215,37 @@ describe('accounts as operators manage them', () => {
     const { id } = await open();
     await test.sql(`UPDATE accounts SET status='closed' WHERE id=X'${id.replaceAll('-', '')}'`);
     for (const change of [freezeAccount, unfreezeAccount])
-      assert.equal((await refusalOf(change(test.database, systemClock, id, DECIDED)))[0], 'invalid_state');
+      assert.equal(
+        (await refusalOf(change(test.database, systemClock, id, DECIDED)))[0],
+        'invalid_state',
+      );
   });
 
   it('fees need a fee account of the tenant', async () => {
     const own = await makeTenant(test.database);
-    const terms = { operation: 'payout', basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n } as const;
+    const terms = {
+      operation: 'payout',
+      basisPoints: 10n,
+      floorRaw: 100n,
+      capRaw: 500_000n,
+    } as const;
     const schedule = feeSchedule({ tenantId: own.tenant.id, ...terms });
     assert.equal((await refusalOf(setFee(test.database, schedule)))[0], 'invalid_state');
     const foreign = await open();
     assert.equal(
-      (await refusalOf(setFeeAccount(test.database, systemClock, own.tenant.id, foreign.id, TEST_ACTOR)))[0],
+      (
+        await refusalOf(
+          setFeeAccount(test.database, systemClock, own.tenant.id, foreign.id, TEST_ACTOR),
+        )
+      )[0],
       'not_found',
     );
     const { id } = await makeAccount(deps(), own);
     await setFeeAccount(test.database, systemClock, own.tenant.id, id, TEST_ACTOR);
-    assert.equal((await test.database.reader.find(tenants, { id: own.tenant.id }))?.feeAccountId, id);
+    assert.equal(
+      (await test.database.reader.find(tenants, { id: own.tenant.id }))?.feeAccountId,
+      id,
+    );
     await setFee(test.database, { ...schedule, basisPoints: 5n });
     await setFee(test.database, schedule);
     assert.deepEqual(await listFeeSchedules(test.database.reader, own.tenant.id), [schedule]);

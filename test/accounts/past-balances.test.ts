@@ -12,9 +12,26 @@ import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
 import { readTotalsAt } from '../../src/ops/reports/ledger-totals.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+  walk,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, fund, makeAccount, makeTenant, openDesk, TEST_ACTOR } from '../support/world.js';
+import {
+  assertLedgerSound,
+  fund,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  TEST_ACTOR,
+} from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
@@ -27,9 +44,20 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   let payer: Account;
   let person: Account;
 
-  const ask = (account: Pick<Account, 'id'>, at: string, options = {}): ReturnType<Bank['request']> =>
-    bank.request('GET', `/v1/accounts/${account.id}/balances?at=${encodeURIComponent(at)}`, options);
-  const totals = async (account: Pick<Account, 'id'>, at: Instant): Promise<Record<string, string>> => {
+  const ask = (
+    account: Pick<Account, 'id'>,
+    at: string,
+    options = {},
+  ): ReturnType<Bank['request']> =>
+    bank.request(
+      'GET',
+      `/v1/accounts/${account.id}/balances?at=${encodeURIComponent(at)}`,
+      options,
+    );
+  const totals = async (
+    account: Pick<Account, 'id'>,
+    at: Instant,
+  ): Promise<Record<string, string>> => {
     const { json } = answered(await ask(account, toRfc3339(at)), 200);
     assert.deepEqual([json.account_id, json.as_of], [account.id, toRfc3339(at)]);
     return Object.fromEntries(
@@ -63,7 +91,8 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     for (let step = 0; step < 60; step += 1) {
       now = instant(START + Math.trunc(step / 3));
       const asset = step % 4 === 0 ? 'DUSD' : 'COPM';
-      if (step < 5 || step % 7 === 0) await bank.fund(payer, { raw: 50n * LEAST + BigInt(step), asset });
+      if (step < 5 || step % 7 === 0)
+        await bank.fund(payer, { raw: 50n * LEAST + BigInt(step), asset });
       else await bank.sent({ from: payer, to: person, raw: LEAST + BigInt(step), asset });
     }
     now = instant(START + HOUR_MS);
@@ -86,8 +115,13 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     const { raw, asset } = object(last?.total_after);
     const at = await totals(payer, instant(START + HOUR_MS / 2));
     assert.equal(at[text(asset)], raw);
-    const present = list(answered(await bank.get(`/v1/accounts/${payer.id}/balances`), 200).json.balances);
-    assert.deepEqual(at, Object.fromEntries(present.map((one) => [text(one.asset), text(one.total)])));
+    const present = list(
+      answered(await bank.get(`/v1/accounts/${payer.id}/balances`), 200).json.balances,
+    );
+    assert.deepEqual(
+      at,
+      Object.fromEntries(present.map((one) => [text(one.asset), text(one.total)])),
+    );
   });
 
   it('shows on each movement the total of its asset after it', async () => {
@@ -107,7 +141,11 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   });
 
   /** Pays in 7 at that moment, and commits it only when `work` is done. */
-  async function whileCommitting(account: Account, postedAt: Instant, work: () => Promise<void>): Promise<void> {
+  async function whileCommitting(
+    account: Account,
+    postedAt: Instant,
+    work: () => Promise<void>,
+  ): Promise<void> {
     const moments = new EventEmitter();
     const [written, goesOn] = [once(moments, 'written'), once(moments, 'goes on')];
     const slow = Object.create(db.database, {
@@ -155,12 +193,16 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     const at = now;
     let asked: Promise<unknown> = Promise.resolve();
     let reported: Promise<unknown> = Promise.resolve();
-    const accountsTotal = async () => (await readTotalsAt(db.database, at)).of(account.tenantId, 'accounts', 'COPM');
+    const accountsTotal = async () =>
+      (await readTotalsAt(db.database, at)).of(account.tenantId, 'accounts', 'COPM');
     await whileCommitting(account, at, async () => {
       now = instant(now + HOUR_MS);
       asked = totals(account, at);
       reported = accountsTotal();
-      await Promise.race([Promise.all([asked, reported]), new Promise((resolve) => setTimeout(resolve, 300))]);
+      await Promise.race([
+        Promise.all([asked, reported]),
+        new Promise((resolve) => setTimeout(resolve, 300)),
+      ]);
     });
     assert.deepEqual(await asked, { COPM: '7', DUSD: '0' });
     assert.equal(await reported, await accountsTotal());
@@ -179,7 +221,15 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.equal(json.as_of, '2032-05-01T12:00:00.002Z');
   });
 
-  for (const at of ['', 'x', '0', '2032-05-01', '2032-05-01T12:00:00', '2032-13-01T00:00:00Z', '1746100800000'])
+  for (const at of [
+    '',
+    'x',
+    '0',
+    '2032-05-01',
+    '2032-05-01T12:00:00',
+    '2032-13-01T00:00:00Z',
+    '1746100800000',
+  ])
     it(`refuses ${JSON.stringify(at)}, which is no date-time`, async () => {
       const { details } = answered(await ask(payer, at), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['at', 'not_a_date_time']);
@@ -201,17 +251,38 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   it('answers 404 for an account that is foreign, missing or no id, all alike, and 403 without a role', async () => {
     const foreign = await (await openBank(api)).account();
     const at = toRfc3339(instant(START));
-    const missing = answered(await ask({ id: randomUUID() as Account['id'] }, at), 404, 'not_found').text;
+    const missing = answered(
+      await ask({ id: randomUUID() as Account['id'] }, at),
+      404,
+      'not_found',
+    ).text;
     for (const id of [foreign.id, 'x'] as Account['id'][])
       assert.equal(answered(await ask({ id }, at), 404, 'not_found').text, missing);
-    const nobody = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
-    answered(await ask(payer, at, { token: await bank.issue(nobody) }), 403, 'authority_insufficient');
-    answered(await ask(payer, at, { token: await bank.issue(nobody, ['transfers']) }), 401, 'insufficient_scope');
+    const nobody = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      randomUUID(),
+      TEST_ACTOR,
+    );
+    answered(
+      await ask(payer, at, { token: await bank.issue(nobody) }),
+      403,
+      'authority_insufficient',
+    );
+    answered(
+      await ask(payer, at, { token: await bank.issue(nobody, ['transfers']) }),
+      401,
+      'insufficient_scope',
+    );
   });
 
   it('counts movements by date in an account whose clock an operator has reset', async () => {
     const aheadMs = 2 * HOUR_MS;
-    const desks = [openDesk(db.database), openDesk(db.database, {}, () => instant(systemClock() + aheadMs))] as const;
+    const desks = [
+      openDesk(db.database),
+      openDesk(db.database, {}, () => instant(systemClock() + aheadMs)),
+    ] as const;
     const tenant = await makeTenant(db.database);
     const account = await makeAccount({ database: db.database, desk: desks[0].desk }, tenant);
     const guard = new ClockGuard({
@@ -222,15 +293,24 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     });
     const deps = { database: db.database, clock: systemClock, guard };
     for (const { desk } of [desks[0], desks[1], desks[0]]) {
-      for (const { id } of await db.database.reader.select(accounts, { tenantId: tenant.tenant.id }))
+      for (const { id } of await db.database.reader.select(accounts, {
+        tenantId: tenant.tenant.id,
+      }))
         await resetClock(deps, id, { reason: 'a clock was wrong', actor: TEST_ACTOR });
-      for (const asset of ASSETS) await fund({ database: db.database, desk }, account, { raw: 7n, asset });
+      for (const asset of ASSETS)
+        await fund({ database: db.database, desk }, account, { raw: 7n, asset });
     }
-    const own = await db.database.reader.select(entries, { accountId: account.id }, { orderBy: ['seq'] });
+    const own = await db.database.reader.select(
+      entries,
+      { accountId: account.id },
+      { orderBy: ['seq'] },
+    );
     const [first, middle, last] = [own[0]!, own[2]!, own[5]!];
     assert(last.createdAt < middle.createdAt && first.createdAt <= last.createdAt);
     for (const at of own.flatMap(({ createdAt }) => [createdAt - 1, createdAt, createdAt + 1])) {
-      const found = (await totalsAt(db.database.reader, [account.id, payer.id], instant(at))).get(account.id)!;
+      const found = (await totalsAt(db.database.reader, [account.id, payer.id], instant(at))).get(
+        account.id,
+      )!;
       const dated = own.filter(({ createdAt }) => createdAt <= at);
       for (const asset of ASSETS)
         assert.equal(

@@ -21,7 +21,11 @@ describe('what a tenant reaches', () => {
       [network, network, null, null].map((name) => makeTenant(db.database, { network: name })),
     )) as [TestTenant, TestTenant, TestTenant, TestTenant];
     const accountIds = new Map(
-      await Promise.all([one, other, alone, lonely].map(async (of) => [of, (await makeAccount(deps, of)).id] as const)),
+      await Promise.all(
+        [one, other, alone, lonely].map(
+          async (of) => [of, (await makeAccount(deps, of)).id] as const,
+        ),
+      ),
     );
     const answered: unknown[] = [];
     const reader: Pick<Reader, 'query'> = {

@@ -91,7 +91,8 @@ describe('the budget of recipients looked for by alias or phone', () => {
     ];
   };
   const spend = async (names: number, token = bank.token): Promise<void> => {
-    for (let index = 0; index < names; index += 1) answered(await lookUp(nobody(), token), 404, 'not_found');
+    for (let index = 0; index < names; index += 1)
+      answered(await lookUp(nobody(), token), 404, 'not_found');
   };
   const refused = (answer: TestAnswer): TestAnswer => {
     answered(answer, 429, 'rate_limited');
@@ -135,11 +136,13 @@ describe('the budget of recipients looked for by alias or phone', () => {
     const [alias, key] = [await newAlias(), randomUUID()];
     const { id } = answered(await payBonus(alias, key), 201).json;
     assert.equal(await db.change(`UPDATE accounts SET alias=NULL WHERE alias='${alias}'`), 1);
-    for (let times = 0; times < 12; times += 1) assert.equal(answered(await payBonus(alias, key), 200).json.id, id);
+    for (let times = 0; times < 12; times += 1)
+      assert.equal(answered(await payBonus(alias, key), 200).json.id, id);
     await spend(9);
     refused(await lookUp(nobody()));
     answered(await payBonus(alias, key), 200);
-    for (const name of [nobody(), await newAlias()]) answered(await payBonus(name, key), 409, 'idempotency_key_reused');
+    for (const name of [nobody(), await newAlias()])
+      answered(await payBonus(name, key), 409, 'idempotency_key_reused');
   });
 
   it("grows with a size of the tenant's own, for each of its tokens too, and is full then", async () => {
@@ -162,27 +165,45 @@ describe('the budget of recipients looked for by alias or phone', () => {
 
   it('counts the names that are nobody once, however often the validation of a file begins again', async () => {
     const form = formOf(csvOf([[nobody(), MIN, 'COPM', null, null]]), { source_account: payer.id });
-    const batchId = text(answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
+    const batchId = text(
+      answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id,
+    ) as Uuid;
     const asking = { tenantId: bank.tenant.tenant.id, tokenKeyId: keyIdOf(bank.token) };
     for (let times = 0; times < 3; times += 1)
-      await api.core.recipientBudget.charge(asking, [null, null, null, null], { batchId, row: 900 });
+      await api.core.recipientBudget.charge(asking, [null, null, null, null], {
+        batchId,
+        row: 900,
+      });
     await spend(6);
     refused(await lookUp(nobody()));
   });
 
   it('refuses before revealing anything: a new customer and nobody get the same answer on every route', async () => {
     await spend(10);
-    const same = (answer: TestAnswer): string => answer.text.replace(/"request_id":"[^"]*"/, '').replace(/\d+ s/, '');
-    assert.equal(same(refused(await lookUp(await newAlias()))), same(refused(await lookUp(nobody()))));
-    assert.equal(same(refused(await lookUp(await newPhone()))), same(refused(await lookUp(nobodysPhone()))));
-    assert.equal(same(refused(await payBonus(await newAlias()))), same(refused(await payBonus(nobody()))));
+    const same = (answer: TestAnswer): string =>
+      answer.text.replace(/"request_id":"[^"]*"/, '').replace(/\d+ s/, '');
+    assert.equal(
+      same(refused(await lookUp(await newAlias()))),
+      same(refused(await lookUp(nobody()))),
+    );
+    assert.equal(
+      same(refused(await lookUp(await newPhone()))),
+      same(refused(await lookUp(nobodysPhone()))),
+    );
+    assert.equal(
+      same(refused(await payBonus(await newAlias()))),
+      same(refused(await payBonus(nobody()))),
+    );
     assert.deepEqual(await validated([await newAlias()]), await validated([nobody()]));
   });
 
   it('counts a new person once, however often a payroll is corrected, and each name of a file once', async () => {
     const names = [await newAlias(), await newPhone(), await newAlias(), await newPhone()];
     for (let times = 0; times < 4; times += 1)
-      assert.deepEqual(await validated(names, '1.5'), ['rejected', ...names.map(() => 'invalid_field')]);
+      assert.deepEqual(await validated(names, '1.5'), [
+        'rejected',
+        ...names.map(() => 'invalid_field'),
+      ]);
     assert.deepEqual(await validated([...names, ...names]), ['ready']);
     await spend(6);
     refused(await lookUp(nobody()));
@@ -194,7 +215,8 @@ describe('the budget of recipients looked for by alias or phone', () => {
     try {
       await spend(10);
       refused(await lookUp(nobody(), bank.token, beside));
-      for (let index = 0; index < 5; index += 1) answered(await lookUp(nobody(), other, beside), 404, 'not_found');
+      for (let index = 0; index < 5; index += 1)
+        answered(await lookUp(nobody(), other, beside), 404, 'not_found');
       refused(await lookUp(nobody(), other));
       refused(await lookUp(nobody(), other, beside));
     } finally {
@@ -219,7 +241,9 @@ describe('the budget of recipients looked for by alias or phone', () => {
     const theirs = await honest.account({ funds: { COPM: 100n * LEAST } });
     const staff = await Promise.all(Array.from({ length: 8 }, () => newAlias(honest)));
     const attack = Promise.all(
-      Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? lookUp(nobody()) : payBonus(nobodysPhone()))),
+      Array.from({ length: 100 }, (_, index) =>
+        index % 2 === 0 ? lookUp(nobody()) : payBonus(nobodysPhone()),
+      ),
     );
     assert.deepEqual(await validated(staff, MIN, honest, theirs), ['ready']);
     for (const name of staff) answered(await lookUp(name, honest.token), 200);
@@ -235,7 +259,8 @@ describe('the budget of recipients looked for by alias or phone', () => {
       fullAfterMs: RECIPIENTS_FULL_AFTER_MS,
     });
     const asking = { tenantId: bank.tenant.tenant.id, tokenKeyId: `payroll-${aNumber()}` };
-    const charge = (names: number): Promise<void> => budget.charge(asking, Array<null>(names).fill(null));
+    const charge = (names: number): Promise<void> =>
+      budget.charge(asking, Array<null>(names).fill(null));
     for (let left = 100_000; left > 0; left -= 900) await charge(Math.min(left, 900));
     await assert.rejects(
       charge(900),

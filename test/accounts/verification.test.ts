@@ -5,7 +5,16 @@ import { freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, type Json, LEAST, list, object, openBank } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
@@ -44,7 +53,11 @@ describe('the verification of an account', () => {
 
   it('lets it send: before, 422 capability_cannot_send {reason: "not_verified"}', async () => {
     const to = await bank.account();
-    const before = answered(await bank.send({ from: account, to, raw: LEAST }), 422, 'capability_cannot_send');
+    const before = answered(
+      await bank.send({ from: account, to, raw: LEAST }),
+      422,
+      'capability_cannot_send',
+    );
     assert.deepEqual(before.details, { reason: 'not_verified' });
     answered(await declare(), 200);
     answered(await bank.send({ from: account, to, raw: LEAST }), 201);
@@ -67,24 +80,41 @@ describe('the verification of an account', () => {
     const { json } = answered(await declare(), 200);
     answered(await declare({ document_number: '99887766' }), 200);
     const [event, ...others] = await verifiedEvents();
-    assert.deepEqual([others, object(event?.data).object, event?.api_version], [[], json, '2026-11-01']);
+    assert.deepEqual(
+      [others, object(event?.data).object, event?.api_version],
+      [[], json, '2026-11-01'],
+    );
   });
 
   it('declared again replaces the data and keeps verified_at', async () => {
     const first = answered(await declare(), 200).json;
-    const again = { legal_name: 'Ana Pérez', document_type: 'PASS', document_number: 'AX-123.4567', country: 'US' };
+    const again = {
+      legal_name: 'Ana Pérez',
+      document_type: 'PASS',
+      document_number: 'AX-123.4567',
+      country: 'US',
+    };
     const second = answered(await declare(again), 200).json;
     assert.deepEqual(second, { ...first, document_last4: '4567' });
     const row = await stored();
-    assert.deepEqual([row?.legal_name, row?.document_type, row?.country], ['Ana Pérez', 'PASS', 'US']);
+    assert.deepEqual(
+      [row?.legal_name, row?.document_type, row?.country],
+      ['Ana Pérez', 'PASS', 'US'],
+    );
   });
 
   it('declared by many at the same time is emitted once, and nothing fails', async () => {
     const numbers = Array.from({ length: 16 }, (_, index) => String(10_000_000 + index));
-    const answers = await Promise.all(numbers.map((number) => declare({ document_number: number })));
+    const answers = await Promise.all(
+      numbers.map((number) => declare({ document_number: number })),
+    );
     const verifiedAt = new Set(answers.map((answer) => answered(answer, 200).json.verified_at));
     assert.deepEqual([verifiedAt.size, (await verifiedEvents()).length], [1, 1]);
-    assert.equal((await db.sql(`SELECT 1 FROM verifications WHERE account_id=${idLiteral(account.id)}`)).length, 1);
+    assert.equal(
+      (await db.sql(`SELECT 1 FROM verifications WHERE account_id=${idLiteral(account.id)}`))
+        .length,
+      1,
+    );
   });
 
   it('keeps declared_at, by default now', async () => {
@@ -165,6 +195,7 @@ describe('the verification of an account', () => {
   it('of a foreign or missing account is 404, also with a wrong type', async () => {
     const foreign = await (await openBank(api)).account({ type: 'person', isVerified: false });
     for (const account of [foreign, { ...foreign, id: randomUUID() as Account['id'] }])
-      for (const type of ['person', 'business']) answered(await declare({ type }, account), 404, 'not_found');
+      for (const type of ['person', 'business'])
+        answered(await declare({ type }, account), 404, 'not_found');
   });
 });

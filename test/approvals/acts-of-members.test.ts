@@ -42,7 +42,8 @@ for (const kind of KINDS)
     afterEach(() => assertLedgerSound(db.database));
     after(() => api.stop());
 
-    const isReplay = ({ headers }: TestAnswer): boolean => headers.get('svc-idempotent-replayed') === 'true';
+    const isReplay = ({ headers }: TestAnswer): boolean =>
+      headers.get('svc-idempotent-replayed') === 'true';
 
     it('by its creator is 403, in whatever role; by who has no right is 403; a stranger to the tenant gets 404', async () => {
       for (const creator of ['creator', 'admin', 'owner'] as const) {
@@ -51,7 +52,11 @@ for (const kind of KINDS)
         for (const person of [creator, ...OTHERS])
           answered(await own.act('approve', id, person), 403, 'authority_insufficient');
         const foreign = await openBank(api);
-        answered(await foreign.request('POST', `/v1/${kind}s/${text(id)}/approve`), 404, 'not_found');
+        answered(
+          await foreign.request('POST', `/v1/${kind}s/${text(id)}/approve`),
+          404,
+          'not_found',
+        );
         assert.deepEqual(await own.read(id), pending);
       }
       for (const id of [randomUUID(), 'x'])
@@ -62,14 +67,21 @@ for (const kind of KINDS)
       it(`needs ${required} by different members if the policy says so`, async () => {
         await own.setPolicy({ approvals: required });
         const { id } = await own.pend();
-        for (const [index, person] of (['approver', 'second', 'admin'] as const).slice(0, required).entries()) {
+        for (const [index, person] of (['approver', 'second', 'admin'] as const)
+          .slice(0, required)
+          .entries()) {
           assert.deepEqual(await own.events(id), []);
           const { json } = answered(await own.act('approve', id, person), 200);
           assert.equal(object(json.approval).received, index + 1);
-          assert.equal(json.status, index + 1 === required ? ENDS[kind].approve : 'pending_approval');
+          assert.equal(
+            json.status,
+            index + 1 === required ? ENDS[kind].approve : 'pending_approval',
+          );
         }
         await assertEnded(own, id, ENDS[kind].approve);
-        const rows = await db.sql(`SELECT approver, channel FROM approvals WHERE resource_id=${idLiteral(text(id))}`);
+        const rows = await db.sql(
+          `SELECT approver, channel FROM approvals WHERE resource_id=${idLiteral(text(id))}`,
+        );
         assert.equal(new Set(rows.map(({ approver }) => approver)).size, required);
         assert.deepEqual(new Set(rows.map(({ channel }) => channel)), new Set(['api']));
       });
@@ -93,7 +105,10 @@ for (const kind of KINDS)
       const key = randomUUID();
       const first = answered(await own.act('approve', id, 'approver', { key }), 200);
       assert(!isReplay(first));
-      const again = answered(await own.act('approve', id, 'approver', { key: key.toUpperCase() }), 200);
+      const again = answered(
+        await own.act('approve', id, 'approver', { key: key.toUpperCase() }),
+        200,
+      );
       assert.deepEqual([again.json, isReplay(again)], [first.json, true]);
       const { json: done } = answered(await own.act('approve', id, 'second'), 200);
       await removeRole(db.database, systemClock, own.members.approver, own.guarded.id, TEST_ACTOR);
@@ -110,7 +125,11 @@ for (const kind of KINDS)
       answered(await own.act('approve', id, 'approver', { key }), 200);
       answered(await own.act('approve', id, 'second', { key }), 409, 'idempotency_key_reused');
       answered(await own.act('approve', other, 'approver', { key }), 409, 'idempotency_key_reused');
-      answered(await own.act('approve', id, 'second', { key: keyOfCreation }), 409, 'idempotency_key_reused');
+      answered(
+        await own.act('approve', id, 'second', { key: keyOfCreation }),
+        409,
+        'idempotency_key_reused',
+      );
       answered(await own.send({}, { key }), 409, 'idempotency_key_reused');
       assert.equal(object((await own.read(id)).approval).received, 1);
     });
@@ -119,7 +138,11 @@ for (const kind of KINDS)
       const key = randomUUID();
       const { id } = await own.pend();
       answered(await own.act('approve', id, 'creator', { key }), 403, 'authority_insufficient');
-      answered(await own.bank.request('POST', `/v1/${kind}s/${randomUUID()}/approve`, { key }), 404, 'not_found');
+      answered(
+        await own.bank.request('POST', `/v1/${kind}s/${randomUUID()}/approve`, { key }),
+        404,
+        'not_found',
+      );
       assert(!isReplay(answered(await own.act('approve', id, 'approver', { key }), 200)));
       const late = randomUUID();
       answered(await own.act('approve', id, 'second', { key: late }), 409, 'invalid_state');
@@ -129,9 +152,17 @@ for (const kind of KINDS)
 
     it('without a key is 400 missing_idempotency_key, with a malformed one invalid_field; with a body 400', async () => {
       const { id } = await own.pend();
-      answered(await own.act('approve', id, 'approver', { key: null }), 400, 'missing_idempotency_key');
+      answered(
+        await own.act('approve', id, 'approver', { key: null }),
+        400,
+        'missing_idempotency_key',
+      );
       answered(await own.act('approve', id, 'approver', { key: 'x' }), 400, 'invalid_field');
-      answered(await own.act('approve', id, 'approver', { body: { reason: 'x' } }), 400, 'invalid_field');
+      answered(
+        await own.act('approve', id, 'approver', { body: { reason: 'x' } }),
+        400,
+        'invalid_field',
+      );
       assert.equal((await own.read(id)).status, 'pending_approval');
     });
 
@@ -165,8 +196,16 @@ for (const kind of KINDS)
         400,
         'missing_idempotency_key',
       );
-      answered(await own.bank.request('POST', approve, { ...viewer, body: {} }), 400, 'invalid_field');
-      answered(await own.bank.request('POST', approve, { ...viewer, key }), 409, 'idempotency_key_reused');
+      answered(
+        await own.bank.request('POST', approve, { ...viewer, body: {} }),
+        400,
+        'invalid_field',
+      );
+      answered(
+        await own.bank.request('POST', approve, { ...viewer, key }),
+        409,
+        'idempotency_key_reused',
+      );
       answered(await own.bank.request('POST', approve, viewer), 404, 'not_found');
       // 403 before 409: who may not act is not told how it ended.
       answered(await own.act('approve', settled, 'viewer'), 403, 'authority_insufficient');
@@ -174,13 +213,18 @@ for (const kind of KINDS)
       answered(await own.act('reject', missing, 'viewer', { body: {} }), 400, 'missing_field');
       answered(await own.act('reject', missing, 'viewer'), 404, 'not_found');
       answered(await own.act('reject', settled, 'viewer'), 403, 'authority_insufficient');
-      answered(await foreign.request('POST', `/v1/${kind}s/${text(id)}/reject`, { body: {} }), 400, 'missing_field');
+      answered(
+        await foreign.request('POST', `/v1/${kind}s/${text(id)}/reject`, { body: {} }),
+        400,
+        'missing_field',
+      );
     });
 
     it('leaves a line in the audit log with the approver and the result', async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
-      for (const person of ['viewer', 'creator', 'approver', 'second'] as const) await own.act('approve', id, person);
+      for (const person of ['viewer', 'creator', 'approver', 'second'] as const)
+        await own.act('approve', id, person);
       const acts = await db.sql(
         `SELECT action, actor_claimed, channel, details FROM audit_log WHERE subject_id='${text(id)}' ORDER BY id`,
       );
@@ -190,7 +234,11 @@ for (const kind of KINDS)
           action: `${kind}.approve`,
           actor_claimed: `member:${own.members[person].id}`,
           channel: 'api',
-          details: { status: ['pending_approval', ENDS[kind].approve][index], received: index + 1, reason: null },
+          details: {
+            status: ['pending_approval', ENDS[kind].approve][index],
+            received: index + 1,
+            reason: null,
+          },
         })),
       );
     });

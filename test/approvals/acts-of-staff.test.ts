@@ -50,7 +50,12 @@ for (const kind of KINDS)
       ] as const)
         await addStaff(db.database, { name: nameOf(name), rights }, TEST_ACTOR);
       const gone = { name: nameOf('gone'), rights: ['approve', 'cancel'] } as const;
-      await deactivateStaff(db.database, systemClock, await addStaff(db.database, gone, TEST_ACTOR), TEST_ACTOR);
+      await deactivateStaff(
+        db.database,
+        systemClock,
+        await addStaff(db.database, gone, TEST_ACTOR),
+        TEST_ACTOR,
+      );
     });
 
     beforeEach(async () => {
@@ -101,7 +106,10 @@ for (const kind of KINDS)
           const status = ENDS[kind][action];
           const { id } = await own.pend();
           const reason = `${action}: as agreed`;
-          assert.deepEqual(await act(channel, action, id, sofia.name, reason), { status, refused: null });
+          assert.deepEqual(await act(channel, action, id, sofia.name, reason), {
+            status,
+            refused: null,
+          });
           await assertEnded(own, id, status, rejectionOf(kind, action, reason));
           assert.deepEqual(await acts(id), [
             {
@@ -130,7 +138,10 @@ for (const kind of KINDS)
           ['approve', `member:${own.members.approver.id}`, 'is not active staff'],
         ] as const) {
           const refused = `${who} ${why}`;
-          assert.deepEqual(await act(channel, action, id, who), { status: 'pending_approval', refused });
+          assert.deepEqual(await act(channel, action, id, who), {
+            status: 'pending_approval',
+            refused,
+          });
           const [last] = (await acts(id)).slice(-1);
           assert.deepEqual(last, {
             action: `${kind}.${action}_refused`,
@@ -164,7 +175,10 @@ for (const kind of KINDS)
         ['temporal', sofia.name],
         ['temporal', nameOf('approves')],
       ] as const) {
-        assert.deepEqual(await act(channel, 'approve', id, who, 'once more'), { status, refused: COUNTS_ONCE });
+        assert.deepEqual(await act(channel, 'approve', id, who, 'once more'), {
+          status,
+          refused: COUNTS_ONCE,
+        });
         assert.deepEqual((await acts(id)).at(-1), {
           action: `${kind}.approve_refused`,
           actor: who,
@@ -181,7 +195,10 @@ for (const kind of KINDS)
         [{ approver: 'support', actor: sofia.name, channel: 'ops' }],
       );
       answered(await own.act('approve', id, 'approver'), 200);
-      assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, ENDS[kind].approve);
+      assert.equal(
+        answered(await own.act('approve', id, 'second'), 200).json.status,
+        ENDS[kind].approve,
+      );
     });
 
     it('count once if twenty of their approvals arrive together: the others are recorded as refused', async () => {
@@ -192,13 +209,18 @@ for (const kind of KINDS)
         const one = { name: nameOf(`number ${index}`), rights: ['approve'] } as const;
         people.push((await addStaff(db.database, one)).name);
       }
-      const all = await Promise.all(people.map((who, index) => act(CHANNELS[index % 2]!, 'approve', id, who)));
+      const all = await Promise.all(
+        people.map((who, index) => act(CHANNELS[index % 2]!, 'approve', id, who)),
+      );
       assert.deepEqual(
         all.map(({ refused }) => refused).sort(),
         [...Array<string>(19).fill(COUNTS_ONCE), null].reverse(),
       );
       const actions = (await acts(id)).map(({ action }) => action).sort();
-      assert.deepEqual(actions, [`${kind}.approve`, ...Array<string>(19).fill(`${kind}.approve_refused`)]);
+      assert.deepEqual(actions, [
+        `${kind}.approve`,
+        ...Array<string>(19).fill(`${kind}.approve_refused`),
+      ]);
       assert.equal(object((await own.read(id)).approval).received, 1);
     });
 
@@ -213,7 +235,10 @@ for (const kind of KINDS)
 
     it('with the last approval meet the same second look: a frozen source ends it as rejected', async () => {
       const { id } = await own.pend();
-      await freezeAccount(db.database, systemClock, own.guarded.id, { actor: TEST_ACTOR, reason: null });
+      await freezeAccount(db.database, systemClock, own.guarded.id, {
+        actor: TEST_ACTOR,
+        reason: null,
+      });
       assert.deepEqual(await act('temporal', 'approve', id), { status: 'rejected', refused: null });
       const { rejection } = await own.read(id);
       assert.equal(object(rejection).code, 'capability_cannot_send');
@@ -227,7 +252,10 @@ for (const kind of KINDS)
         assert.equal(status, ENDS[kind].cancel);
         assert.match(refused ?? '', new RegExp(ENDS[kind].cancel));
       }
-      assert.equal((await acts(id)).filter(({ action }) => action === `${kind}.approve_refused`).length, 2);
+      assert.equal(
+        (await acts(id)).filter(({ action }) => action === `${kind}.approve_refused`).length,
+        2,
+      );
       assert.equal((await own.events(id)).length, 1);
     });
 
@@ -243,7 +271,10 @@ for (const kind of KINDS)
         assert.match(refused ?? '', new RegExp(ENDS[kind].expire));
         await assertEnded(own, id, ENDS[kind].expire);
         const [line] = await acts(id);
-        assert.deepEqual([line?.action, object(line?.details).status], [`${kind}.approve_refused`, ENDS[kind].expire]);
+        assert.deepEqual(
+          [line?.action, object(line?.details).status],
+          [`${kind}.approve_refused`, ENDS[kind].expire],
+        );
       }
     });
 
@@ -269,7 +300,10 @@ for (const kind of KINDS)
       assert.equal(lines.length, 10);
       assert(lines.every(({ action }) => action === `${kind}.approve_refused`));
       const spaced = `  ${sofia.name.replace(' ', '   ')} `;
-      assert.equal((await act('temporal', 'approve', id, spaced, ' because ')).status, ENDS[kind].approve);
+      assert.equal(
+        (await act('temporal', 'approve', id, spaced, ' because ')).status,
+        ENDS[kind].approve,
+      );
     });
 
     it('by one signal act once: asked again it answers the same and is recorded once, also when it was refused', async () => {

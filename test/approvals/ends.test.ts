@@ -53,7 +53,9 @@ for (const kind of KINDS)
     after(() => api.stop());
 
     /** Nothing is held, nothing left, and nothing of the month is used. */
-    async function assertGivenBack(before: Awaited<ReturnType<GuardedBank['money']>>): Promise<void> {
+    async function assertGivenBack(
+      before: Awaited<ReturnType<GuardedBank['money']>>,
+    ): Promise<void> {
       assert.deepEqual(await own.money(), before);
       assert.equal(await own.used(), 0n);
     }
@@ -109,7 +111,10 @@ for (const kind of KINDS)
           ['e\u0301'.repeat(140), '\u00e9'.repeat(140)],
         ]) {
           const { id } = await own.pend();
-          const { json } = answered(await own.act('reject', id, 'approver', { body: { reason } }), 200);
+          const { json } = answered(
+            await own.act('reject', id, 'approver', { body: { reason } }),
+            200,
+          );
           assert.equal(object(json.rejection).reason, shown);
         }
       });
@@ -125,10 +130,18 @@ for (const kind of KINDS)
           [{ reason: 7 }, 'invalid_field', 'not_a_string'],
           [{ reason: 'x', code: 'rejected' }, 'invalid_field', 'unknown'],
         ] as const) {
-          const refused = answered(await own.act('reject', pending.id, 'approver', { body }), 400, code);
+          const refused = answered(
+            await own.act('reject', pending.id, 'approver', { body }),
+            400,
+            code,
+          );
           assert.equal(refused.details?.reason, reason);
         }
-        answered(await own.act('cancel', pending.id, 'creator', { body: { reason: 'x' } }), 400, 'invalid_field');
+        answered(
+          await own.act('cancel', pending.id, 'creator', { body: { reason: 'x' } }),
+          400,
+          'invalid_field',
+        );
         assert.deepEqual(await own.read(pending.id), pending);
       });
 
@@ -139,7 +152,10 @@ for (const kind of KINDS)
           const first = answered(await own.act(verb, id, 'admin', { key }), 200);
           assert.equal(first.headers.get('svc-idempotent-replayed'), null);
           const again = answered(await own.act(verb, id, 'admin', { key }), 409, 'invalid_state');
-          assert.deepEqual(again.details, { current: ENDS[kind][verb], allowed: POSSIBLE_IN[kind][verb] });
+          assert.deepEqual(again.details, {
+            current: ENDS[kind][verb],
+            allowed: POSSIBLE_IN[kind][verb],
+          });
           assert.equal((await own.events(id)).length, 1);
         }
       });
@@ -177,8 +193,15 @@ for (const kind of KINDS)
           const pending = await own.pend();
           pass(EXPIRES_IN_S * 1_000);
           const key = verb === 'approve' ? randomUUID() : null;
-          const late = answered(await own.act(verb, pending.id, 'admin', { key }), 409, 'invalid_state');
-          assert.deepEqual(late.details, { current: ENDS[kind].expire, allowed: POSSIBLE_IN[kind][verb] });
+          const late = answered(
+            await own.act(verb, pending.id, 'admin', { key }),
+            409,
+            'invalid_state',
+          );
+          assert.deepEqual(late.details, {
+            current: ENDS[kind].expire,
+            allowed: POSSIBLE_IN[kind][verb],
+          });
           await assertEnded(own, pending.id, ENDS[kind].expire);
           await assertGivenBack(before);
           answered(await own.act(verb, pending.id, 'admin', { key }), 409, 'invalid_state');
@@ -194,7 +217,10 @@ for (const kind of KINDS)
           const { id } = await own.pend();
           const until = Date.parse(text(object((await own.read(id)).approval).expires_at));
           now = instant(until - 1);
-          assert.equal((await approvalsOfKind(api, kind).expire(text(id))).status, 'pending_approval');
+          assert.equal(
+            (await approvalsOfKind(api, kind).expire(text(id))).status,
+            'pending_approval',
+          );
           answered(await own.act(verb, id, 'admin'), 200);
         }
       });
@@ -214,7 +240,9 @@ for (const kind of KINDS)
         const before = await own.money();
         const { id } = await own.pend();
         const keys = (): Promise<Record<string, unknown>[]> =>
-          db.sql(`SELECT 1 FROM idempotency_keys WHERE idempotency_key='${kind}/${text(id)}/expire'`);
+          db.sql(
+            `SELECT 1 FROM idempotency_keys WHERE idempotency_key='${kind}/${text(id)}/expire'`,
+          );
         assert.equal((await approvals.expire(text(id))).status, 'pending_approval');
         assert.equal((await keys()).length, 0);
         pass(EXPIRES_IN_S * 1_000);

@@ -2,13 +2,26 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { closeAccount } from '../../src/accounts/closing.js';
-import { listPolicies, type PolicyChange, removePolicy, setPolicy } from '../../src/approvals/policies.js';
+import {
+  listPolicies,
+  type PolicyChange,
+  removePolicy,
+  setPolicy,
+} from '../../src/approvals/policies.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, object, openBank, setStatus } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+  setStatus,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
@@ -68,17 +81,30 @@ describe('an approval policy', () => {
 
   it('is set, shown, replaced and removed, for each asset separately', async () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
-    const shown = { account_id: account.id, asset: 'COPM', ...GOOD, batch_rule: RULES[1], pending: null };
+    const shown = {
+      account_id: account.id,
+      asset: 'COPM',
+      ...GOOD,
+      batch_rule: RULES[1],
+      pending: null,
+    };
     assert.deepEqual(answered(await put(GOOD), 200).json, shown);
     assert.deepEqual(answered(await bank.get(pathOf()), 200).json, shown);
     answered(await bank.get(pathOf('DUSD')), 404, 'not_found');
     const other = { threshold: '0', approvals: 3, expires_in_s: 60, refuses_batches: false };
-    assert.deepEqual(answered(await put(other), 200).json, { ...shown, ...other, batch_rule: RULES[2] });
+    assert.deepEqual(answered(await put(other), 200).json, {
+      ...shown,
+      ...other,
+      batch_rule: RULES[2],
+    });
     answered(await bank.request('PUT', pathOf('DUSD'), { body: GOOD }), 200);
     assert.equal(answered(await bank.request('DELETE', pathOf()), 204).text, '');
     answered(await bank.request('DELETE', pathOf()), 404, 'not_found');
     answered(await bank.get(pathOf()), 404, 'not_found');
-    assert.deepEqual(answered(await bank.get(pathOf('DUSD')), 200).json, { ...shown, asset: 'DUSD' });
+    assert.deepEqual(answered(await bank.get(pathOf('DUSD')), 200).json, {
+      ...shown,
+      asset: 'DUSD',
+    });
   });
 
   it('expires after seven days by default; null means the default', async () => {
@@ -99,7 +125,10 @@ describe('an approval policy', () => {
     const refusing = { ...GOOD, refuses_batches: true };
     const rule = 'A batch whose total reaches the threshold is rejected when it is validated.';
     for (const answer of [await put(refusing), await bank.get(pathOf())])
-      assert.deepEqual([answered(answer, 200).json.refuses_batches, answer.json.batch_rule], [true, rule]);
+      assert.deepEqual(
+        [answered(answer, 200).json.refuses_batches, answer.json.batch_rule],
+        [true, rule],
+      );
     answered(await put(unsaid), 200);
     assert.equal(answered(await bank.get(pathOf()), 200).json.refuses_batches, false);
   });
@@ -156,7 +185,10 @@ describe('an approval policy', () => {
   for (const field of ['threshold', 'approvals'])
     it(`without ${field}, or with null for it, is 400 missing_field`, async () => {
       for (const value of [undefined, null])
-        assert.equal(answered(await put({ ...GOOD, [field]: value }), 400, 'missing_field').details?.field, field);
+        assert.equal(
+          answered(await put({ ...GOOD, [field]: value }), 400, 'missing_field').details?.field,
+          field,
+        );
     });
 
   it('of no such asset, no such account, a foreign or a system account is the one 404', async () => {
@@ -167,7 +199,10 @@ describe('an approval policy', () => {
       `SELECT LOWER(HEX(id)) AS id FROM accounts WHERE type='system' AND tenant_id=X'${account.tenantId.replaceAll('-', '')}' LIMIT 1`,
     );
     const hex = String(system?.id);
-    const systemId = [8, 12, 16, 20].reduceRight((id, at) => `${id.slice(0, at)}-${id.slice(at)}`, hex);
+    const systemId = [8, 12, 16, 20].reduceRight(
+      (id, at) => `${id.slice(0, at)}-${id.slice(at)}`,
+      hex,
+    );
     const paths = [
       pathOf('USD'),
       pathOf('copm'),
@@ -179,12 +214,20 @@ describe('an approval policy', () => {
     ];
     for (const path of paths)
       for (const [method, body] of [['GET'], ['PUT', GOOD], ['DELETE']] as const)
-        answered(await bank.request(method, encodeURI(path), body === undefined ? {} : { body }), 404, 'not_found');
+        answered(
+          await bank.request(method, encodeURI(path), body === undefined ? {} : { body }),
+          404,
+          'not_found',
+        );
     assert.equal((await listPolicies(db.database.reader, foreign.id, systemClock())).length, 1);
   });
 
   it('checks the body first: a bad one is 400 even if the account does not exist', async () => {
-    answered(await bank.request('PUT', pathOf('USD', { id: newId() }), { body: {} }), 400, 'missing_field');
+    answered(
+      await bank.request('PUT', pathOf('USD', { id: newId() }), { body: {} }),
+      400,
+      'missing_field',
+    );
     answered(await put('{'), 400, 'invalid_field');
     answered(await bank.request('DELETE', pathOf(), { body: GOOD }), 400, 'invalid_field');
     answered(await bank.get(`${pathOf()}?asset=COPM`), 400, 'invalid_field');
@@ -196,7 +239,8 @@ describe('an approval policy', () => {
       const [status, code] = isManager ? [200, undefined] : [403, 'authority_insufficient'];
       answered(await put(GOOD, { token }), status, code);
       if (!isManager) answered(await put(GOOD), 200);
-      const [seen, unseen] = person === 'stranger' ? [403, 'authority_insufficient'] : [200, undefined];
+      const [seen, unseen] =
+        person === 'stranger' ? [403, 'authority_insufficient'] : [200, undefined];
       answered(await bank.request('GET', pathOf(), { token }), seen, unseen);
       answered(await bank.request('DELETE', pathOf(), { token }), isManager ? 204 : 403, code);
     }
@@ -208,18 +252,24 @@ describe('an approval policy', () => {
     await closeAccount(db.database, systemClock, closed.id, { actor: TEST_ACTOR, reason: null });
     for (const [method, body] of [['PUT', GOOD], ['DELETE']] as const) {
       const options = body === undefined ? {} : { body };
-      const refused = answered(await bank.request(method, pathOf('COPM', closed), options), 409, 'invalid_state');
+      const refused = answered(
+        await bank.request(method, pathOf('COPM', closed), options),
+        409,
+        'invalid_state',
+      );
       assert.equal(refused.details?.current, 'closed');
     }
     answered(await bank.get(pathOf('COPM', closed)), 200);
     assert.deepEqual(
-      await refusalOf(setPolicy(db.database, systemClock, changeOf({ accountId: closed.id }), TEST_ACTOR)),
+      await refusalOf(
+        setPolicy(db.database, systemClock, changeOf({ accountId: closed.id }), TEST_ACTOR),
+      ),
       ['invalid_state', 'closed'],
     );
-    assert.deepEqual(await refusalOf(removePolicy(db.database, systemClock, closed.id, 'COPM', TEST_ACTOR)), [
-      'invalid_state',
-      'closed',
-    ]);
+    assert.deepEqual(
+      await refusalOf(removePolicy(db.database, systemClock, closed.id, 'COPM', TEST_ACTOR)),
+      ['invalid_state', 'closed'],
+    );
   });
 
   it('of a frozen account is changed like any other', async () => {
@@ -241,7 +291,8 @@ describe('an approval policy', () => {
     await put({ ...GOOD, approvals: 4 }, byAdmin);
     await put(GOOD, { token: own.tokens.viewer });
     await setPolicy(db.database, systemClock, changeOf({}), operatorActor('maria'));
-    const remove = () => removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria'));
+    const remove = () =>
+      removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria'));
     assert.deepEqual(await remove(), { inForce: null, coming: null });
     assert.equal(await remove(), null);
     const tenant = account.tenantId;
@@ -284,7 +335,10 @@ describe('an approval policy', () => {
       );
     }
     await setPolicyAs({ threshold: MOST, approvals: 3, expiresInS: 2_592_000 });
-    assert.equal((await listPolicies(db.database.reader, account.id, systemClock()))[0]?.threshold, MOST);
+    assert.equal(
+      (await listPolicies(db.database.reader, account.id, systemClock()))[0]?.threshold,
+      MOST,
+    );
     const unknown = setPolicyAs({ accountId: newId() });
     assert.equal((await failureOf(unknown)).refusal.code, 'not_found');
     const none = removePolicy(db.database, systemClock, newId(), 'COPM', TEST_ACTOR);
@@ -321,7 +375,10 @@ describe('an approval policy', () => {
   it('leaves the owner no way around it: it applies to every creator', async () => {
     await put({ ...GOOD, threshold: LEAST.toString() });
     for (const person of ['owner', 'admin', 'creator'] as const)
-      answered(await bank.send({ from: account, to: receiver, raw: LEAST }, { token: own.tokens[person] }), 202);
+      answered(
+        await bank.send({ from: account, to: receiver, raw: LEAST }, { token: own.tokens[person] }),
+        202,
+      );
   });
 
   it('that changes or goes does not touch what is pending, also what was created in the same instant', async () => {
@@ -332,16 +389,33 @@ describe('an approval policy', () => {
     const second = answered(await send(THRESHOLD), 202).json;
     await bank.request('DELETE', pathOf());
     assert.equal(answered(await send(THRESHOLD), 201).json.approval, null);
-    assert.deepEqual(first.approval, { required: 2, received: 0, expires_at: '2035-03-01T11:00:00.000Z' });
-    assert.deepEqual(second.approval, { required: 1, received: 0, expires_at: '2035-03-01T10:01:00.000Z' });
-    assert.deepEqual([first.created_at, second.created_at], ['2035-03-01T10:00:00.000Z', '2035-03-01T10:00:00.000Z']);
+    assert.deepEqual(first.approval, {
+      required: 2,
+      received: 0,
+      expires_at: '2035-03-01T11:00:00.000Z',
+    });
+    assert.deepEqual(second.approval, {
+      required: 1,
+      received: 0,
+      expires_at: '2035-03-01T10:01:00.000Z',
+    });
+    assert.deepEqual(
+      [first.created_at, second.created_at],
+      ['2035-03-01T10:00:00.000Z', '2035-03-01T10:00:00.000Z'],
+    );
     for (const transfer of [first, second]) assert.deepEqual(await own.read(transfer.id), transfer);
     now = instant(now + 60_000);
     // The first waits on, with two approvals; the second's time is over.
-    assert.deepEqual(object(answered(await own.act('approve', first.id, 'approver'), 200).json.approval).received, 1);
+    assert.deepEqual(
+      object(answered(await own.act('approve', first.id, 'approver'), 200).json.approval).received,
+      1,
+    );
     const late = answered(await own.act('approve', second.id, 'approver'), 409, 'invalid_state');
     assert.equal(late.details?.current, 'expired');
-    assert.equal(answered(await own.act('approve', first.id, 'second'), 200).json.status, 'completed');
+    assert.equal(
+      answered(await own.act('approve', first.id, 'second'), 200).json.status,
+      'completed',
+    );
   });
 
   it('is in force from its answer on, and under load every transfer has one policy or the other, whole', async () => {

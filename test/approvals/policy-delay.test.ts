@@ -18,8 +18,18 @@ import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const DELAY_S = 600;
 const START = Date.parse('2034-03-01T10:00:00.000Z');
-const STRICT = { threshold: LEAST.toString(), approvals: 2, expires_in_s: 3_600, refuses_batches: true };
-const LAX = { threshold: (10n * LEAST).toString(), approvals: 1, expires_in_s: 7_200, refuses_batches: false };
+const STRICT = {
+  threshold: LEAST.toString(),
+  approvals: 2,
+  expires_in_s: 3_600,
+  refuses_batches: true,
+};
+const LAX = {
+  threshold: (10n * LEAST).toString(),
+  approvals: 1,
+  expires_in_s: 7_200,
+  refuses_batches: false,
+};
 
 const ruleOf = ({ refuses_batches: refuses, approvals }: Json): string => {
   const reached = 'A batch whose total reaches the threshold';
@@ -54,11 +64,16 @@ describe('the delay of what lowers an approval policy', () => {
   const delay = (seconds: number | null): Promise<void> =>
     setPolicyDelay(db.database, () => now, bank.tenant.tenant.id, seconds, operatorActor('maria'));
   const path = (): string => `/v1/accounts/${account.id}/approval_policies/COPM`;
-  const put = (body: unknown): Promise<TestAnswer> => bank.request('PUT', path(), { body, token: own.tokens.admin });
-  const remove = (): Promise<TestAnswer> => bank.request('DELETE', path(), { token: own.tokens.admin });
+  const put = (body: unknown): Promise<TestAnswer> =>
+    bank.request('PUT', path(), { body, token: own.tokens.admin });
+  const remove = (): Promise<TestAnswer> =>
+    bank.request('DELETE', path(), { token: own.tokens.admin });
   const get = async (): Promise<Json> => answered(await bank.get(path()), 200).json;
   const send = (raw: bigint): Promise<TestAnswer> =>
-    bank.send({ from: account, to: own.receiver, raw }, { token: own.tokens.creator, key: randomUUID() });
+    bank.send(
+      { from: account, to: own.receiver, raw },
+      { token: own.tokens.creator, key: randomUUID() },
+    );
   const later = (seconds: number): void => void (now = instant(now + seconds * 1_000));
   const at = (seconds: number): string => new Date(now + seconds * 1_000).toISOString();
   const shown = (settings: Json, pending: Json | null): Json => ({
@@ -100,7 +115,12 @@ describe('the delay of what lowers an approval policy', () => {
 
   it('splits a change: what of it is stricter counts at once, the rest later', async () => {
     await put(STRICT);
-    const wanted = { threshold: (5n * LEAST).toString(), approvals: 3, expires_in_s: 60, refuses_batches: false };
+    const wanted = {
+      threshold: (5n * LEAST).toString(),
+      approvals: 3,
+      expires_in_s: 60,
+      refuses_batches: false,
+    };
     const { json } = answered(await put(wanted), 200);
     assert.deepEqual(
       json,
@@ -109,7 +129,11 @@ describe('the delay of what lowers an approval policy', () => {
         { policy: wanted, effective_at: at(DELAY_S) },
       ),
     );
-    assert.deepEqual(answered(await send(LEAST), 202).json.approval, { required: 3, received: 0, expires_at: at(60) });
+    assert.deepEqual(answered(await send(LEAST), 202).json.approval, {
+      required: 3,
+      received: 0,
+      expires_at: at(60),
+    });
   });
 
   it('keeps a removed policy, whose DELETE is 204 however often it is repeated, and 404 once it is gone', async () => {
@@ -159,11 +183,21 @@ describe('the delay of what lowers an approval policy', () => {
     const tenantId = fresh.bank.tenant.tenant.id;
     assert.equal(fresh.bank.tenant.tenant.policyDelayS, 0);
     for (const seconds of [0, -1, 1.5, MAX_POLICY_DELAY_S + 1, Number.NaN])
-      await assert.rejects(setPolicyDelay(db.database, systemClock, tenantId, seconds, TEST_ACTOR), ApiError);
-    await assert.rejects(setPolicyDelay(db.database, systemClock, newId(), 60, TEST_ACTOR), ApiError);
+      await assert.rejects(
+        setPolicyDelay(db.database, systemClock, tenantId, seconds, TEST_ACTOR),
+        ApiError,
+      );
+    await assert.rejects(
+      setPolicyDelay(db.database, systemClock, newId(), 60, TEST_ACTOR),
+      ApiError,
+    );
     await setPolicyDelay(db.database, systemClock, tenantId, 60, operatorActor('maria'));
     await setPolicyDelay(db.database, systemClock, tenantId, null, operatorActor('maria'));
-    const acts = await listActs(db.database.reader, { tenantId, action: 'tenant.set_policy_delay' }, 10);
+    const acts = await listActs(
+      db.database.reader,
+      { tenantId, action: 'tenant.set_policy_delay' },
+      10,
+    );
     assert.deepEqual(
       acts.map((act) => [act.actorClaimed, parseDetails(act)]),
       [
@@ -184,9 +218,18 @@ describe('the delay of what lowers an approval policy', () => {
       refusesBatches: false,
     } as const;
     const set = await setPolicy(db.database, () => now, change, operatorActor('maria'));
-    assert.deepEqual([set.threshold, set.expiresInS, set.coming?.policy?.threshold], [LEAST, 60, 10n * LEAST]);
+    assert.deepEqual(
+      [set.threshold, set.expiresInS, set.coming?.policy?.threshold],
+      [LEAST, 60, 10n * LEAST],
+    );
     answered(await send(LEAST), 202);
-    const removed = await removePolicy(db.database, () => now, account.id, 'COPM', operatorActor('maria'));
+    const removed = await removePolicy(
+      db.database,
+      () => now,
+      account.id,
+      'COPM',
+      operatorActor('maria'),
+    );
     assert.equal(removed?.inForce?.threshold, LEAST);
     answered(await send(LEAST), 202);
   });
@@ -239,7 +282,10 @@ describe('the delay of what lowers an approval policy', () => {
     assert.equal(await recordEffective({ database: db.database, clock: () => now }, 100), 1);
     assert.equal(await recordEffective({ database: db.database, clock: () => now }, 100), 0);
     const [row] = await db.database.reader.select(approvalPolicies, { accountId: account.id });
-    assert.deepEqual([row?.threshold, row?.effectiveAt, row?.requestedBy], [10n * LEAST, null, null]);
+    assert.deepEqual(
+      [row?.threshold, row?.effectiveAt, row?.requestedBy],
+      [10n * LEAST, null, null],
+    );
     now = instant(now - 3_000);
     const { json } = answered(await send(LEAST), 201);
     assert(Date.parse(text(json.created_at)) >= effectiveAt);

@@ -49,7 +49,11 @@ const step = fc.record({
 });
 
 /** What the policy does to an amount at an instant; the larger, the stricter. */
-function strictness(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant): readonly number[] {
+function strictness(
+  row: ApprovalPolicyRow | undefined,
+  raw: bigint,
+  at: Instant,
+): readonly number[] {
   const wanted = approvalsWanted(row, raw, at);
   return wanted === null ? [0, -Infinity] : [wanted.required, at - wanted.expiresAt];
 }
@@ -68,41 +72,55 @@ function assertNoLaxer(
   const [now, then] = [strictness(after, raw, at), strictness(before, raw, at)];
   assert(now[0]! >= then[0]!, `${raw} needs ${now[0]} approvals and no longer ${then[0]}`);
   assert(now[1]! >= then[1]!, `${raw} waits longer than it did`);
-  assert(refuses(after, raw, at) >= refuses(before, raw, at), `a batch of ${raw} is no longer refused`);
+  assert(
+    refuses(after, raw, at) >= refuses(before, raw, at),
+    `a batch of ${raw} is no longer refused`,
+  );
 }
 
 describe('a change of an approval policy', () => {
   it('lets no amount pass, before its delay is over, that would not have passed without it', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), fc.integer({ min: 0, max: 40 * SECOND }), (steps, offset) => {
-        let row: ApprovalPolicyRow | undefined;
-        let now = START;
-        for (const { waitedMs, wanted, delayS } of steps) {
-          now += waitedMs;
-          const at = instant(now);
-          const plan = planChange(policyState(row, at), wanted, delayS, at);
-          const changed = rowOf(plan);
-          if (delayS > 0)
-            for (const later of [0, delayS * SECOND - 1, offset % (delayS * SECOND)])
-              for (const raw of [0n, 1n, 2n, 3n, 4n, 5n]) assertNoLaxer(changed, row, raw, instant(now + later));
-          row = changed;
-        }
-      }),
+      fc.property(
+        fc.array(step, { maxLength: 12 }),
+        fc.integer({ min: 0, max: 40 * SECOND }),
+        (steps, offset) => {
+          let row: ApprovalPolicyRow | undefined;
+          let now = START;
+          for (const { waitedMs, wanted, delayS } of steps) {
+            now += waitedMs;
+            const at = instant(now);
+            const plan = planChange(policyState(row, at), wanted, delayS, at);
+            const changed = rowOf(plan);
+            if (delayS > 0)
+              for (const later of [0, delayS * SECOND - 1, offset % (delayS * SECOND)])
+                for (const raw of [0n, 1n, 2n, 3n, 4n, 5n])
+                  assertNoLaxer(changed, row, raw, instant(now + later));
+            row = changed;
+          }
+        },
+      ),
       { numRuns: 3_000 },
     );
   });
 
   it('is fully in force once what it weakens has waited, and shows that until then', () => {
     fc.assert(
-      fc.property(fc.option(policy), fc.option(policy), fc.constantFrom(0, 1, 30), (first, wanted, delayS) => {
-        const at = instant(START);
-        const plan = planChange({ inForce: first, coming: null }, wanted, delayS, at);
-        const over = instant(START + delayS * SECOND);
-        assert(isSame(policyAt(rowOf(plan), over), wanted));
-        const before = policyState(rowOf(plan), instant(over - 1));
-        if (plan.coming !== null) assert.deepEqual(before.coming, { policy: wanted, effectiveAt: over });
-        else assert(isSame(plan.inForce, wanted));
-      }),
+      fc.property(
+        fc.option(policy),
+        fc.option(policy),
+        fc.constantFrom(0, 1, 30),
+        (first, wanted, delayS) => {
+          const at = instant(START);
+          const plan = planChange({ inForce: first, coming: null }, wanted, delayS, at);
+          const over = instant(START + delayS * SECOND);
+          assert(isSame(policyAt(rowOf(plan), over), wanted));
+          const before = policyState(rowOf(plan), instant(over - 1));
+          if (plan.coming !== null)
+            assert.deepEqual(before.coming, { policy: wanted, effectiveAt: over });
+          else assert(isSame(plan.inForce, wanted));
+        },
+      ),
     );
   });
 
@@ -146,7 +164,12 @@ describe('a change of an approval policy', () => {
   it('that is stricter in one thing and laxer in another counts at once in the first, and later in the other', () => {
     const wanted = { threshold: 500n, approvals: 3, expiresInS: 60, refusesBatches: true };
     const plan = planChange(STATE, wanted, 60, at);
-    assert.deepEqual(plan.inForce, { threshold: 100n, approvals: 3, expiresInS: 60, refusesBatches: true });
+    assert.deepEqual(plan.inForce, {
+      threshold: 100n,
+      approvals: 3,
+      expiresInS: 60,
+      refusesBatches: true,
+    });
     assert.deepEqual(plan.coming, { policy: wanted, effectiveAt: late });
   });
 
@@ -156,7 +179,11 @@ describe('a change of an approval policy', () => {
     const state = { inForce: OLD, coming };
     const again = instant(START + 10 * SECOND);
     for (const delayS of [60, 600])
-      assert.deepEqual(planChange(state, wanted, delayS, again), { ...state, withdrawn: null, isRequest: false });
+      assert.deepEqual(planChange(state, wanted, delayS, again), {
+        ...state,
+        withdrawn: null,
+        isRequest: false,
+      });
     const sooner = planChange(state, wanted, 5, again);
     assert.deepEqual(sooner.coming, { policy: wanted, effectiveAt: instant(START + 15 * SECOND) });
   });
@@ -166,7 +193,10 @@ describe('a change of an approval policy', () => {
     const state = { inForce: OLD, coming };
     const again = instant(START + 59 * SECOND);
     const other = planChange(state, { ...OLD, threshold: 200n }, 60, again);
-    assert.deepEqual([other.coming?.effectiveAt, other.withdrawn], [instant(START + 119 * SECOND), coming]);
+    assert.deepEqual(
+      [other.coming?.effectiveAt, other.withdrawn],
+      [instant(START + 119 * SECOND), coming],
+    );
     assert.deepEqual(planChange(state, OLD, 60, again), {
       inForce: OLD,
       coming: null,

@@ -24,7 +24,10 @@ import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities
 import { TRANSFER_STATUSES } from '../../src/db/entities/operations.js';
 import { UNLOCKED } from '../../src/staff/rules.js';
 
-const OF = { resourceType: 'transfer', operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' } } as const;
+const OF = {
+  resourceType: 'transfer',
+  operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' },
+} as const;
 const CREATOR = newId();
 const MEMBER = newId();
 const EXPIRES_AT = instant(1_000_000);
@@ -43,7 +46,15 @@ const byStaff = (name = 'sofia'): Acting => ({
   staff: { id: newId(), name, kind: 'person', rights: STAFF_RIGHTS, channel: 'ops' },
 });
 const person = (rights: readonly StaffRight[], active: boolean): Staff => ({
-  ...{ id: newId(), name: 'sofia', foldedName: 'sofia', kind: 'person', rights, active, createdAt: instant(0) },
+  ...{
+    id: newId(),
+    name: 'sofia',
+    foldedName: 'sofia',
+    kind: 'person',
+    rights,
+    active,
+    createdAt: instant(0),
+  },
   ...{
     factorKeyId: null,
     factorSecret: null,
@@ -77,13 +88,23 @@ function verdict(
   action: ApprovalAction,
   acting: Acting,
   standing: Standing,
-  given: { readonly of?: Partial<Waiting>; readonly approvals?: readonly Approval[]; readonly at?: number } = {},
+  given: {
+    readonly of?: Partial<Waiting>;
+    readonly approvals?: readonly Approval[];
+    readonly at?: number;
+  } = {},
 ): Verdict {
   const { of, approvals = [], at = BEFORE } = given;
-  return judge(action, acting, { ...waiting, ...of }, { standing, approvals, ...OF, at: instant(at) });
+  return judge(
+    action,
+    acting,
+    { ...waiting, ...of },
+    { standing, approvals, ...OF, at: instant(at) },
+  );
 }
 
-const codeOf = (one: Verdict): string => (one.comes === 'to_nothing' ? one.refusal.code : one.comes);
+const codeOf = (one: Verdict): string =>
+  one.comes === 'to_nothing' ? one.refusal.code : one.comes;
 
 describe('who may act on what waits for approval', () => {
   const refused = (action: ApprovalAction, acting: Acting, standing: Standing): boolean =>
@@ -99,12 +120,17 @@ describe('who may act on what waits for approval', () => {
   for (const action of APPROVAL_ACTIONS)
     it(`${action}: ${MAY[action].join(', ')} in the source, and no other role`, () => {
       for (const role of [...ROLES, undefined])
-        assert.equal(refused(action, member(), asRole(role)), role === undefined || !MAY[action].includes(role), role);
+        assert.equal(
+          refused(action, member(), asRole(role)),
+          role === undefined || !MAY[action].includes(role),
+          role,
+        );
     });
 
   it('the creator never approves and never rejects, whatever the role', () => {
     for (const role of [...ROLES, undefined])
-      for (const action of ['approve', 'reject'] as const) assert(refused(action, member(CREATOR), asRole(role)), role);
+      for (const action of ['approve', 'reject'] as const)
+        assert(refused(action, member(CREATOR), asRole(role)), role);
   });
 
   it('the creator cancels in any role, but not without one', () => {
@@ -116,12 +142,19 @@ describe('who may act on what waits for approval', () => {
     const needed = { approve: 'approve', reject: 'approve', cancel: 'cancel' } as const;
     for (const action of APPROVAL_ACTIONS)
       for (const right of STAFF_RIGHTS)
-        assert.equal(refused(action, byStaff(), asStaff([right])), right !== needed[action], `${action} ${right}`);
+        assert.equal(
+          refused(action, byStaff(), asStaff([right])),
+          right !== needed[action],
+          `${action} ${right}`,
+        );
   });
 
   it('nobody acts who is not active staff, and the refusal names who was claimed', () => {
     for (const action of APPROVAL_ACTIONS)
-      for (const standing of [asStaff(STAFF_RIGHTS, false), { role: undefined, staff: undefined }]) {
+      for (const standing of [
+        asStaff(STAFF_RIGHTS, false),
+        { role: undefined, staff: undefined },
+      ]) {
         const refusal = authorityRefusal(action, byStaff('eve'), standing, waiting, OF);
         assert.equal(refusal?.message, 'eve is not active staff');
       }
@@ -143,7 +176,10 @@ describe('what an act is', () => {
   it('counts by the member, and for the staff as a whole once', () => {
     assert.equal(approverOf(byStaff('sofia')), approverOf(byStaff('maria')));
     assert.notEqual(approverOf(member(CREATOR)), approverOf(member()));
-    assert.deepEqual([claimedName(byStaff('maria')), claimedName(member())], ['maria', `member:${MEMBER}`]);
+    assert.deepEqual(
+      [claimedName(byStaff('maria')), claimedName(member())],
+      ['maria', `member:${MEMBER}`],
+    );
   });
 });
 
@@ -155,13 +191,19 @@ describe('the time of what waits', () => {
     );
     for (const action of APPROVAL_ACTIONS) {
       assert.notEqual(verdict(action, member(), asRole('admin')).comes, 'too_late');
-      assert.equal(verdict(action, member(), asRole('admin'), { at: EXPIRES_AT }).comes, 'too_late');
+      assert.equal(
+        verdict(action, member(), asRole('admin'), { at: EXPIRES_AT }).comes,
+        'too_late',
+      );
     }
   });
 
   it('does not matter to who may not act, nor to what is settled', () => {
     for (const action of APPROVAL_ACTIONS) {
-      assert.equal(codeOf(verdict(action, member(), asRole('viewer'), { at: EXPIRES_AT })), 'authority_insufficient');
+      assert.equal(
+        codeOf(verdict(action, member(), asRole('viewer'), { at: EXPIRES_AT })),
+        'authority_insufficient',
+      );
       const settled = { of: { status: 'rejected' }, at: EXPIRES_AT };
       assert.equal(codeOf(verdict(action, member(), asRole('admin'), settled)), 'invalid_state');
     }
@@ -196,9 +238,12 @@ describe('the verdict', () => {
   it('on a reject or a cancel is its end, whatever was approved', () => {
     const approvals = [approval(member())];
     for (const action of ['reject', 'cancel'] as const)
-      assert.deepEqual(verdict(action, member(), asRole('admin'), { approvals, of: { required: 2, received: 1 } }), {
-        comes: 'to_an_end',
-      });
+      assert.deepEqual(
+        verdict(action, member(), asRole('admin'), { approvals, of: { required: 2, received: 1 } }),
+        {
+          comes: 'to_an_end',
+        },
+      );
   });
 
   it('on the same approver again is no change; on support again a refusal, even for another member of staff', () => {
@@ -217,7 +262,11 @@ describe('the verdict', () => {
   });
 
   it('counts each approver once, and the last one that is needed is the last: for any crowd and order', () => {
-    const crowd = [...Array.from({ length: 4 }, () => member(newId())), byStaff('sofia'), byStaff('maria')];
+    const crowd = [
+      ...Array.from({ length: 4 }, () => member(newId())),
+      byStaff('sofia'),
+      byStaff('maria'),
+    ];
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 3 }),
@@ -236,7 +285,11 @@ describe('the verdict', () => {
             }
             seen.add(approverOf(acting));
             const received = seen.size;
-            assert.deepEqual(found, { comes: 'to_an_approval', received, isLast: received === required });
+            assert.deepEqual(found, {
+              comes: 'to_an_approval',
+              received,
+              isLast: received === required,
+            });
             approvals.push(approval(acting));
             if (received === required) return;
           }

@@ -78,9 +78,15 @@ describe('support staff', () => {
     ] as readonly (readonly [string, readonly StaffRight[], string])[]) {
       const failure: unknown = await set(rights, called).catch((error: unknown) => error);
       assert(failure instanceof ApiError, `${called} was added`);
-      assert.deepEqual([failure.refusal.code, failure.refusal.details?.field], ['invalid_field', field]);
+      assert.deepEqual(
+        [failure.refusal.code, failure.refusal.details?.field],
+        ['invalid_field', field],
+      );
     }
-    assert.equal((await set(['approve'], `x${'💸'.repeat(70)}${count}${process.pid}`)).active, true);
+    assert.equal(
+      (await set(['approve'], `x${'💸'.repeat(70)}${count}${process.pid}`)).active,
+      true,
+    );
     assert.equal(await known(), undefined);
   });
 
@@ -94,6 +100,9 @@ describe('support staff', () => {
     const both = await Promise.allSettled([set(['approve']), set(['cancel'])]);
     const ids = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
     assert(ids.length >= 1 && new Set(ids).size === 1, JSON.stringify(both));
-    assert.equal((await listStaff(db.database.reader)).filter((person) => person.name === name).length, 1);
+    assert.equal(
+      (await listStaff(db.database.reader)).filter((person) => person.name === name).length,
+      1,
+    );
   });
 });

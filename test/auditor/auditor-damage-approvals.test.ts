@@ -35,7 +35,8 @@ interface Damage {
 const id = idLiteral;
 /** All that is damaged: each is put back after its test. */
 const TABLES = ['transfers', 'approvals', 'holds', 'balances', 'month_totals', 'events'];
-const transfer = (set: string, which: string): string => `UPDATE transfers SET ${set} WHERE id=${id(which)}`;
+const transfer = (set: string, which: string): string =>
+  `UPDATE transfers SET ${set} WHERE id=${id(which)}`;
 const approval = (which: string, memberId: string): string =>
   `INSERT INTO approvals VALUES (${id(newId())}, 'transfer', ${id(which)}, 'member:${memberId}', ${id(memberId)},
    NULL, 'member:${memberId}', 'api', NOW(3))`;
@@ -93,7 +94,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an approval that counts as given by another member than gave it',
-    sql: ({ halfway }) => [`UPDATE approvals SET member_id=${id(newId())} WHERE resource_id=${id(halfway)} LIMIT 1`],
+    sql: ({ halfway }) => [
+      `UPDATE approvals SET member_id=${id(newId())} WHERE resource_id=${id(halfway)} LIMIT 1`,
+    ],
     found: ['operation_approval'],
   },
   {
@@ -121,7 +124,10 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'more approvals than are needed',
-    sql: ({ completed }) => [approval(completed, newId()), transfer('approvals_received=3', completed)],
+    sql: ({ completed }) => [
+      approval(completed, newId()),
+      transfer('approvals_received=3', completed),
+    ],
     found: ['operation_approval'],
   },
   {
@@ -131,12 +137,16 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a hold of a pending one that holds less',
-    sql: ({ halfway }) => [`UPDATE holds SET remaining=remaining-1 WHERE resource_id=${id(halfway)}`],
+    sql: ({ halfway }) => [
+      `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${id(halfway)}`,
+    ],
     found: ['held_total', 'operation_hold'],
   },
   {
     name: 'a hold of a pending one that expires at another time, which the sweeper would go by',
-    sql: ({ pending }) => [`UPDATE holds SET expires_at='2099-01-01' WHERE resource_id=${id(pending)}`],
+    sql: ({ pending }) => [
+      `UPDATE holds SET expires_at='2099-01-01' WHERE resource_id=${id(pending)}`,
+    ],
     found: ['operation_hold'],
   },
   {
@@ -211,12 +221,16 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an expiry that is told as a rejection',
-    sql: ({ expired }) => [`UPDATE events SET type='transfer.rejected' WHERE resource_id=${id(expired)}`],
+    sql: ({ expired }) => [
+      `UPDATE events SET type='transfer.rejected' WHERE resource_id=${id(expired)}`,
+    ],
     found: ['event_body', 'operation_event', 'operation_event'],
   },
   {
     name: 'an event about what still waits',
-    sql: ({ pending, expired }) => [`UPDATE events SET resource_id=${id(pending)} WHERE resource_id=${id(expired)}`],
+    sql: ({ pending, expired }) => [
+      `UPDATE events SET resource_id=${id(pending)} WHERE resource_id=${id(expired)}`,
+    ],
     found: ['event_body', 'operation_event', 'operation_event'],
   },
 ];
@@ -232,13 +246,17 @@ describe('the auditor finds damage to what approvals made', () => {
 
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_damage_a_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_damage_a_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     late = 0;
     api = await startTestApi(db, {}, { clock: () => instant(systemClock() + late) });
     // Rows that disappear would close the ledger.
     api.core.rollbacks.stop();
     victims = await makeVictims(await openGuarded(api, { approvals: 2 }));
-    for (const table of TABLES) await db.sql(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
+    for (const table of TABLES)
+      await db.sql(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
   });
 
   after(async () => {
@@ -262,7 +280,11 @@ describe('the auditor finds damage to what approvals made', () => {
       for (const statement of sql(victims))
         assert((await db.change(statement)) > 0, `nothing was damaged: ${statement}`);
       const { findings } = await audit(db.database);
-      assert.deepEqual(findings.map(({ check }) => check).sort(), [...found], JSON.stringify(findings, null, 1));
+      assert.deepEqual(
+        findings.map(({ check }) => check).sort(),
+        [...found],
+        JSON.stringify(findings, null, 1),
+      );
       // The same from the tenant's own audit.
       const own = await audit(db.database, { tenantId: victims.tenantId });
       const seen = found.filter((check) => !OF_NO_TENANT.includes(check));
@@ -275,7 +297,9 @@ describe('the auditor finds damage to what approvals made', () => {
     ['what waits without an expiry', 'approval_expires_at=NULL', 'pending'],
   ] as const)
     it(`${name} is not even taken by the database`, async () => {
-      const refused: unknown = await db.change(transfer(set, victims[which])).catch((error: unknown) => error);
+      const refused: unknown = await db
+        .change(transfer(set, victims[which]))
+        .catch((error: unknown) => error);
       assert(refused instanceof Error && 'errno' in refused, String(refused));
       assert(CHECK_REFUSED.includes(Number(refused.errno)), String(refused.errno));
     });
@@ -285,25 +309,40 @@ describe('the auditor finds damage to what approvals made', () => {
       `SELECT LOWER(HEX(member_id)) AS hex FROM approvals WHERE resource_id=${id(victims.halfway)}`,
     );
     const hex = text(row?.hex);
-    const member = [8, 12, 16, 20].reduceRight((made, at) => `${made.slice(0, at)}-${made.slice(at)}`, hex);
+    const member = [8, 12, 16, 20].reduceRight(
+      (made, at) => `${made.slice(0, at)}-${made.slice(at)}`,
+      hex,
+    );
     await assert.rejects(db.change(approval(victims.halfway, member)), /Duplicate/);
   });
 
   async function makeVictims(own: GuardedBank): Promise<Victims> {
     const made = async (): Promise<string> => text((await own.pend()).id);
-    const approve = async (which: string, people: readonly ('approver' | 'second')[]): Promise<void> => {
+    const approve = async (
+      which: string,
+      people: readonly ('approver' | 'second')[],
+    ): Promise<void> => {
       for (const person of people) answered(await own.act('approve', which, person), 200);
     };
     await own.bank.sent({ from: own.guarded, to: own.receiver, raw: 100_000n });
-    const instantly = text((await own.bank.sent({ from: own.guarded, to: own.receiver, raw: 100_000n })).id);
+    const instantly = text(
+      (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: 100_000n })).id,
+    );
     const completed = await made();
     await approve(completed, ['approver', 'second']);
     const rejected = await made();
     await approve(rejected, ['approver']);
     answered(await own.act('reject', rejected, 'second'), 200);
     const canceled = await made();
-    const sofia = proven(await addStaff(db.database, { name: 'sofia', rights: ['approve', 'cancel'] }));
-    const { outcome } = await approvalsOf(api).actByStaff(await own.row(canceled), 'cancel', sofia, 'asked for');
+    const sofia = proven(
+      await addStaff(db.database, { name: 'sofia', rights: ['approve', 'cancel'] }),
+    );
+    const { outcome } = await approvalsOf(api).actByStaff(
+      await own.row(canceled),
+      'cancel',
+      sofia,
+      'asked for',
+    );
     assert(outcome.done);
     await own.setPolicy({ approvals: 1, expiresInS: 60 });
     const expired = await made();
@@ -314,6 +353,16 @@ describe('the auditor finds damage to what approvals made', () => {
     assert.equal((await approvalsOf(api).expire(expired)).status, 'expired');
     const { tenantId, id: accountId } = own.guarded;
     const creatorId = own.members.creator.id;
-    return { tenantId, accountId, creatorId, pending, halfway, completed, rejected, expired, instantly };
+    return {
+      tenantId,
+      accountId,
+      creatorId,
+      pending,
+      halfway,
+      completed,
+      rejected,
+      expired,
+      instantly,
+    };
   }
 });

@@ -39,12 +39,15 @@ const STRANGER = newId();
 /** An id that no clock will make for as long as anybody lives. */
 const OF_THE_FUTURE = asUuid('ffffffff-ffff-7fff-bfff-ffffffffffff');
 /** The payer's entries: 1 the pay-in, 2 and 3 transfers out, 4 the adjustment. */
-const entryOf = (account: Account, seq: number): string => `account_id=${id(account.id)} AND seq=${seq}`;
+const entryOf = (account: Account, seq: number): string =>
+  `account_id=${id(account.id)} AND seq=${seq}`;
 
 const DAMAGES: readonly Damage[] = [
   {
     name: 'a changed balance',
-    sql: ({ payer }) => [`UPDATE balances SET available=available+1 WHERE account_id=${id(payer.id)} AND asset='COPM'`],
+    sql: ({ payer }) => [
+      `UPDATE balances SET available=available+1 WHERE account_id=${id(payer.id)} AND asset='COPM'`,
+    ],
     found: ['balance_total'],
   },
   {
@@ -61,7 +64,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an account of a client that may be overdrawn',
-    sql: ({ payer }) => [`UPDATE balances SET overdraft=1 WHERE account_id=${id(payer.id)} AND asset='COPM'`],
+    sql: ({ payer }) => [
+      `UPDATE balances SET overdraft=1 WHERE account_id=${id(payer.id)} AND asset='COPM'`,
+    ],
     found: ['overdraft'],
   },
   {
@@ -109,7 +114,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an entry with another counterparty',
-    sql: ({ payer }) => [`UPDATE entries SET counterparty_account_id=${id(newId())} WHERE ${entryOf(payer, 2)}`],
+    sql: ({ payer }) => [
+      `UPDATE entries SET counterparty_account_id=${id(newId())} WHERE ${entryOf(payer, 2)}`,
+    ],
     found: ['transaction_legs'],
   },
   {
@@ -121,7 +128,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an entry of a ledger transaction that does not exist',
-    sql: ({ payer }) => [`UPDATE entries SET transaction_id=${id(newId())} WHERE ${entryOf(payer, 2)}`],
+    sql: ({ payer }) => [
+      `UPDATE entries SET transaction_id=${id(newId())} WHERE ${entryOf(payer, 2)}`,
+    ],
     found: ['entry_transaction', 'transaction_legs', 'transaction_sum'],
   },
   {
@@ -131,7 +140,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an account whose last posting is before its last entry',
-    sql: ({ payer }) => [`UPDATE accounts SET last_posted_at='2001-01-01' WHERE id=${id(payer.id)}`],
+    sql: ({ payer }) => [
+      `UPDATE accounts SET last_posted_at='2001-01-01' WHERE id=${id(payer.id)}`,
+    ],
     found: ['account_clock'],
   },
   {
@@ -176,7 +187,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a hold with another rest than what is pending',
-    sql: ({ pending }) => [`UPDATE holds SET remaining=remaining-1 WHERE resource_id=${id(pending.id)}`],
+    sql: ({ pending }) => [
+      `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${id(pending.id)}`,
+    ],
     found: ['held_total', 'operation_hold'],
   },
   {
@@ -205,17 +218,23 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a transfer moved into another month',
-    sql: ({ completed }) => [`UPDATE transfers SET limit_month='2026-12' WHERE id=${id(completed.id)}`],
+    sql: ({ completed }) => [
+      `UPDATE transfers SET limit_month='2026-12' WHERE id=${id(completed.id)}`,
+    ],
     found: ['month_total', 'month_total'],
   },
   {
     name: 'a missing event at the end of the log',
-    sql: ({ tenant }) => [`DELETE FROM events WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=2`],
+    sql: ({ tenant }) => [
+      `DELETE FROM events WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=2`,
+    ],
     found: ['event_counter', 'operation_event'],
   },
   {
     name: 'a gap in the log',
-    sql: ({ tenant }) => [`DELETE FROM events WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`],
+    sql: ({ tenant }) => [
+      `DELETE FROM events WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
+    ],
     found: ['event_sequence', 'operation_event'],
   },
   {
@@ -235,7 +254,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a body of an event that is no JSON',
-    sql: ({ tenant }) => [`UPDATE events SET body='{' WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`],
+    sql: ({ tenant }) => [
+      `UPDATE events SET body='{' WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
+    ],
     found: ['event_body'],
   },
   {
@@ -261,7 +282,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a counter of events that ran ahead',
-    sql: ({ tenant }) => [`UPDATE event_counters SET last_sequence=9 WHERE tenant_id=${id(tenant.tenant.id)}`],
+    sql: ({ tenant }) => [
+      `UPDATE event_counters SET last_sequence=9 WHERE tenant_id=${id(tenant.tenant.id)}`,
+    ],
     found: ['event_counter'],
   },
   {
@@ -290,7 +313,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'an account for a fee that there is none of',
-    sql: ({ completed, payer }) => [`UPDATE transfers SET fee_account_id=${id(payer.id)} WHERE id=${id(completed.id)}`],
+    sql: ({ completed, payer }) => [
+      `UPDATE transfers SET fee_account_id=${id(payer.id)} WHERE id=${id(completed.id)}`,
+    ],
     found: ['operation_fee', 'transaction_legs'],
   },
   {
@@ -320,12 +345,16 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a tenant whose fees go to a stranger',
-    sql: ({ tenant }) => [`UPDATE tenants SET fee_account_id=${id(newId())} WHERE id=${id(tenant.tenant.id)}`],
+    sql: ({ tenant }) => [
+      `UPDATE tenants SET fee_account_id=${id(newId())} WHERE id=${id(tenant.tenant.id)}`,
+    ],
     found: ['tenant_fee_account'],
   },
   {
     name: 'a movement that is described otherwise than its transfer',
-    sql: ({ completed }) => [`UPDATE ledger_transactions SET description='rent' WHERE related_id=${id(completed.id)}`],
+    sql: ({ completed }) => [
+      `UPDATE ledger_transactions SET description='rent' WHERE related_id=${id(completed.id)}`,
+    ],
     found: ['transaction_description'],
   },
   {
@@ -356,17 +385,23 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a posted adjustment that says it was rejected',
-    sql: ({ tenant }) => [`UPDATE adjustments SET status='rejected' WHERE tenant_id=${id(tenant.tenant.id)}`],
+    sql: ({ tenant }) => [
+      `UPDATE adjustments SET status='rejected' WHERE tenant_id=${id(tenant.tenant.id)}`,
+    ],
     found: ['operation_posting'],
   },
   {
     name: 'a transfer to an account that does not exist',
-    sql: ({ pending }) => [`UPDATE transfers SET destination_account_id=${id(newId())} WHERE id=${id(pending.id)}`],
+    sql: ({ pending }) => [
+      `UPDATE transfers SET destination_account_id=${id(newId())} WHERE id=${id(pending.id)}`,
+    ],
     found: ['operation_account'],
   },
   {
     name: 'a role in an account that does not exist',
-    sql: ({ tenant }) => [`INSERT INTO member_roles VALUES (${id(newId())}, ${id(tenant.owner.id)}, 'viewer')`],
+    sql: ({ tenant }) => [
+      `INSERT INTO member_roles VALUES (${id(newId())}, ${id(tenant.owner.id)}, 'viewer')`,
+    ],
     found: ['row_account'],
   },
 ];
@@ -377,7 +412,10 @@ describe('the auditor finds damage', () => {
 
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_damage_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_damage_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     watched = openDesk(db.database);
   });
 
@@ -406,7 +444,13 @@ describe('the auditor finds damage', () => {
       assert.deepEqual(checks, [...found], JSON.stringify(findings, null, 1));
       // The same from the tenant's own audit, but for what belongs to no tenant any more.
       const own = await audit(db.database, { tenantId: victim.tenant.tenant.id });
-      const ownerless = ['account_member', 'account_tenant', 'entry_account', 'row_account', 'tenant_fee_account'];
+      const ownerless = [
+        'account_member',
+        'account_tenant',
+        'entry_account',
+        'row_account',
+        'tenant_fee_account',
+      ];
       assert.deepEqual(
         own.findings.map((finding) => finding.check).sort(),
         found.filter((check) => !ownerless.includes(check)),
@@ -419,7 +463,10 @@ async function makeVictim({ database }: TestDatabase, { desk }: WatchedDesk): Pr
   const tenant = await makeTenant(database);
   const payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
   const receiver = await makeAccount(deps, tenant);
-  const done = async (command: Parameters<typeof move>[0], isPending = false): Promise<Transfer> => {
+  const done = async (
+    command: Parameters<typeof move>[0],
+    isPending = false,
+  ): Promise<Transfer> => {
     const { outcome } = await desk.submit(testKind, isPending ? reserve(command) : move(command));
     assert(outcome.done);
     return outcome.resource;
@@ -427,7 +474,11 @@ async function makeVictim({ database }: TestDatabase, { desk }: WatchedDesk): Pr
   await done({ from: payer, to: receiver, raw: 10n });
   const completed = await done({ from: payer, to: receiver, raw: 20n });
   const pending = await done({ from: payer, to: receiver, raw: 30n }, true);
-  const wanted = { tenantId: tenant.tenant.id, accountId: payer.id, amount: { raw: 5n, asset: 'COPM' } } as const;
+  const wanted = {
+    tenantId: tenant.tenant.id,
+    accountId: payer.id,
+    amount: { raw: 5n, asset: 'COPM' },
+  } as const;
   const proposed = await proposeAdjustment(deps, {
     ...wanted,
     direction: 'in',

@@ -5,7 +5,13 @@ import { audit } from '../../src/auditor/audit.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { freshDatabase, openDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type TestTenant,
+} from '../support/world.js';
 
 /** More than the auditor's slices hold: 10,000 entries, 900 of everything else. */
 const TRANSFERS = 5_050;
@@ -16,7 +22,10 @@ describe('the auditor', () => {
   // A database of its own: the audits of the other tests need not read all this.
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
   });
 
   after(() => db.remove());
@@ -24,9 +33,11 @@ describe('the auditor', () => {
   it('finds nothing while money moves', async () => {
     const second = openDatabase(db.url);
     const state = { isMoving: true };
-    const moving = racingCampaign({ databases: [db.database, second], transfers: 800, clients: 32 }).finally(
-      () => (state.isMoving = false),
-    );
+    const moving = racingCampaign({
+      databases: [db.database, second],
+      transfers: 800,
+      clients: 32,
+    }).finally(() => (state.isMoving = false));
     let audits = 0;
     for (; state.isMoving; audits += 1) assert.deepEqual((await audit(second)).findings, []);
     await moving;
@@ -39,13 +50,18 @@ describe('the auditor', () => {
     let payer: Account;
 
     before(async () => {
-      const deps = { database: db.database, desk: openDesk(db.database, { maxQueue: 10_000 }).desk };
+      const deps = {
+        database: db.database,
+        desk: openDesk(db.database, { maxQueue: 10_000 }).desk,
+      };
       tenant = await makeTenant(db.database);
       payer = await makeAccount(deps, tenant, { funds: { COPM: BigInt(TRANSFERS) } });
       const receiver = await makeAccount(deps, tenant);
       for (let done = 0; done < TRANSFERS; done += 1_010)
         await Promise.all(
-          Array.from({ length: 1_010 }, () => deps.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))),
+          Array.from({ length: 1_010 }, () =>
+            deps.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+          ),
         );
     });
 
@@ -59,7 +75,13 @@ describe('the auditor', () => {
       });
       assert.deepEqual(findings, []);
       assert.deepEqual(
-        [checked.entries, checked.ledger_transactions, checked.transfers, checked.events, checked.idempotency_keys],
+        [
+          checked.entries,
+          checked.ledger_transactions,
+          checked.transfers,
+          checked.events,
+          checked.idempotency_keys,
+        ],
         [2 * TRANSFERS + 2, TRANSFERS + 1, TRANSFERS, TRANSFERS, TRANSFERS + 1],
       );
       assert(progress.length > 20);
@@ -73,8 +95,11 @@ describe('the auditor', () => {
 
     // Each is far from the beginning of its table's walk; the second statement puts it right again.
     const far = TRANSFERS - 3;
-    const damages: Readonly<Record<string, (of: { account: string; tenant: string }) => readonly [string, string]>> = {
-      entry_total: ({ account }) => change('entries', 'total_after', `account_id=${account} AND seq=${far}`),
+    const damages: Readonly<
+      Record<string, (of: { account: string; tenant: string }) => readonly [string, string]>
+    > = {
+      entry_total: ({ account }) =>
+        change('entries', 'total_after', `account_id=${account} AND seq=${far}`),
       event_body: ({ tenant: own }) => [
         `UPDATE events SET body=CONCAT('!', body) WHERE tenant_id=${own} AND sequence=${far}`,
         `UPDATE events SET body=SUBSTR(body, 2) WHERE tenant_id=${own} AND sequence=${far}`,

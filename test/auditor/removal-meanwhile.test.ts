@@ -24,7 +24,10 @@ describe('an audit beside the removal of old events', () => {
     db = await ownDatabase('audit_removal');
     api = await startTestApi(db);
     bank = await openBank(api);
-    const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 100n * LEAST } }),
+      await bank.account(),
+    ];
     for (let made = 0; made < 20; made += 1) await bank.sent({ from, to, raw: LEAST });
   });
   after(async () => {

@@ -4,7 +4,12 @@ import { systemClock } from '../../src/core/instant.js';
 import { time } from '../../src/db/columns.js';
 import { auditFindings, auditPasses } from '../../src/db/entities/audits.js';
 import { audit, auditSome } from '../../src/auditor/audit.js';
-import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from '../../src/auditor/position.js';
+import {
+  type AuditPosition,
+  packPosition,
+  startOfAudit,
+  unpackPosition,
+} from '../../src/auditor/position.js';
 import { auditStanding, StandingAudit, type StandingStep } from '../../src/auditor/standing.js';
 import { Tally } from '../../src/auditor/tally.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
@@ -89,7 +94,8 @@ describe('the audit that runs by itself', () => {
       const step: Awaited<ReturnType<typeof auditSome>> = await auditSome(db.database, position, {
         isOver: () => true,
       });
-      for (const [name, rows] of Object.entries(step.checked)) checked[name] = (checked[name] ?? 0) + rows;
+      for (const [name, rows] of Object.entries(step.checked))
+        checked[name] = (checked[name] ?? 0) + rows;
       assert.deepEqual(step.findings, []);
       position = step.position === null ? null : unpackPosition(packPosition(step.position));
       steps += 1;
@@ -150,7 +156,10 @@ describe('the audit that runs by itself', () => {
       );
       assert(found[0]!.lastFoundAt > found[0]!.firstFoundAt);
       const { findings } = await audit(db.database);
-      assert.deepEqual([findings[0]?.check, findings[0]?.message], ['balance_total', found[0]!.message]);
+      assert.deepEqual(
+        [findings[0]?.check, findings[0]?.message],
+        ['balance_total', found[0]!.message],
+      );
     });
   });
 
@@ -173,11 +182,15 @@ describe('the audit that runs by itself', () => {
     const first = await standing(500, db.database, hour).step(never);
     // The accounts alone: what comes next is due in minutes.
     assert.deepEqual([first.ended, first.rows < TRANSFERS], ['rests', true]);
-    await db.change('UPDATE audit_passes SET began_at=began_at - INTERVAL 59 MINUTE WHERE is_open=1');
+    await db.change(
+      'UPDATE audit_passes SET began_at=began_at - INTERVAL 59 MINUTE WHERE is_open=1',
+    );
     const second = await standing(60_000, db.database, hour).step(never);
     assert.deepEqual([second.ended, second.rows > 4 * TRANSFERS], ['done', true]);
     assert.equal((await standing(0, db.database, hour).step(never)).ended, 'idle');
-    await db.change('UPDATE audit_passes SET began_at=began_at - INTERVAL 1 MINUTE ORDER BY began_at DESC LIMIT 1');
+    await db.change(
+      'UPDATE audit_passes SET began_at=began_at - INTERVAL 1 MINUTE ORDER BY began_at DESC LIMIT 1',
+    );
     assert.equal((await standing(0, db.database, hour).step(never)).ended, 'rests');
     await wholePass(60_000);
   });
@@ -202,13 +215,18 @@ describe('the audit that runs by itself', () => {
     await damaged(async () => {
       const every = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
       const worker = await WorkerProcess.start(db.url, temporal, every);
-      await until('it has found it', async () => (await openFindings()).length > 0, { limitMs: 120_000 });
+      await until('it has found it', async () => (await openFindings()).length > 0, {
+        limitMs: 120_000,
+      });
       assert.match(await worker.metrics(), /^audit_findings_open 1$/m);
       assert.match(await worker.metrics(), /^audit_steps_total\{ended="(done|rests)"\} [1-9]/m);
       await worker.stop();
       await handle.describe();
     });
-    const idle = await WorkerProcess.start(db.url, temporal, { ...serving('approvals'), AUDIT_PASS_EVERY_S: '0' });
+    const idle = await WorkerProcess.start(db.url, temporal, {
+      ...serving('approvals'),
+      AUDIT_PASS_EVERY_S: '0',
+    });
     await until('the schedule is gone', () =>
       handle.describe().then(
         () => false,

@@ -16,14 +16,16 @@ interface Victim {
 
 type Damage = readonly [name: string, sql: (victim: Victim) => string, found: readonly string[]];
 
-const ROW = (batch: BonusBatch, number: number): string => `batch_id=${idLiteral(batch.id)} AND number=${number}`;
+const ROW = (batch: BonusBatch, number: number): string =>
+  `batch_id=${idLiteral(batch.id)} AND number=${number}`;
 const BATCH = (batch: BonusBatch, set: string): string =>
   `UPDATE bonus_batches SET ${set} WHERE id=${idLiteral(batch.id)}`;
 
 const DAMAGES: readonly Damage[] = [
   [
     'a hold that has less than the open rows',
-    ({ executing }) => `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${idLiteral(executing.id)}`,
+    ({ executing }) =>
+      `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${idLiteral(executing.id)}`,
     ['held_total', 'operation_hold'],
   ],
   [
@@ -38,7 +40,8 @@ const DAMAGES: readonly Damage[] = [
   ],
   [
     'a paid row that looks open again',
-    ({ completed }) => `UPDATE bonus_batch_rows SET status='pending', bonus_id=NULL WHERE ${ROW(completed, 2)}`,
+    ({ completed }) =>
+      `UPDATE bonus_batch_rows SET status='pending', bonus_id=NULL WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus', 'batch_sums', 'batch_sums'],
   ],
   [
@@ -70,7 +73,8 @@ const DAMAGES: readonly Damage[] = [
   ],
   [
     'a deleted bonus',
-    ({ completed }) => `DELETE FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    ({ completed }) =>
+      `DELETE FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
     ['batch_row_bonus', 'batch_sums', 'key_resource', 'month_total', 'transaction_resource'],
   ],
   [
@@ -92,7 +96,8 @@ const DAMAGES: readonly Damage[] = [
   ],
   [
     'a bonus of another amount',
-    ({ completed }) => `UPDATE bonuses SET raw=raw-1 WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    ({ completed }) =>
+      `UPDATE bonuses SET raw=raw-1 WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
     ['batch_row_bonus', 'month_total', 'transaction_legs'],
   ],
 ];
@@ -103,7 +108,10 @@ describe('the auditor finds, of batches and bonuses,', () => {
   // A database of its own: what is damaged here stays damaged.
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_batch_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_batch_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
   });
 
   after(() => db.remove());
@@ -122,7 +130,10 @@ describe('the auditor finds, of batches and bonuses,', () => {
     await world.account({ alias: '$bruno' });
     const row = (recipient: string): readonly string[] => [recipient, LEAST.toString(), 'COPM'];
     const completed = await world.paid(payer, payroll([row('$ana'), row('$bruno')]));
-    const executing = await world.executed(payer, payroll([row('$ana'), row('$ana'), row('$bruno')]));
+    const executing = await world.executed(
+      payer,
+      payroll([row('$ana'), row('$ana'), row('$bruno')]),
+    );
     await world.execution.payNextGroup(executing.id, 1);
     return { payer, executing, completed };
   }
@@ -137,6 +148,10 @@ describe('the auditor finds, of batches and bonuses,', () => {
       const victim = await makeVictim();
       assert.equal(await db.change(sql(victim)), 1);
       const { findings } = await audit(db.database);
-      assert.deepEqual(findings.map(({ check }) => check).sort(), [...found], JSON.stringify(findings, null, 1));
+      assert.deepEqual(
+        findings.map(({ check }) => check).sort(),
+        [...found],
+        JSON.stringify(findings, null, 1),
+      );
     });
 });

@@ -7,7 +7,11 @@ const FILES = 300;
 
 describe('broken files', () => {
   it(`of zip, XML and CSV end as 400 or rejected, all ${FILES} of them`, async () => {
-    const { ends } = await brokenFileCampaign(await testDatabase(), { seed: 15, files: FILES, maxMs: 60_000 });
+    const { ends } = await brokenFileCampaign(await testDatabase(), {
+      seed: 15,
+      files: FILES,
+      maxMs: 60_000,
+    });
     for (const end of ['zip 400', 'zip rejected', 'xml rejected', 'csv rejected'])
       assert((ends.get(end) ?? 0) > 0, `none is ${end}`);
   });

@@ -41,7 +41,9 @@ describe('an operator at a batch that is executing', () => {
       action,
       actor,
       (JSON.parse(String(details)) as { reason?: string }).reason,
-      ...((JSON.parse(String(details)) as { unchanged?: boolean }).unchanged === true ? ['unchanged'] : []),
+      ...((JSON.parse(String(details)) as { unchanged?: boolean }).unchanged === true
+        ? ['unchanged']
+        : []),
     ]);
   };
   const received = async (): Promise<bigint> => (await balanceOf(db.database, ana.id)).available;
@@ -52,13 +54,20 @@ describe('an operator at a batch that is executing', () => {
     const heartbeat = (settled: number): void => {
       if (settled >= 100) paused ??= pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
     };
-    assert.equal(await world.pay(batch, { signal: new AbortController().signal, heartbeat }), 'paused');
+    assert.equal(
+      await world.pay(batch, { signal: new AbortController().signal, heartbeat }),
+      'paused',
+    );
     await paused;
     const now = await world.batch(batch.id);
     assert(now.rowsPaid >= 100 && now.rowsPaid < ROWS);
     assert.deepEqual([now.pausedBy, now.pauseReason], [TEST_ACTOR.name, 'ticket 7']);
     assert.equal(await world.pay(batch), 'paused');
-    assert.deepEqual(await world.execution.payNextGroup(batch.id, 10), { tried: 0, settled: 0, unknown: 0 });
+    assert.deepEqual(await world.execution.payNextGroup(batch.id, 10), {
+      tried: 0,
+      settled: 0,
+      unknown: 0,
+    });
     assert.equal(await received(), BigInt(now.rowsPaid) * LEAST);
     await pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
     await resumeBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
@@ -75,7 +84,10 @@ describe('an operator at a batch that is executing', () => {
 
   it('pauses and resumes it once for each act: repeated, it changes nothing, whatever came since', async () => {
     const batch = await world.executed(payer, file);
-    const by = proven(await addStaff(db.database, { name: 'who steers', rights: ['pause', 'cancel'] }), 'temporal');
+    const by = proven(
+      await addStaff(db.database, { name: 'who steers', rights: ['pause', 'cancel'] }),
+      'temporal',
+    );
     const isPaused = async (): Promise<boolean> => (await world.batch(batch.id)).pausedAt !== null;
     const act = (action: 'pause' | 'resume', actId = newId()) => ({
       batchId: batch.id,
@@ -110,9 +122,14 @@ describe('an operator at a batch that is executing', () => {
     await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'again');
     assert.equal(await world.pay(batch), 'over');
     const now = await world.batch(batch.id);
-    assert.deepEqual([now.status, now.rowsPaid, now.rowsFailed], ['partially_failed', 120, ROWS - 120]);
     assert.deepEqual(
-      new Set((await world.rows(batch.id)).slice(120).map(({ status, code }) => `${status} ${code}`)),
+      [now.status, now.rowsPaid, now.rowsFailed],
+      ['partially_failed', 120, ROWS - 120],
+    );
+    assert.deepEqual(
+      new Set(
+        (await world.rows(batch.id)).slice(120).map(({ status, code }) => `${status} ${code}`),
+      ),
       new Set(['failed canceled']),
     );
     assert.deepEqual(await acts(), [['bonus_batch.cancel', 'test', 'wrong month']]);
@@ -148,9 +165,11 @@ describe('an operator at a batch that is executing', () => {
     const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
     const sender = await addStaff(db.database, { name: 'who leaves', rights: ['cancel'] });
     const by = proven(sender, 'temporal');
-    const canceling = [await world.executed(payer, one), await world.ready(payer, one)].map(({ id: batchId }) => ({
-      ...{ batchId, action: 'cancel', by, reason: 'x', actId: newId() },
-    })) as Parameters<typeof actOnBatch>[1][];
+    const canceling = [await world.executed(payer, one), await world.ready(payer, one)].map(
+      ({ id: batchId }) => ({
+        ...{ batchId, action: 'cancel', by, reason: 'x', actId: newId() },
+      }),
+    ) as Parameters<typeof actOnBatch>[1][];
     for (const act of canceling) assert('batch' in (await actOnBatch(world.deps, act)));
     assert(await deactivateStaff(db.database, systemClock, sender, TEST_ACTOR));
     for (const act of canceling) {
@@ -185,7 +204,10 @@ describe('an operator at a batch that is executing', () => {
       await assert.rejects(
         act(world.deps, id, TEST_ACTOR, 'x'),
         (error: { refusal?: { code: string; details: unknown } }) => {
-          assert.deepEqual([error.refusal?.code, error.refusal?.details], ['invalid_state', { current, allowed }]);
+          assert.deepEqual(
+            [error.refusal?.code, error.refusal?.details],
+            ['invalid_state', { current, allowed }],
+          );
           return true;
         },
       );

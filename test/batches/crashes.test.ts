@@ -19,7 +19,9 @@ describe('a batch whose payment is interrupted', () => {
 
   const amountOf = (index: number): bigint => LEAST + BigInt(index);
   const fileOf = (rows: number): Buffer =>
-    payroll(Array.from({ length: rows }, (_, index) => ['$ana', amountOf(index).toString(), 'COPM']));
+    payroll(
+      Array.from({ length: rows }, (_, index) => ['$ana', amountOf(index).toString(), 'COPM']),
+    );
   const sumOf = (rows: number): bigint =>
     Array.from({ length: rows }, (_, index) => amountOf(index)).reduce((sum, raw) => sum + raw, 0n);
 

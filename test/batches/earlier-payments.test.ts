@@ -42,7 +42,8 @@ describe('the review of a batch reports earlier payments', () => {
   /** A file of rows that pay accounts under references. */
   const file = (...rows: readonly PaidRow[]): Buffer =>
     payroll(rows.map(([to, reference]) => [to.id, LEAST.toString(), 'COPM', null, reference]));
-  const ready = (...rows: readonly PaidRow[]): Promise<BonusBatch> => served.ready(source, file(...rows));
+  const ready = (...rows: readonly PaidRow[]): Promise<BonusBatch> =>
+    served.ready(source, file(...rows));
   async function paid(...rows: readonly PaidRow[]): Promise<BonusBatch> {
     const { id } = await ready(...rows);
     const batch = await served.execute(id);
@@ -51,7 +52,8 @@ describe('the review of a batch reports earlier payments', () => {
   }
   const shown = async ({ id }: Pick<BonusBatch, 'id'>): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
-  const earlier = async (batch: Pick<BonusBatch, 'id'>): Promise<unknown> => (await shown(batch)).earlier_payments;
+  const earlier = async (batch: Pick<BonusBatch, 'id'>): Promise<unknown> =>
+    (await shown(batch)).earlier_payments;
   async function bonusOf({ id }: Pick<BonusBatch, 'id'>, row = 2): Promise<unknown> {
     const { items } = answered(await bank.get(`/v1/bonus_batches/${id}/rows`), 200).json;
     return (items as Json[]).find((one) => one.row === row)?.bonus_id;
@@ -86,8 +88,14 @@ describe('the review of a batch reports earlier payments', () => {
     const first = await ready([dora, 'PAY-001']);
     assert.deepEqual(await earlier(first), NONE);
     const second = await ready([dora, 'PAY-001']);
-    const expected = (by: BonusBatch): Json => ({ count: 1, rows: [{ row: 2, batch_id: by.id, bonus_id: null }] });
-    assert.deepEqual([await earlier(first), await earlier(second)], [expected(second), expected(first)]);
+    const expected = (by: BonusBatch): Json => ({
+      count: 1,
+      rows: [{ row: 2, batch_id: by.id, bonus_id: null }],
+    });
+    assert.deepEqual(
+      [await earlier(first), await earlier(second)],
+      [expected(second), expected(first)],
+    );
     await served.execute(first.id);
     assert.deepEqual(await earlier(second), expected(first));
     await served.pay(first.id);
@@ -123,7 +131,10 @@ describe('the review of a batch reports earlier payments', () => {
     await paid([dora, null], [other, 'PAY-001'], [dora, 'PAY-002']);
     await single('PAY-003', other);
     await single('pay-001');
-    assert.deepEqual(await earlier(await ready([dora, null], [dora, 'PAY-001'], [dora, 'PAY-003'])), NONE);
+    assert.deepEqual(
+      await earlier(await ready([dora, null], [dora, 'PAY-001'], [dora, 'PAY-003'])),
+      NONE,
+    );
   });
 
   it('but no row that failed, and none of a batch that was withdrawn or is refused', async () => {
@@ -133,14 +144,18 @@ describe('the review of a batch reports earlier payments', () => {
     await served.pay(failed.id);
     const { id } = await ready([dora, 'PAY-001']);
     answered(await bank.request('POST', `/v1/bonus_batches/${id}/cancel`), 200);
-    await served.validate((await served.upload(source, payroll([[dora.id, 'x', 'COPM', null, 'PAY-001']]))).id);
+    await served.validate(
+      (await served.upload(source, payroll([[dora.id, 'x', 'COPM', null, 'PAY-001']]))).id,
+    );
     assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
   });
 
   it('but none of another tenant', async () => {
     const network = `net-${randomUUID()}`;
     const setNetwork = (of: Bank): Promise<unknown> =>
-      db.change(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(of.tenant.tenant.id)}`);
+      db.change(
+        `UPDATE tenants SET network='${network}' WHERE id=${idLiteral(of.tenant.tenant.id)}`,
+      );
     const stranger = await openBank(api);
     await Promise.all([setNetwork(bank), setNetwork(stranger)]);
     const payer = await stranger.account({ funds: { COPM: 10n * LEAST } });
@@ -196,7 +211,11 @@ describe('the review of a batch reports earlier payments', () => {
       fees_formatted: fees,
       total_debit_formatted: debit,
     }: Json): unknown => [total, fees, debit];
-    assert.deepEqual(formatted(await shown(batch)), ['2,000.00 COPM', '0.00 COPM', '2,000.00 COPM']);
+    assert.deepEqual(formatted(await shown(batch)), [
+      '2,000.00 COPM',
+      '0.00 COPM',
+      '2,000.00 COPM',
+    ]);
     await served.execute(batch.id);
     assert.deepEqual(formatted(await shown(batch)), [null, null, null]);
     await served.pay(batch.id);

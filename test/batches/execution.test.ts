@@ -15,7 +15,16 @@ import { BatchExecution } from '../../src/batches/execution.js';
 import type { PostingDesk } from '../../src/ledger/desk/desk.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, feeSchedule, fund, TEST_ACTOR } from '../support/world.js';
-import { BASE_URL, BatchWorld, codeOf, fileMaker, payroll, resourceOf, UNWATCHED, type WantedCell } from './support.js';
+import {
+  BASE_URL,
+  BatchWorld,
+  codeOf,
+  fileMaker,
+  payroll,
+  resourceOf,
+  UNWATCHED,
+  type WantedCell,
+} from './support.js';
 
 type Rows = readonly (readonly WantedCell[])[];
 
@@ -41,7 +50,8 @@ describe('the execution of a batch', () => {
     world.account({ type, funds: { COPM: copm } });
   const pays = (...amounts: readonly bigint[]): Buffer =>
     payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
-  const available = async (account: Account): Promise<bigint> => (await balanceOf(db.database, account.id)).available;
+  const available = async (account: Account): Promise<bigint> =>
+    (await balanceOf(db.database, account.id)).available;
 
   it('pays every row: a bonus, its movements and its fee, and ends as completed with one event', async () => {
     const fees = await world.account();
@@ -53,15 +63,29 @@ describe('the execution of a batch', () => {
       ['$ana', '300000', 'COPM', null, null],
     ];
     const batch = await world.paid(payer, payroll(rows));
-    assert.deepEqual([batch.status, batch.rowsPaid, batch.rowsFailed, batch.settledRaw], ['completed', 3, 0, 601_500n]);
+    assert.deepEqual(
+      [batch.status, batch.rowsPaid, batch.rowsFailed, batch.settledRaw],
+      ['completed', 3, 0, 601_500n],
+    );
     assert.deepEqual(
       [await available(payer), await available(ana), await available(bruno), await available(fees)],
       [1_000n * LEAST - 601_500n, 400_000n, 200_000n, 1_500n],
     );
     const paid = await world.rows(batch.id);
-    const made = await db.database.reader.select(bonuses, { batchId: batch.id }, { orderBy: ['batchRow'] });
+    const made = await db.database.reader.select(
+      bonuses,
+      { batchId: batch.id },
+      { orderBy: ['batchRow'] },
+    );
     assert.deepEqual(
-      made.map((bonus) => [bonus.id, bonus.batchRow, bonus.raw, bonus.feeRaw, bonus.description, bonus.reference]),
+      made.map((bonus) => [
+        bonus.id,
+        bonus.batchRow,
+        bonus.raw,
+        bonus.feeRaw,
+        bonus.description,
+        bonus.reference,
+      ]),
       [
         [paid[0]!.bonusId, 2, 100_000n, 500n, 'One', 'r1'],
         [paid[1]!.bonusId, 3, 200_000n, 500n, 'November', 'r2'],
@@ -98,8 +122,15 @@ describe('the execution of a batch', () => {
     const payer = await source(3n * LEAST);
     const batch = await world.executed(payer, pays(LEAST, LEAST));
     assert(batch.isHeld);
-    assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: 2n * LEAST });
-    assert.deepEqual(await world.execution.payNextGroup(batch.id, 1), { tried: 1, settled: 1, unknown: 0 });
+    assert.deepEqual(await balanceOf(db.database, payer.id), {
+      available: LEAST,
+      held: 2n * LEAST,
+    });
+    assert.deepEqual(await world.execution.payNextGroup(batch.id, 1), {
+      tried: 1,
+      settled: 1,
+      unknown: 0,
+    });
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: LEAST });
     await assertLedgerSound(db.database);
     assert.equal(await world.pay(batch), 'over');
@@ -142,7 +173,10 @@ describe('the execution of a batch', () => {
     ] as const) {
       const payer = await source(funds);
       const batch = await world.paid(payer, pays(LEAST, LEAST));
-      assert.deepEqual([batch.isHeld, batch.status], [isHeld, isHeld ? 'completed' : 'partially_failed']);
+      assert.deepEqual(
+        [batch.isHeld, batch.status],
+        [isHeld, isHeld ? 'completed' : 'partially_failed'],
+      );
     }
   });
 
@@ -185,7 +219,8 @@ describe('the execution of a batch', () => {
     ['frozen', (payer: Account) => setStatus(db, payer, 'frozen')],
     [
       'not verified',
-      (payer: Account) => db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(payer.id)}`),
+      (payer: Account) =>
+        db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(payer.id)}`),
     ],
   ] as const)
     it(`of a source that is ${why} fails every row with capability_cannot_send and gives the hold back`, async () => {
@@ -197,7 +232,10 @@ describe('the execution of a batch', () => {
         (await world.rows(batch.id)).map(({ code }) => code),
         ['capability_cannot_send', 'capability_cannot_send'],
       );
-      assert.deepEqual(await balanceOf(db.database, payer.id), { available: 10n * LEAST, held: 0n });
+      assert.deepEqual(await balanceOf(db.database, payer.id), {
+        available: 10n * LEAST,
+        held: 0n,
+      });
     });
 
   it('pays whom the row named at validation, whatever happens to the alias', async () => {
@@ -218,7 +256,8 @@ describe('the execution of a batch', () => {
     const schedule = feeSchedule({ tenantId, operation: 'bonus' });
     await removeFeeSchedule(db.database, systemClock, schedule, TEST_ACTOR);
     await setFeeAccount(db.database, systemClock, tenantId, other.id, TEST_ACTOR);
-    const close = () => closeAccount(db.database, systemClock, old.id, { actor: TEST_ACTOR, reason: 'old' });
+    const close = () =>
+      closeAccount(db.database, systemClock, old.id, { actor: TEST_ACTOR, reason: 'old' });
     await assert.rejects(close, /the fees of the batch .* go into it, which is ready/);
     await world.execute(batch);
     await assert.rejects(close, /go into it, which is executing/);
@@ -231,7 +270,12 @@ describe('the execution of a batch', () => {
     const payer = await source(1_000n * LEAST);
     const { watched, deps } = world;
     const desk = Object.create(watched.desk) as PostingDesk;
-    const execution = new BatchExecution({ ...deps, desk, baseUrl: BASE_URL, files: fileMaker(db.database) });
+    const execution = new BatchExecution({
+      ...deps,
+      desk,
+      baseUrl: BASE_URL,
+      files: fileMaker(db.database),
+    });
     for (const [within, groups] of [
       [45.5, [45, 45, 10]],
       [3, [20, 20, 20, 20, 20]],
@@ -261,7 +305,13 @@ describe('the execution of a batch', () => {
     };
     for (const areMany of [true, false]) {
       const others = { areMany: () => Promise.resolve(areMany) };
-      const execution = new BatchExecution({ ...deps, desk, others, baseUrl: BASE_URL, files: fileMaker(db.database) });
+      const execution = new BatchExecution({
+        ...deps,
+        desk,
+        others,
+        baseUrl: BASE_URL,
+        files: fileMaker(db.database),
+      });
       const batch = await world.executed(payer, pays(...Array.from({ length: 100 }, () => LEAST)));
       most = 0;
       assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
@@ -276,9 +326,16 @@ describe('the execution of a batch', () => {
     await dated.account({ alias: '$ana' });
     const payer = await dated.account({ type: 'person', funds: { COPM: 10_000_000_000n } });
     const third = 1_200_000_000n;
-    const batch = await dated.executed(payer, pays(third, third, third, third, third, third, LEAST));
+    const batch = await dated.executed(
+      payer,
+      pays(third, third, third, third, third, third, LEAST),
+    );
     // Five are more than the month allows; the next month has room again, the third refusal is over by then.
-    assert.deepEqual(await dated.execution.payNextGroup(batch.id, 5), { tried: 5, settled: 5, unknown: 0 });
+    assert.deepEqual(await dated.execution.payNextGroup(batch.id, 5), {
+      tried: 5,
+      settled: 5,
+      unknown: 0,
+    });
     now = instant(Date.parse('2031-02-01T05:00:00.000Z'));
     assert.equal(await dated.pay(batch), 'over');
     assert.deepEqual(
@@ -296,7 +353,9 @@ describe('the execution of a batch', () => {
 
   it('in a month that does not cover it refuses the remaining rows, in file order', async () => {
     const payer = await source(1_000n * LEAST);
-    await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${250n * LEAST})`);
+    await db.sql(
+      `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${250n * LEAST})`,
+    );
     const batch = await world.paid(payer, pays(...Array.from({ length: 420 }, () => LEAST)));
     assert(batch.isHeld);
     assert.deepEqual(
@@ -310,7 +369,9 @@ describe('the execution of a batch', () => {
     const network = `net-${randomUUID()}`;
     const other = await BatchWorld.open(db);
     for (const { tenant } of [world, other])
-      await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(tenant.tenant.id)}`);
+      await db.sql(
+        `UPDATE tenants SET network='${network}' WHERE id=${idLiteral(tenant.tenant.id)}`,
+      );
     const rich = await other.account();
     await fund(other.deps, rich, { raw: 9_223_372_036_854_775_807n - LEAST + 1n, asset: 'COPM' });
     const payer = await source(10n * LEAST);
@@ -347,10 +408,19 @@ describe('the execution of a batch', () => {
     it('replays for the same member and key, as the batch is now; another member with the key is 409', async () => {
       const payer = await source(10n * LEAST);
       const batch = await world.ready(payer, pays(LEAST));
-      const other = await addMember(db.database, systemClock, world.tenant.tenant.id, 'other', TEST_ACTOR);
+      const other = await addMember(
+        db.database,
+        systemClock,
+        world.tenant.tenant.id,
+        'other',
+        TEST_ACTOR,
+      );
       await grantRole(db.database, systemClock, other, payer.id, 'approver', TEST_ACTOR);
       const key = randomUUID();
-      assert.equal(resourceOf(await world.execute(batch, world.tenant.owner, key)).status, 'executing');
+      assert.equal(
+        resourceOf(await world.execute(batch, world.tenant.owner, key)).status,
+        'executing',
+      );
       assert.equal(codeOf(await world.execute(batch, other, key)), 'idempotency_key_reused');
       await world.pay(batch);
       const again = await world.execute(batch, world.tenant.owner, key);
@@ -363,7 +433,9 @@ describe('the execution of a batch', () => {
       for (let round = 0; round < 5; round += 1) {
         const batch = await world.ready(payer, pays(LEAST));
         const key = randomUUID();
-        const same = await Promise.all([1, 2, 3].map(() => world.execute(batch, world.tenant.owner, key)));
+        const same = await Promise.all(
+          [1, 2, 3].map(() => world.execute(batch, world.tenant.owner, key)),
+        );
         assert.deepEqual(same.map(({ replayed }) => replayed).sort(), [false, true, true]);
         const next = await world.ready(payer, pays(LEAST));
         const codes = (await Promise.all([1, 2, 3].map(() => world.execute(next)))).map(codeOf);
@@ -377,7 +449,13 @@ describe('the execution of a batch', () => {
     it('is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
       const guarded = await BatchWorld.open(db);
       await guarded.account({ alias: '$ana' });
-      const member = await addMember(db.database, systemClock, guarded.tenant.tenant.id, 'second', TEST_ACTOR);
+      const member = await addMember(
+        db.database,
+        systemClock,
+        guarded.tenant.tenant.id,
+        'second',
+        TEST_ACTOR,
+      );
       const payer = await guarded.account({
         funds: { COPM: 10n * LEAST },
         roles: [{ memberId: member.id, role: 'operator' }],
@@ -416,7 +494,8 @@ describe('the execution of a batch', () => {
   it('an account that pays or receives fees of an executing batch is not closed', async () => {
     const payer = await world.account();
     const batch = await world.executed(payer, pays(LEAST));
-    const close = () => closeAccount(db.database, systemClock, payer.id, { actor: TEST_ACTOR, reason: 'x' });
+    const close = () =>
+      closeAccount(db.database, systemClock, payer.id, { actor: TEST_ACTOR, reason: 'x' });
     await assert.rejects(close, /is executing/);
     await world.pay(batch, UNWATCHED);
     assert.equal((await close()).changed, true);

@@ -36,10 +36,15 @@ async function cellsOf({ bytes }: TestAnswer, format: Format): Promise<string[][
 }
 
 /** The template with its example row replaced, as a clerk saves it. */
-async function filledIn(template: TestAnswer, format: Format, cells: readonly string[]): Promise<Buffer> {
+async function filledIn(
+  template: TestAnswer,
+  format: Format,
+  cells: readonly string[],
+): Promise<Buffer> {
   const example = (await cellsOf(template, format))[1];
   assert(example?.length === cells.length);
-  if (format === 'csv') return Buffer.from(template.text.replace(example.join(','), cells.join(',')));
+  if (format === 'csv')
+    return Buffer.from(template.text.replace(example.join(','), cells.join(',')));
   const workbook = new ExcelJS.Workbook();
   await workbook.xlsx.load(new Uint8Array(template.bytes).buffer);
   cells.forEach((cell, index) => (workbook.worksheets[0]!.getCell(2, index + 1).value = cell));
@@ -69,7 +74,9 @@ describe('the files of batches over HTTP', () => {
 
   async function uploaded(file: Buffer): Promise<Uuid> {
     const form = formOf(file, { source_account: payer.id });
-    return text(answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
+    return text(
+      answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id,
+    ) as Uuid;
   }
 
   async function validated(file: Buffer): Promise<{ readonly id: Uuid; readonly status: string }> {
@@ -96,10 +103,18 @@ describe('the files of batches over HTTP', () => {
       const asItIs = await validated(template.bytes);
       assert.equal(asItIs.status, 'rejected');
       assert.deepEqual(
-        (await cellsOf(await errors(asItIs.id), 'csv')).slice(1).map(([row, column, code]) => [row, column, code]),
+        (await cellsOf(await errors(asItIs.id), 'csv'))
+          .slice(1)
+          .map(([row, column, code]) => [row, column, code]),
         [['2', 'recipient', 'not_found']],
       );
-      const filled = await filledIn(template, format, ['+57 300 111 2233', MIN, 'COPM', 'November with ñ', 'R-1']);
+      const filled = await filledIn(template, format, [
+        '+57 300 111 2233',
+        MIN,
+        'COPM',
+        'November with ñ',
+        'R-1',
+      ]);
       const { id, status } = await validated(filled);
       assert.equal(status, 'ready', (await errors(id)).text);
       const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
@@ -132,17 +147,27 @@ describe('the files of batches over HTTP', () => {
     for (const format of FORMATS) {
       const answer = answered(await errors(id, `?format=${format}`), 200);
       assertFile(answer, format, new RegExp(`filename="errors-${id}\\.${format}"`));
-      const shown = (await cellsOf(answer, format)).map(([row, column, code, , value]) => [row, column, code, value]);
+      const shown = (await cellsOf(answer, format)).map(([row, column, code, , value]) => [
+        row,
+        column,
+        code,
+        value,
+      ]);
       // In a CSV what could run has an apostrophe before it; a cell of an XLSX says itself that it is text.
       assert.deepEqual(
         shown,
-        format === 'xlsx' ? expected : expected.map((cells) => cells.map((cell) => (cell === '=1+1' ? "'=1+1" : cell))),
+        format === 'xlsx'
+          ? expected
+          : expected.map((cells) => cells.map((cell) => (cell === '=1+1' ? "'=1+1" : cell))),
       );
     }
     assert.equal((await errors(id)).text, (await errors(id, '?format=csv')).text);
     answered(await result(id), 404, 'not_found');
     const { files } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
-    assert.equal(new URL(text(object(files).errors_url)).pathname, `/v1/bonus_batches/${id}/files/errors`);
+    assert.equal(
+      new URL(text(object(files).errors_url)).pathname,
+      `/v1/bonus_batches/${id}/files/errors`,
+    );
   });
 
   it('the result file lists every row, in both formats, once all are settled, with any fee charged', async () => {
@@ -170,7 +195,19 @@ describe('the files of batches over HTTP', () => {
         head,
         'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at'.split(','),
       );
-      assert.deepEqual(first, ['2', 'r1', '$ana', MIN, 'COPM', 'paid', paid?.bonus_id, '700', '', '', paid?.paid_at]);
+      assert.deepEqual(first, [
+        '2',
+        'r1',
+        '$ana',
+        MIN,
+        'COPM',
+        'paid',
+        paid?.bonus_id,
+        '700',
+        '',
+        '',
+        paid?.paid_at,
+      ]);
       assert.deepEqual(second.slice(0, 9), [
         // Nothing was charged for it.
         ...['3', 'r2', '300 111 2233', '20000000', 'COPM', 'failed', '', '', 'insufficient_funds'],
@@ -196,7 +233,11 @@ describe('the files of batches over HTTP', () => {
     const stranger = await openBank(api);
     for (const name of ['errors', 'result']) {
       answered(await stranger.get(`/v1/bonus_batches/${id}/files/${name}`), 404, 'not_found');
-      answered(await stranger.get(`/v1/bonus_batches/${stranger.tenant.tenant.id}/files/${name}`), 404, 'not_found');
+      answered(
+        await stranger.get(`/v1/bonus_batches/${stranger.tenant.tenant.id}/files/${name}`),
+        404,
+        'not_found',
+      );
       answered(await stranger.get(`/v1/bonus_batches/no-uuid/files/${name}`), 404, 'not_found');
     }
   });

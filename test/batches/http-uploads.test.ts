@@ -3,8 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
-import { startTestApi, type RequestOptions, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, list, object, openBank, text } from '../support/bank.js';
+import {
+  startTestApi,
+  type RequestOptions,
+  type TestAnswer,
+  type TestApi,
+} from '../support/api.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
@@ -34,10 +48,18 @@ describe('the upload of a batch over HTTP', () => {
     bank.request('POST', '/v1/bonus_batches', { form, ...options });
   const usual = (file: Buffer = FILE, named: Parameters<typeof formOf>[2] = {}): FormData =>
     formOf(file, { source_account: payer.id, description: 'November' }, named);
-  const refused = async (form: FormData, field: string, reason: string, code = 'invalid_field'): Promise<void> => {
+  const refused = async (
+    form: FormData,
+    field: string,
+    reason: string,
+    code = 'invalid_field',
+  ): Promise<void> => {
     const { details } = answered(await upload(form), 400, code);
     const first = { field: details?.field, reason: details?.reason };
-    assert.deepEqual(first, code === 'missing_field' ? { field, reason: undefined } : { field, reason });
+    assert.deepEqual(
+      first,
+      code === 'missing_field' ? { field, reason: undefined } : { field, reason },
+    );
   };
   const batches = async (): Promise<number> => {
     const [row] = await db.sql(
@@ -47,8 +69,16 @@ describe('the upload of a batch over HTTP', () => {
   };
   const member = async (role: 'operator' | 'viewer'): Promise<string> => {
     const { tenant } = bank.tenant;
-    const one: Member = await addMember(db.database, systemClock, tenant.id, `${role} ${randomUUID()}`, TEST_ACTOR);
-    await db.change(`INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(one.id)}, '${role}')`);
+    const one: Member = await addMember(
+      db.database,
+      systemClock,
+      tenant.id,
+      `${role} ${randomUUID()}`,
+      TEST_ACTOR,
+    );
+    await db.change(
+      `INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(one.id)}, '${role}')`,
+    );
     return bank.issue(one);
   };
 
@@ -59,7 +89,10 @@ describe('the upload of a batch over HTTP', () => {
       ['validating', payer.id, 'November', 0, null],
     );
     assert.equal(headers.get('svc-idempotent-replayed'), null);
-    assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json, json);
+    assert.deepEqual(
+      answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json,
+      json,
+    );
   });
 
   for (const part of ['file', 'archivo', 'template'])
@@ -68,7 +101,10 @@ describe('the upload of a batch over HTTP', () => {
     });
 
   it('needs no description, and no key is made twice of two uploads', async () => {
-    const [one, two] = [await upload(formOf(FILE, { source_account: payer.id })), await upload(usual())];
+    const [one, two] = [
+      await upload(formOf(FILE, { source_account: payer.id })),
+      await upload(usual()),
+    ];
     assert.equal(answered(one, 201).json.description, null);
     assert.notEqual(one.json.id, answered(two, 201).json.id);
   });
@@ -76,7 +112,10 @@ describe('the upload of a batch over HTTP', () => {
   it('replays 200 for the same bytes under the same key, whatever the file and its part are called', async () => {
     const key = randomUUID();
     const first = answered(await upload(usual(), { key }), 201);
-    const again = answered(await upload(usual(FILE, { name: 'other.csv', part: 'data' }), { key }), 200);
+    const again = answered(
+      await upload(usual(FILE, { name: 'other.csv', part: 'data' }), { key }),
+      200,
+    );
     assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
     assert.deepEqual(again.json, first.json);
     const found = list((await bank.get(`/v1/bonus_batches?idempotency_key=${key}`)).json.items);
@@ -91,17 +130,31 @@ describe('the upload of a batch over HTTP', () => {
     const { id } = await bank.account();
     const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
     const { json } = answered(await upload(usual(rows), { key }), 201);
-    assert.equal((await batchServiceOf(api.core).validate(text(json.id) as never, UNWATCHED)).status, 'ready');
+    assert.equal(
+      (await batchServiceOf(api.core).validate(text(json.id) as never, UNWATCHED)).status,
+      'ready',
+    );
     const shown = answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json;
     assert.equal(object(shown.funding).sufficient, false);
     assert.deepEqual(answered(await upload(usual(rows), { key }), 200).json, shown);
     // Whoever has no role in the account is answered too, but is not shown its balance.
-    const stranger = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
+    const stranger = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      randomUUID(),
+      TEST_ACTOR,
+    );
     const token = await bank.issue(stranger);
     const replay = answered(await upload(usual(rows), { key, token }), 200).json;
     assert.deepEqual(replay, {
       ...{ ...shown, funding: null, can_send: null, duplicates: replay.duplicates },
-      ...{ earlier_payments: null, total_formatted: null, fees_formatted: null, total_debit_formatted: null },
+      ...{
+        earlier_payments: null,
+        total_formatted: null,
+        fees_formatted: null,
+        total_debit_formatted: null,
+      },
     });
   });
 
@@ -135,7 +188,10 @@ describe('the upload of a batch over HTTP', () => {
 
   it('asks for a key', async () => {
     answered(await upload(usual(), { key: null }), 400, 'missing_idempotency_key');
-    assert.equal(answered(await upload(usual(), { key: 'x' }), 400, 'invalid_field').details?.field, 'Idempotency-Key');
+    assert.equal(
+      answered(await upload(usual(), { key: 'x' }), 400, 'invalid_field').details?.field,
+      'Idempotency-Key',
+    );
   });
 
   it('refuses a second file, a missing one, unknown and repeated fields, each by name', async () => {
@@ -151,7 +207,11 @@ describe('the upload of a batch over HTTP', () => {
     await refused(repeated, 'source_account', 'repeated');
     await refused(formOf(FILE, {}), 'source_account', 'required', 'missing_field');
     await refused(formOf(FILE, { source_account: 'x' }), 'source_account', 'not_a_uuid');
-    await refused(formOf(FILE, { source_account: payer.id, description: 'x'.repeat(141) }), 'description', 'too_long');
+    await refused(
+      formOf(FILE, { source_account: payer.id, description: 'x'.repeat(141) }),
+      'description',
+      'too_long',
+    );
   });
 
   it('refuses what is no spreadsheet by its content, and leaves neither batch nor key', async () => {
@@ -164,7 +224,10 @@ describe('the upload of a batch over HTTP', () => {
       [Buffer.from([0x89, 0x50, 0x4e, 0x47]), 'payroll.csv'],
       [Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(200, 1)]), 'broken.xlsx'],
     ] as const)
-      assert.equal(answered(await upload(usual(file, { name }), { key }), 400, 'invalid_field').details?.field, 'file');
+      assert.equal(
+        answered(await upload(usual(file, { name }), { key }), 400, 'invalid_field').details?.field,
+        'file',
+      );
     assert.equal(await batches(), before);
     answered(await upload(usual(), { key }), 201);
   });
@@ -185,8 +248,13 @@ describe('the upload of a batch over HTTP', () => {
       'unsupported_media_type',
     );
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-    const broken = '--b\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\na,b\n';
-    answered(await bank.request('POST', '/v1/bonus_batches', { body: broken, headers }), 400, 'invalid_field');
+    const broken =
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\na,b\n';
+    answered(
+      await bank.request('POST', '/v1/bonus_batches', { body: broken, headers }),
+      400,
+      'invalid_field',
+    );
   });
 
   it('answers 404 for a foreign source as for a random one, 403 without the role, 401 without the scope', async () => {
@@ -195,7 +263,11 @@ describe('the upload of a batch over HTTP', () => {
     const before = await batches();
     for (const id of [foreign.id, randomUUID()])
       answered(await upload(formOf(FILE, { source_account: id })), 404, 'not_found');
-    answered(await upload(usual(), { token: await member('viewer') }), 403, 'authority_insufficient');
+    answered(
+      await upload(usual(), { token: await member('viewer') }),
+      403,
+      'authority_insufficient',
+    );
     const token = await bank.issue(bank.tenant.owner, ['read', 'transfers']);
     answered(await upload(usual(), { token }), 401, 'insufficient_scope');
     assert.equal(await batches(), before);
@@ -221,6 +293,8 @@ describe('the upload of a batch over HTTP', () => {
   it('is described as a multipart form with one file', async () => {
     const { json } = answered(await api.request('GET', '/openapi.json'), 200);
     const operation = object(object(object(json.paths)['/v1/bonus_batches']).post);
-    assert.deepEqual(Object.keys(object(object(operation.requestBody).content)), ['multipart/form-data']);
+    assert.deepEqual(Object.keys(object(object(operation.requestBody).content)), [
+      'multipart/form-data',
+    ]);
   });
 });

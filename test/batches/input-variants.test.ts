@@ -21,7 +21,10 @@ const HEADER = 'recipient,amount,asset,description,reference';
 const ROW = '$dora,100000,COPM,Bono,';
 const csv = (...lines: readonly string[]): string => [HEADER, ...lines, ''].join('\n');
 const semicolons = (...lines: readonly string[]): string =>
-  csv(...lines.map((line) => `${line};100000;COPM;x;`)).replaceAll(HEADER, HEADER.replaceAll(',', ';'));
+  csv(...lines.map((line) => `${line};100000;COPM;x;`)).replaceAll(
+    HEADER,
+    HEADER.replaceAll(',', ';'),
+  );
 
 const NOT_A_PHONE = /nor a phone \(.*without a decimal point\)/;
 const badPhone = (row = 2): Problem => [`${row} recipient invalid_field`, NOT_A_PHONE];
@@ -31,8 +34,14 @@ const beyond = (value: string, row = 2): Problem => [
     `row ${row} has "${value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}" .*put text that contains the separator in quotation marks`,
   ),
 ];
-const tabs: Problem = ['  unreadable_file', /separated by tabs: save the file as CSV with commas or semicolons/];
-const lineBreak = (column: string): Problem => [`2 ${column} invalid_field`, new RegExp(`^${column} has a line break`)];
+const tabs: Problem = [
+  '  unreadable_file',
+  /separated by tabs: save the file as CSV with commas or semicolons/,
+];
+const lineBreak = (column: string): Problem => [
+  `2 ${column} invalid_field`,
+  new RegExp(`^${column} has a line break`),
+];
 const phone = (written: string): string => csv(`${written},100000,COPM,x,`);
 
 /** The workbook that each producer wrote from the same five rows. */
@@ -54,14 +63,22 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   ['LibreOffice in Spanish: an exponent with a comma', semicolons('3,9333E+11'), [badPhone()]],
   ['Excel: an exponent without a point', phone('573001112236E0'), [badPhone()]],
   ['Excel: a format with two decimals', phone('+39333123456.00'), [badPhone()]],
-  ['LibreOffice in Spanish: thousands and decimals', semicolons('573.001.112.236,00'), [badPhone()]],
+  [
+    'LibreOffice in Spanish: thousands and decimals',
+    semicolons('573.001.112.236,00'),
+    [badPhone()],
+  ],
   ['Excel in English: thousands and decimals', phone('"573,001,112,236.00"'), [badPhone()]],
   ['Excel: the format "0."', phone('573001112236.'), [badPhone()]],
   ['a space before the point', phone('+39333123456 .0'), [badPhone()]],
   ['full-width digits and point', phone('＋３９３３３１２３４５６．０'), [badPhone()]],
   ['Arabic digits and a point', phone('+٣٩٣٣٣١٢٣٤٥٦.٠'), [badPhone()]],
   ['points between groups of which the last is zero', phone('+39.333.123.456.00'), [badPhone()]],
-  ['points between groups of which the last has one digit', phone('+39.333.123.456.0'), [badPhone()]],
+  [
+    'points between groups of which the last has one digit',
+    phone('+39.333.123.456.0'),
+    [badPhone()],
+  ],
   ['points between groups of two or more digits', phone('300.111.22.33'), 'ready'],
   ['points between groups with a country code', phone('+57.300.111.22.33'), 'ready'],
   ['Excel in Spanish: thousands in a phone', semicolons('573.001.112.233'), 'ready'],
@@ -72,7 +89,10 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   ['an unquoted decimal comma in the amount', sample('ragged_1.csv'), [beyond('RG-1')]],
   [
     'an unquoted decimal comma shifts 00 into the reference',
-    csv('$dora,1500000,00,COPM,Bono,R-1').replace(HEADER, 'recipient,amount,reference,asset,description'),
+    csv('$dora,1500000,00,COPM,Bono,R-1').replace(
+      HEADER,
+      'recipient,amount,reference,asset,description',
+    ),
     [beyond('R-1')],
   ],
   [
@@ -95,15 +115,26 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   ['a byte order mark', `\ufeff${csv(`${ROW},x`)}`, [beyond('x')]],
   ['no line end after the last row', csv(`${ROW},x`).trimEnd(), [beyond('x')]],
   ['a quoted value beyond the header', csv(`${ROW},"x"`), [beyond('x')]],
-  ['quoted names in the header', `"recipient","amount","asset"\n$dora,100000,COPM,x\n`, [beyond('x')]],
+  [
+    'quoted names in the header',
+    `"recipient","amount","asset"\n$dora,100000,COPM,x\n`,
+    [beyond('x')],
+  ],
   ['a blank before the value', csv(`${ROW}, ,x`), [beyond('x')]],
-  ['blanks at the end of the header', `recipient,amount,asset,, \n$dora,100000,COPM,,x\n`, [beyond('x')]],
+  [
+    'blanks at the end of the header',
+    `recipient,amount,asset,, \n$dora,100000,COPM,,x\n`,
+    [beyond('x')],
+  ],
   [
     'a value in a row that is otherwise empty',
     csv(ROW, ',,,,,x'),
     [
       beyond('x', 3),
-      ...['recipient', 'amount', 'asset'].map((column): Problem => [`3 ${column} missing_field`, /empty/]),
+      ...['recipient', 'amount', 'asset'].map((column): Problem => [
+        `3 ${column} missing_field`,
+        /empty/,
+      ]),
     ],
   ],
   ['blank lines before the row', csv('', '', `${ROW},x`), [beyond('x', 4)]],
@@ -114,7 +145,11 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   ['spaces after the header', csv(`${ROW}, ,\t, `), 'ready'],
   ['quoted blanks after the header', csv(`${ROW},""," "`), 'ready'],
   ['a quoted comma', csv('$dora,100000,COPM,"Pago, noviembre",'), 'ready'],
-  ['a value under a column that the service ignores', 'recipient,amount,asset,note\n$dora,100000,COPM,x\n', 'ready'],
+  [
+    'a value under a column that the service ignores',
+    'recipient,amount,asset,note\n$dora,100000,COPM,x\n',
+    'ready',
+  ],
   ['UTF-16', Buffer.from(`\ufeff${csv(`${ROW},x`)}`, 'utf16le'), [['  bad_encoding', /not UTF-8/]]],
   [
     'more than 100 columns',
@@ -125,13 +160,22 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   // All three in workbooks
   ...['openpyxl', 'xlsxwriter', 'pandas', 'sheetjs', 'exceljs', 'libreoffice'].map(
     (producer) =>
-      [`${producer}: phones, a cell under no header and a line break`, sample(`${producer}.xlsx`), PRODUCED] as const,
+      [
+        `${producer}: phones, a cell under no header and a line break`,
+        sample(`${producer}.xlsx`),
+        PRODUCED,
+      ] as const,
   ),
 
   // What the file is
   ['Excel: a sep=; line', sample('sep_line.csv'), 'ready'],
   ...['SEP=;\n', '"sep=;"\r\n', 'sep=;;;;;\n', '\ufeffsep=;\n', 'Sep=; \r'].map(
-    (line) => [`the first line ${JSON.stringify(line)}`, `${line}${csv(ROW).replaceAll(',', ';')}`, 'ready'] as const,
+    (line) =>
+      [
+        `the first line ${JSON.stringify(line)}`,
+        `${line}${csv(ROW).replaceAll(',', ';')}`,
+        'ready',
+      ] as const,
   ),
   ['a sep=, line', `sep=,\n${csv(ROW)}`, 'ready'],
   ['a sep= line without a separator', `sep=\n${csv(ROW)}`, 'ready'],
@@ -155,13 +199,37 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   ['pandas to_csv with sep="\\t"', csv(ROW).replaceAll(',', '\t'), [tabs]],
   ['Google Sheets: TSV with CRLF', csv(ROW).replaceAll(',', '\t').replaceAll('\n', '\r\n'), [tabs]],
   ['a comma in a value between tabs', 'recipient\tamount\tasset\n"$dora"\t100,000\tCOPM\n', [tabs]],
-  ['vertical bars', csv(ROW).replaceAll(',', '|'), [['  unreadable_file', /separated by vertical bars/]]],
-  ['SheetJS: Unicode text with tabs', sample('sheetjs-unicode.txt'), [['  bad_encoding', /not UTF-8/]]],
+  [
+    'vertical bars',
+    csv(ROW).replaceAll(',', '|'),
+    [['  unreadable_file', /separated by vertical bars/]],
+  ],
+  [
+    'SheetJS: Unicode text with tabs',
+    sample('sheetjs-unicode.txt'),
+    [['  bad_encoding', /not UTF-8/]],
+  ],
   ['Excel: Alt+Enter in a description', sample('alt-enter_desc.xlsx'), [lineBreak('description')]],
-  ['a line break in a description', csv('$dora,100000,COPM,"one\ntwo",'), [lineBreak('description')]],
-  ['a line break of Windows in a description', csv('$dora,100000,COPM,"one\r\ntwo",'), [lineBreak('description')]],
-  ['a line break of an old Mac in a description', csv('$dora,100000,COPM,"one\rtwo",'), [lineBreak('description')]],
-  ['a line separator in a description', csv('$dora,100000,COPM,one\u2028two,'), [lineBreak('description')]],
+  [
+    'a line break in a description',
+    csv('$dora,100000,COPM,"one\ntwo",'),
+    [lineBreak('description')],
+  ],
+  [
+    'a line break of Windows in a description',
+    csv('$dora,100000,COPM,"one\r\ntwo",'),
+    [lineBreak('description')],
+  ],
+  [
+    'a line break of an old Mac in a description',
+    csv('$dora,100000,COPM,"one\rtwo",'),
+    [lineBreak('description')],
+  ],
+  [
+    'a line separator in a description',
+    csv('$dora,100000,COPM,one\u2028two,'),
+    [lineBreak('description')],
+  ],
   ['a line break in a reference', csv('$dora,100000,COPM,x,"R\n1"'), [lineBreak('reference')]],
   ['a line break in a recipient', csv('"$do\nra",100000,COPM,x,'), [lineBreak('recipient')]],
   ['a line break in an amount', csv('$dora,"100\n000",COPM,x,'), [lineBreak('amount')]],
@@ -177,7 +245,11 @@ const REFUSED: readonly (readonly [title: string, file: string | Buffer, what: R
   ['pandas: HTML', sample('pandas-html.xls'), /an HTML page/],
   ['HTML after white space and a byte order mark', '\ufeff\r\n\t<HTML>', /an HTML page/],
   ['HTML that begins with another element', '<center><table><tr><td>recipient', /an HTML page/],
-  ['XML of a workbook without a declaration', '<Workbook xmlns="urn:x"><Worksheet><Table>', /an XML document/],
+  [
+    'XML of a workbook without a declaration',
+    '<Workbook xmlns="urn:x"><Worksheet><Table>',
+    /an XML document/,
+  ],
   [
     '.xls of Excel 97 without its container',
     Buffer.from('0908100000060500bb0dcc07', 'hex'),
@@ -186,7 +258,11 @@ const REFUSED: readonly (readonly [title: string, file: string | Buffer, what: R
   ['HTML in UTF-16', Buffer.from('\ufeff<html>', 'utf16le'), /an HTML page/],
   ['SheetJS: XML of Excel 2003', sample('sheetjs-2003.xls'), /an XML document/],
   ['SheetJS: flat OpenDocument', sample('sheetjs.fods'), /an XML document/],
-  ['Excel: a web archive', 'MIME-Version: 1.0\r\nContent-Type: multipart/related\r\n\r\n', /a web archive/],
+  [
+    'Excel: a web archive',
+    'MIME-Version: 1.0\r\nContent-Type: multipart/related\r\n\r\n',
+    /a web archive/,
+  ],
   ['LibreOffice: .xls', sample('libreoffice.xls'), /an old Excel workbook \(\.xls\)/],
   ['xlwt: .xls', sample('xlwt.xls'), /an old Excel workbook \(\.xls\)/],
   ['SheetJS: .xls', sample('sheetjs.xls'), /an old Excel workbook \(\.xls\)/],
@@ -194,7 +270,10 @@ const REFUSED: readonly (readonly [title: string, file: string | Buffer, what: R
   ['SheetJS: .xls of Excel 2', sample('sheetjs-2.xls'), /an old Excel workbook \(\.xls\)/],
   [
     'a workbook with a password',
-    Buffer.concat([sample('xlwt.xls').subarray(0, 512), Buffer.from('EncryptedPackage', 'utf16le')]),
+    Buffer.concat([
+      sample('xlwt.xls').subarray(0, 512),
+      Buffer.from('EncryptedPackage', 'utf16le'),
+    ]),
     /protected by a password/,
   ],
   ['LibreOffice: .ods', sample('libreoffice.ods'), /an OpenDocument file \(\.ods\)/],
@@ -226,7 +305,9 @@ describe('a payroll file as programs write it', () => {
       const { id } = await world.uploaded(source, Buffer.from(file));
       const batch = await batchServiceOf(world.deps).validate(id, UNWATCHED);
       const problems = await world.problems(id);
-      const found = problems.map(({ number, field, code }) => `${number === 0 ? '' : number} ${field} ${code}`);
+      const found = problems.map(
+        ({ number, field, code }) => `${number === 0 ? '' : number} ${field} ${code}`,
+      );
       if (expected === 'ready') return assert.deepEqual([batch.status, found], ['ready', []]);
       assert.deepEqual(
         found,

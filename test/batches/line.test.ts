@@ -40,7 +40,12 @@ describe('the line of files that wait to be validated', () => {
   };
   /** Of these the ones that the sweeper would look for. */
   const missed = async (ids: readonly Uuid[]): Promise<Uuid[]> => {
-    const found = await batchWaiting.longWaiting(db.database.reader, instant(systemClock() + 60_000), null, 100_000);
+    const found = await batchWaiting.longWaiting(
+      db.database.reader,
+      instant(systemClock() + 60_000),
+      null,
+      100_000,
+    );
     return ids.filter((id) => found.some((one) => one.id === id));
   };
 

@@ -8,7 +8,15 @@ import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, type Json, LEAST, object, openBank } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { fileMaker, payroll, ServedBatches } from './support.js';
@@ -34,7 +42,8 @@ describe('the files that a batch gives back', () => {
   after(() => api.stop());
   afterEach(() => assertLedgerSound(db.database));
 
-  const shown = async (id: Uuid): Promise<Json> => answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
+  const shown = async (id: Uuid): Promise<Json> =>
+    answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
   const urls = async (id: Uuid): Promise<Json> => object((await shown(id)).files);
   const download = async (id: Uuid, name: 'errors' | 'result', query = ''): Promise<string> =>
     answered(await bank.get(`/v1/bonus_batches/${id}/files/${name}${query}`), 200).text;
@@ -52,7 +61,10 @@ describe('the files that a batch gives back', () => {
       .upload(payer, payroll(Array.from({ length: rows }, () => ['$nobody', '1.5', 'EUR'])))
       .then(({ id }) => served.validate(id));
   const executed = async (rows = 2): Promise<Uuid> => {
-    const { id } = await served.ready(payer, payroll(Array.from({ length: rows }, () => [ana.id, MIN, 'COPM'])));
+    const { id } = await served.ready(
+      payer,
+      payroll(Array.from({ length: rows }, () => [ana.id, MIN, 'COPM'])),
+    );
     await served.execute(id);
     return id;
   };
@@ -65,7 +77,9 @@ describe('the files that a batch gives back', () => {
   const forget = async (id: Uuid): Promise<void> => {
     const own = idLiteral(id);
     await db.sql(`DELETE FROM bonus_batch_files WHERE batch_id=${own}`);
-    await db.sql(`UPDATE bonus_batch_storage SET csv_bytes=NULL, xlsx_bytes=NULL WHERE batch_id=${own}`);
+    await db.sql(
+      `UPDATE bonus_batch_storage SET csv_bytes=NULL, xlsx_bytes=NULL WHERE batch_id=${own}`,
+    );
     await db.sql(`UPDATE bonus_batches SET files_made_at=NULL WHERE id=${own}`);
   };
 
@@ -77,7 +91,8 @@ describe('the files that a batch gives back', () => {
     ] as const) {
       const url = (await urls(id))[`${name}_url`];
       const path = `/v1/bonus_batches/${id}/files/${name}`;
-      for (const one of [url, (await told(id))[`${name}_url`]]) assert.equal(new URL(String(one)).pathname, path);
+      for (const one of [url, (await told(id))[`${name}_url`]])
+        assert.equal(new URL(String(one)).pathname, path);
       assert.equal((await download(id, name)).startsWith('\ufeffrow,'), true);
     }
   });
@@ -118,7 +133,8 @@ describe('the files that a batch gives back', () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     const before = [await download(refused, 'errors'), await download(done, 'result')];
     for (const id of [refused, done]) await forget(id);
-    for (const id of [refused, done]) assert.deepEqual(await urls(id), { errors_url: null, result_url: null });
+    for (const id of [refused, done])
+      assert.deepEqual(await urls(id), { errors_url: null, result_url: null });
     answered(await bank.get(`/v1/bonus_batches/${refused}/files/errors`), 404, 'not_found');
     await makeAll();
     assert.notEqual((await urls(refused)).errors_url, null);
@@ -151,7 +167,14 @@ describe('the files that a batch gives back', () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     for (const ended of ['unpaid', 'paid'] as const) {
       let after: Uuid | null = null;
-      do after = await removeOldRows(db.database, systemClock, ended, instant(Date.now() + 86_400_000), after);
+      do
+        after = await removeOldRows(
+          db.database,
+          systemClock,
+          ended,
+          instant(Date.now() + 86_400_000),
+          after,
+        );
       while (after !== null);
     }
     for (const [id, name] of [
@@ -170,7 +193,9 @@ describe('the files that a batch gives back', () => {
 
   it('with a missing piece are cut off, and never look whole', async () => {
     const { id } = await rejected(1_500);
-    await db.sql(`DELETE FROM bonus_batch_files WHERE batch_id=${idLiteral(id)} AND format='csv' AND number=1`);
+    await db.sql(
+      `DELETE FROM bonus_batch_files WHERE batch_id=${idLiteral(id)} AND format='csv' AND number=1`,
+    );
     await assert.rejects(bank.get(`/v1/bonus_batches/${id}/files/errors`));
   });
 });

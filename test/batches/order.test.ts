@@ -56,7 +56,9 @@ describe('a batch that may not be covered to its last row', () => {
     const connection = await createConnection({ uri: db.adminUrl });
     try {
       await connection.query('START TRANSACTION');
-      await connection.query(`SELECT id FROM accounts WHERE id=${idLiteral(account.id)} FOR UPDATE`);
+      await connection.query(
+        `SELECT id FROM accounts WHERE id=${idLiteral(account.id)} FOR UPDATE`,
+      );
       let isEnough = false;
       for (const until = performance.now() + lockedMs; !isEnough || performance.now() < until;) {
         await world.pay(batch);
@@ -68,11 +70,14 @@ describe('a batch that may not be covered to its last row', () => {
   }
 
   const sources = {
-    'without the funds for all': () => world.account({ type: 'business', funds: { COPM: BigInt(COVERED) * LEAST } }),
+    'without the funds for all': () =>
+      world.account({ type: 'business', funds: { COPM: BigInt(COVERED) * LEAST } }),
     'held, in a month that does not cover it': async () => {
       const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
       const month = BigInt(COVERED) * LEAST;
-      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${month})`);
+      await db.sql(
+        `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${month})`,
+      );
       return payer;
     },
   };
@@ -102,14 +107,24 @@ describe('a batch that may not be covered to its last row', () => {
           (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
           Array.from({ length: ROWS }, (_, place) => (place < COVERED ? 'paid' : refusal)),
         );
-        const [toAna, toBruno] = [await balanceOf(db.database, ana.id), await balanceOf(db.database, bruno.id)];
-        assert.deepEqual([toAna.available, toBruno.available], [BigInt(COVERED - 1) * LEAST, LEAST]);
+        const [toAna, toBruno] = [
+          await balanceOf(db.database, ana.id),
+          await balanceOf(db.database, bruno.id),
+        ];
+        assert.deepEqual(
+          [toAna.available, toBruno.available],
+          [BigInt(COVERED - 1) * LEAST, LEAST],
+        );
       });
 
   it('that is covered continues past an open row, since its money is set aside', async () => {
     const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
     const batch = await world.executed(payer, fileWithBrunoIn(2));
-    await payWhileLocked(bruno, batch, async () => (await world.batch(batch.id)).rowsPaid === ROWS - 1);
+    await payWhileLocked(
+      bruno,
+      batch,
+      async () => (await world.batch(batch.id)).rowsPaid === ROWS - 1,
+    );
     assert.equal((await world.rows(batch.id))[placeOf(2)]?.status, 'pending');
     while ((await world.pay(batch)) !== 'over') continue;
     assert.equal((await world.batch(batch.id)).status, 'completed');

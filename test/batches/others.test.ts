@@ -5,7 +5,13 @@ import { OthersPosting } from '../../src/batches/others.js';
 import { ownDatabase } from '../webhooks/support.js';
 import type { TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type WatchedDesk,
+} from '../support/world.js';
 import { BatchWorld, payroll } from './support.js';
 import { LEAST } from '../support/bank.js';
 

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
-import { DEFAULT_QUOTAS, type QuotaChange, readQuotas, setQuotas } from '../../src/access/quotas.js';
+import {
+  DEFAULT_QUOTAS,
+  type QuotaChange,
+  readQuotas,
+  setQuotas,
+} from '../../src/access/quotas.js';
 import { deleteUploadedBytes } from '../../src/batches/retention.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
@@ -33,15 +38,29 @@ describe('the quotas of a tenant', () => {
     await api.stop();
   });
 
-  const upload = (key: string = randomUUID(), token = bank.token, file = FILE): Promise<TestAnswer> =>
-    bank.request('POST', '/v1/bonus_batches', { form: formOf(file, { source_account: payer.id }), key, token });
+  const upload = (
+    key: string = randomUUID(),
+    token = bank.token,
+    file = FILE,
+  ): Promise<TestAnswer> =>
+    bank.request('POST', '/v1/bonus_batches', {
+      form: formOf(file, { source_account: payer.id }),
+      key,
+      token,
+    });
   const set = (change: QuotaChange): Promise<void> =>
     setQuotas(db.database, systemClock, bank.tenant.tenant.id, change, TEST_ACTOR);
   const used = async () => (await readQuotas(db.database.reader, bank.tenant.tenant.id)).used;
-  const refused = async (quota: string, counts: { readonly used: string; readonly limit: string }): Promise<void> =>
+  const refused = async (
+    quota: string,
+    counts: { readonly used: string; readonly limit: string },
+  ): Promise<void> =>
     assert.deepEqual(answered(await upload(), 422, 'quota_exceeded').details, { quota, ...counts });
   const validate = async (answer: TestAnswer): Promise<void> => {
-    const { status } = await batchServiceOf(api.core).validate(text(answer.json.id) as never, UNWATCHED);
+    const { status } = await batchServiceOf(api.core).validate(
+      text(answer.json.id) as never,
+      UNWATCHED,
+    );
     assert.equal(status, 'rejected');
   };
 
@@ -86,7 +105,10 @@ describe('the quotas of a tenant', () => {
     await set({ storedBytes: BigInt(FILE.length) + 10n });
     await validate(answered(await upload(), 201));
     answered(await upload(), 422, 'quota_exceeded');
-    await deleteUploadedBytes({ database: db.database, clock: systemClock }, instant(Date.now() + 60_000));
+    await deleteUploadedBytes(
+      { database: db.database, clock: systemClock },
+      instant(Date.now() + 60_000),
+    );
     assert.equal((await used()).storedBytes, 0n);
     answered(await upload(), 201);
   });
@@ -104,7 +126,11 @@ describe('the quotas of a tenant', () => {
     await set({ openBatches: null });
     const { json } = answered(await upload(key), 201);
     await set({ openBatches: 0n });
-    assert.equal(answered(await upload(key), 200).json.id, json.id, 'what a key made is answered whatever has changed');
+    assert.equal(
+      answered(await upload(key), 200).json.id,
+      json.id,
+      'what a key made is answered whatever has changed',
+    );
   });
 
   it('are those of one tenant, and the same for all where nobody has said otherwise', async () => {
@@ -113,13 +139,24 @@ describe('the quotas of a tenant', () => {
     const { id } = await other.account();
     const form = formOf(FILE, { source_account: id });
     answered(await other.request('POST', '/v1/bonus_batches', { form, key: randomUUID() }), 201);
-    assert.deepEqual((await readQuotas(db.database.reader, other.tenant.tenant.id)).limits, DEFAULT_QUOTAS);
+    assert.deepEqual(
+      (await readQuotas(db.database.reader, other.tenant.tenant.id)).limits,
+      DEFAULT_QUOTAS,
+    );
   });
 
   it('are looked at last: after the key, the form, the source and the role', async () => {
     const { tenant } = bank.tenant;
-    const viewer: Member = await addMember(db.database, systemClock, tenant.id, `viewer ${randomUUID()}`, TEST_ACTOR);
-    await db.change(`INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(viewer.id)}, 'viewer')`);
+    const viewer: Member = await addMember(
+      db.database,
+      systemClock,
+      tenant.id,
+      `viewer ${randomUUID()}`,
+      TEST_ACTOR,
+    );
+    await db.change(
+      `INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(viewer.id)}, 'viewer')`,
+    );
     const stranger = await (await openBank(api)).account();
     const key = randomUUID();
     answered(await upload(key), 201);
@@ -130,7 +167,11 @@ describe('the quotas of a tenant', () => {
     const source_account = payer.id;
     answered(await send(formOf(FILE, {})), 400, 'missing_field');
     answered(await send(formOf(Buffer.alloc(0), { source_account })), 400, 'invalid_field');
-    answered(await send(formOf(Buffer.alloc(10 * MIB + 1, 'x'), { source_account })), 413, 'body_too_large');
+    answered(
+      await send(formOf(Buffer.alloc(10 * MIB + 1, 'x'), { source_account })),
+      413,
+      'body_too_large',
+    );
     answered(
       await send(formOf(FILE, { source_account }), { 'content-type': 'text/csv' }),
       415,

@@ -70,7 +70,10 @@ describe('what is kept of batches that are over', () => {
 
   it('are the rows of one that paid nobody, no longer than the problems of a rejected one', async () => {
     const poor = await world.account();
-    const { id, status, rowsPaid } = await world.paid(poor, payroll([[ana.id, MIN, 'COPM', null, 'c']]));
+    const { id, status, rowsPaid } = await world.paid(
+      poor,
+      payroll([[ana.id, MIN, 'COPM', null, 'c']]),
+    );
     assert.deepEqual([status, rowsPaid], ['partially_failed', 0]);
     await remove('paid', later());
     const storage = () => db.database.reader.find(bonusBatchStorage, { batchId: id });
@@ -78,7 +81,10 @@ describe('what is kept of batches that are over', () => {
     await remove('unpaid', later());
     const left = await storage();
     assert.deepEqual([(await world.rows(id)).length, left?.unpaidRows, left?.fileBytes], [0, 0, 0]);
-    assert.deepEqual(await db.sql(`SELECT number FROM upload_chunks WHERE batch_id=${idLiteral(id)}`), []);
+    assert.deepEqual(
+      await db.sql(`SELECT number FROM upload_chunks WHERE batch_id=${idLiteral(id)}`),
+      [],
+    );
   });
 
   it('are all rows of what is not over', async () => {
@@ -93,7 +99,9 @@ describe('what is kept of batches that are over', () => {
     const { id } = await paid();
     const own = `WHERE batch_id=${idLiteral(id)}`;
     const [row] = await db.sql(`SELECT HEX(bonus_id) AS bonus FROM bonus_batch_rows ${own}`);
-    await db.change(`UPDATE bonus_batch_rows SET bonus_id=X'${randomUUID().replaceAll('-', '')}' ${own}`);
+    await db.change(
+      `UPDATE bonus_batch_rows SET bonus_id=X'${randomUUID().replaceAll('-', '')}' ${own}`,
+    );
     await remove('paid', later());
     assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
     await db.change(`UPDATE bonus_batch_rows SET bonus_id=X'${String(row!.bonus)}' ${own}`);
@@ -116,7 +124,9 @@ describe('what is kept of what rails said', () => {
     await insert('2020-01-01 00:00:00.000');
     await insert('2020-01-03 00:00:00.000');
     while (await removeOldRailEvents(db.database, instant(Date.UTC(2020, 0, 2))));
-    const left = await db.sql(`SELECT DATE_FORMAT(at, '%d') AS day FROM payout_rail_events WHERE rail='${rail}'`);
+    const left = await db.sql(
+      `SELECT DATE_FORMAT(at, '%d') AS day FROM payout_rail_events WHERE rail='${rail}'`,
+    );
     assert.deepEqual(
       left.map(({ day }) => day),
       ['03'],

@@ -45,7 +45,10 @@ describe('batches over HTTP', () => {
   const file = (...amounts: readonly bigint[]): Buffer =>
     payroll(amounts.map((raw, index) => ['$ana', raw.toString(), 'COPM', null, `r${index}`]));
   const execute = (id: string, key: string = randomUUID(), token?: string): Promise<TestAnswer> =>
-    bank.request('POST', `/v1/bonus_batches/${id}/execute`, { key, ...(token === undefined ? {} : { token }) });
+    bank.request('POST', `/v1/bonus_batches/${id}/execute`, {
+      key,
+      ...(token === undefined ? {} : { token }),
+    });
 
   it('shows what is known of one that is validating', async () => {
     const { id, createdAt } = await served.upload(payer, file(LEAST));
@@ -80,7 +83,15 @@ describe('batches over HTTP', () => {
     const { id } = await served.ready(payer, file(6n * LEAST, 5n * LEAST));
     const review = async (): Promise<unknown> => {
       const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
-      const { status, total, fees, total_debit: debit, funding, can_send: canSend, duplicates } = json;
+      const {
+        status,
+        total,
+        fees,
+        total_debit: debit,
+        funding,
+        can_send: canSend,
+        duplicates,
+      } = json;
       return { status, total, fees, debit, funding, canSend, duplicates };
     };
     const money = (raw: bigint): unknown => ({ raw: raw.toString(), asset: 'COPM' });
@@ -94,7 +105,10 @@ describe('batches over HTTP', () => {
       duplicates: { count: 1, rows: [3], same_file_batch_id: null },
     };
     assert.deepEqual(await review(), shown);
-    assert.deepEqual(object(list((await bank.get('/v1/bonus_batches')).json.items)[0]).funding, shown.funding);
+    assert.deepEqual(
+      object(list((await bank.get('/v1/bonus_batches')).json.items)[0]).funding,
+      shown.funding,
+    );
     await bank.fund(payer, { raw: LEAST, asset: 'COPM' });
     await setStatus(db, payer, 'frozen');
     assert.deepEqual(await review(), {
@@ -105,7 +119,9 @@ describe('batches over HTTP', () => {
   });
 
   it('shows a rejected one with the address of its errors', async () => {
-    const { id } = await served.validate((await served.upload(payer, payroll([['$x1', '1', 'COPM']]))).id);
+    const { id } = await served.validate(
+      (await served.upload(payer, payroll([['$x1', '1', 'COPM']]))).id,
+    );
     const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
     assert.deepEqual(
       [json.status, json.rows, json.rows_rejected, json.total, json.files],
@@ -114,7 +130,10 @@ describe('batches over HTTP', () => {
         1,
         1,
         null,
-        { errors_url: `http://127.0.0.1:8080/v1/bonus_batches/${id}/files/errors`, result_url: null },
+        {
+          errors_url: `http://127.0.0.1:8080/v1/bonus_batches/${id}/files/errors`,
+          result_url: null,
+        },
       ],
     );
     assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}/rows`), 200).json, {
@@ -141,7 +160,10 @@ describe('batches over HTTP', () => {
     await served.pay(id);
     const again = answered(await execute(id, key), 202);
     assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
-    assert.deepEqual([again.json.status, again.json.progress], ['completed', { paid: 2, failed: 0, pending: 0 }]);
+    assert.deepEqual(
+      [again.json.status, again.json.progress],
+      ['completed', { paid: 2, failed: 0, pending: 0 }],
+    );
     assert.deepEqual(answered(await execute(id), 409, 'invalid_state').details, {
       current: 'completed',
       allowed: ['ready'],
@@ -185,11 +207,18 @@ describe('batches over HTTP', () => {
     assert.deepEqual(await walk(bank, `/v1/bonus_batches/${id}/rows?status=pending`), []);
     answered(await bank.get(`/v1/bonus_batches/${id}/rows?status=done`), 400, 'invalid_field');
     const cursor = text((await bank.get(`/v1/bonus_batches/${id}/rows?limit=5`)).json.next_cursor);
-    answered(await bank.get(`/v1/bonus_batches/${id}/rows?limit=5&status=paid&cursor=${cursor}`), 400, 'invalid_field');
+    answered(
+      await bank.get(`/v1/bonus_batches/${id}/rows?limit=5&status=paid&cursor=${cursor}`),
+      400,
+      'invalid_field',
+    );
   });
 
   it('lists batches newest first, by status, source, time and key, those of accounts with a role', async () => {
-    const [one, two] = [await served.ready(payer, file(LEAST)), await served.upload(payer, file(LEAST))];
+    const [one, two] = [
+      await served.ready(payer, file(LEAST)),
+      await served.upload(payer, file(LEAST)),
+    ];
     const other = await bank.account();
     const three = await served.upload(other, file(LEAST));
     const ids = async (query: string): Promise<unknown[]> =>
@@ -213,6 +242,9 @@ describe('batches over HTTP', () => {
     const [row] = await walk(bank, `/v1/bonus_batches/${id}/rows`);
     assert.equal(bonus?.id, row?.bonus_id);
     const [movement] = list((await bank.get(`/v1/accounts/${ana.id}/movements`)).json.items);
-    assert.deepEqual([movement?.kind, movement?.related], ['bonus_in', { type: 'bonus', id: bonus?.id }]);
+    assert.deepEqual(
+      [movement?.kind, movement?.related],
+      ['bonus_in', { type: 'bonus', id: bonus?.id }],
+    );
   });
 });

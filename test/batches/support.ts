@@ -28,8 +28,15 @@ import type { Cell, SheetRow } from '../../src/spreadsheets/sheet.js';
 import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
 import type { UploadFile } from '../../src/batches/uploading.js';
-import { validateBatch, type ValidationDeps, type Watch } from '../../src/batches/validation/run.js';
-import { BatchWorkflowService, type BatchWorkflowDeps } from '../../src/batches/workflow-service.js';
+import {
+  validateBatch,
+  type ValidationDeps,
+  type Watch,
+} from '../../src/batches/validation/run.js';
+import {
+  BatchWorkflowService,
+  type BatchWorkflowDeps,
+} from '../../src/batches/workflow-service.js';
 import type { DeskOptions } from '../../src/ledger/desk/desk.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { type Bank, LEAST } from '../support/bank.js';
@@ -52,7 +59,9 @@ export type WantedCell = string | null | Cell;
 
 /** A file of the tests' own kind: its rows as JSON, which `openTestSheet` reads back from the stored bytes. */
 export function fileOf(rows: readonly (readonly WantedCell[])[], firstNumber = 1): Buffer {
-  return Buffer.from(JSON.stringify(rows.map((cells, index) => ({ number: firstNumber + index, cells }))));
+  return Buffer.from(
+    JSON.stringify(rows.map((cells, index) => ({ number: firstNumber + index, cells }))),
+  );
 }
 
 export const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
@@ -71,12 +80,18 @@ export function csvOf(rows: readonly (readonly (string | null)[])[]): Buffer {
 async function* openTestSheet(file: FileToRead): AsyncGenerator<SheetRow> {
   const pieces: Buffer[] = [];
   for await (const piece of file.pieces()) pieces.push(piece);
-  const rows = JSON.parse(Buffer.concat(pieces).toString()) as { number: number; cells: WantedCell[] }[];
+  const rows = JSON.parse(Buffer.concat(pieces).toString()) as {
+    number: number;
+    cells: WantedCell[];
+  }[];
   for (const { number, cells } of rows) {
     const [first] = cells;
     if (typeof first === 'string' && first.startsWith('!'))
       throw new SheetProblem(first.slice(1) as SheetProblem['code'], 'the file breaks here');
-    yield { number, cells: cells.map((cell) => (typeof cell === 'string' ? { kind: 'text', text: cell } : cell)) };
+    yield {
+      number,
+      cells: cells.map((cell) => (typeof cell === 'string' ? { kind: 'text', text: cell } : cell)),
+    };
   }
 }
 
@@ -107,7 +122,10 @@ export function fileMaker(database: Database): FileMaker {
 }
 
 /** What validates the tests' own kind of files. */
-export function validationParts({ database, clock }: Pick<BatchWorld, 'database' | 'clock'>): ValidationDeps {
+export function validationParts({
+  database,
+  clock,
+}: Pick<BatchWorld, 'database' | 'clock'>): ValidationDeps {
   return {
     database,
     recipientBudget: boundless(database),
@@ -122,11 +140,18 @@ export function validationParts({ database, clock }: Pick<BatchWorld, 'database'
 
 /** For tests whose files may name whomever they want. */
 function boundless(database: Database): RecipientBudget {
-  return new RecipientBudget(database, systemClock, { ofToken: 1e9, ofTenant: 1e9, fullAfterMs: 1_000 });
+  return new RecipientBudget(database, systemClock, {
+    ofToken: 1e9,
+    ofTenant: 1e9,
+    fullAfterMs: 1_000,
+  });
 }
 
 /** Nobody listens, nobody cuts off. */
-export const UNWATCHED: Watch = { signal: new AbortController().signal, heartbeat: () => undefined };
+export const UNWATCHED: Watch = {
+  signal: new AbortController().signal,
+  heartbeat: () => undefined,
+};
 
 interface WorldOptions {
   readonly clock?: Clock;
@@ -173,7 +198,13 @@ export class BatchWorld {
       notifier: NOBODY,
       timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
     });
-    this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) });
+    this.execution = new BatchExecution({
+      database,
+      desk,
+      clock,
+      baseUrl: BASE_URL,
+      files: fileMaker(database),
+    });
   }
 
   static async open(db: TestDatabase, options: WorldOptions = {}): Promise<BatchWorld> {
@@ -189,10 +220,19 @@ export class BatchWorld {
   }
 
   caller(member: Pick<Member, 'id'> = this.tenant.owner): Caller {
-    return { tenantId: this.tenant.tenant.id, memberId: member.id, tokenKeyId: 'test', scopes: SCOPES };
+    return {
+      tenantId: this.tenant.tenant.id,
+      memberId: member.id,
+      tokenKeyId: 'test',
+      scopes: SCOPES,
+    };
   }
 
-  upload(source: Pick<Account, 'id'>, file: Buffer, key: string = randomUUID()): Promise<Answer<BonusBatch>> {
+  upload(
+    source: Pick<Account, 'id'>,
+    file: Buffer,
+    key: string = randomUUID(),
+  ): Promise<Answer<BonusBatch>> {
     const request = { sourceAccountId: source.id, description: 'November', file: uploadOf(file) };
     const fingerprint = commandFingerprint([source.id, file.toString('base64')]);
     return this.batches.upload(this.caller(), request, { key, fingerprint });
@@ -327,7 +367,13 @@ export class ServedBatches {
 
   async pay(id: Uuid): Promise<void> {
     const { database, desk, clock } = this.bank.api.core;
-    const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) });
+    const execution = new BatchExecution({
+      database,
+      desk,
+      clock,
+      baseUrl: BASE_URL,
+      files: fileMaker(database),
+    });
     assert.equal(await execution.pay(id, UNWATCHED), 'over');
   }
 
@@ -360,7 +406,10 @@ export function readyBatch(
   from: Pick<Account, 'id'>,
   to: Pick<Account, 'id'>,
 ): Promise<BonusBatch> {
-  return new ServedBatches(bank).ready(from, payroll([[to.id, LEAST.toString(), 'COPM', null, null]]));
+  return new ServedBatches(bank).ready(
+    from,
+    payroll([[to.id, LEAST.toString(), 'COPM', null, null]]),
+  );
 }
 
 /** The form of an upload: the fields, then the file. */

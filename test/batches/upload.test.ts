@@ -39,7 +39,14 @@ describe('the upload of a batch', () => {
   it('makes a batch that is validating, with its bytes', async () => {
     const batch = await world.uploaded(source, FILE);
     assert.deepEqual(
-      [batch.status, batch.rowCount, batch.asset, batch.createdBy, batch.fileBytes, batch.description],
+      [
+        batch.status,
+        batch.rowCount,
+        batch.asset,
+        batch.createdBy,
+        batch.fileBytes,
+        batch.description,
+      ],
       ['validating', 0, null, world.tenant.owner.id, FILE.length, 'November'],
     );
     assert.deepEqual(await world.batch(batch.id), batch);
@@ -59,7 +66,9 @@ describe('the upload of a batch', () => {
 
   it('makes one batch for many simultaneous requests of a key', async () => {
     const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 12 }, () => world.upload(source, FILE, key)));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => world.upload(source, FILE, key)),
+    );
     assert.equal(new Set(answers.map((answer) => resourceOf(answer).id)).size, 1);
     assert.equal(answers.filter(({ replayed }) => !replayed).length, 1);
     assert.equal(await chunks(), 1);
@@ -146,10 +155,16 @@ describe('the upload of a batch', () => {
 
   it('keeps the hash when the bytes are deleted, only after validation and a set time', async () => {
     const [old, open] = [await world.ready(source, FILE), await world.uploaded(source, FILE)];
-    await deleteUploadedBytes({ database: db.database, clock: systemClock }, instant(old.validatedAt!));
+    await deleteUploadedBytes(
+      { database: db.database, clock: systemClock },
+      instant(old.validatedAt!),
+    );
     assert.equal(await chunks(), 2);
     assert.equal(
-      await deleteUploadedBytes({ database: db.database, clock: systemClock }, instant(old.validatedAt! + 1)),
+      await deleteUploadedBytes(
+        { database: db.database, clock: systemClock },
+        instant(old.validatedAt! + 1),
+      ),
       1,
     );
     assert.equal(await chunks(), 1);

@@ -49,11 +49,16 @@ describe('the validation of a batch', () => {
   async function wrong(file: Buffer): Promise<readonly (readonly [number, string, string])[]> {
     const batch = await world.validated(source, file);
     assert.equal(batch.status, 'rejected');
-    return (await world.problems(batch.id)).map(({ number: row, field, code }) => [row, field, code]);
+    return (await world.problems(batch.id)).map(({ number: row, field, code }) => [
+      row,
+      field,
+      code,
+    ]);
   }
 
-  const one = (cells: readonly WantedCell[]): Promise<readonly (readonly [number, string, string])[]> =>
-    wrong(payroll([cells]));
+  const one = (
+    cells: readonly WantedCell[],
+  ): Promise<readonly (readonly [number, string, string])[]> => wrong(payroll([cells]));
 
   describe('under an approval policy', () => {
     const policy = (change: Partial<PolicyChange>): Promise<unknown> =>
@@ -72,14 +77,20 @@ describe('the validation of a batch', () => {
     it('that refuses batches rejects one whose total reaches the threshold, with a file that says why', async () => {
       await policy({});
       const batch = await world.validated(source, paying(LEAST, LEAST));
-      assert.deepEqual([batch.status, batch.rowsRejected, batch.rejectionCode], ['rejected', 0, null]);
+      assert.deepEqual(
+        [batch.status, batch.rowsRejected, batch.rejectionCode],
+        ['rejected', 0, null],
+      );
       assert(batch.filesMadeAt !== null);
       const [problem, ...others] = await world.problems(batch.id);
       assert.deepEqual(
         [others, problem?.number, problem?.field, problem?.code],
         [[], 0, '', 'above_approval_threshold'],
       );
-      assert.match(problem!.message, /pays 2,000\.00 COPM.* refuses batches of 2,000\.00 COPM or more/);
+      assert.match(
+        problem!.message,
+        /pays 2,000\.00 COPM.* refuses batches of 2,000\.00 COPM or more/,
+      );
       assert.deepEqual(await world.events(), ['bonus_batch.rejected']);
       assert.deepEqual(await world.rows(batch.id), []);
       assert.equal((await world.validated(source, paying(2n * LEAST))).status, 'rejected');
@@ -108,10 +119,20 @@ describe('the validation of a batch', () => {
           [number(ana.phone!.slice(3)), number('100003'), 'COPM'],
         ]),
       );
-      assert.deepEqual([batch.rowCount, batch.rowsRejected, batch.totalRaw, batch.asset], [4, 0, 400_006n, 'COPM']);
+      assert.deepEqual(
+        [batch.rowCount, batch.rowsRejected, batch.totalRaw, batch.asset],
+        [4, 0, 400_006n, 'COPM'],
+      );
       const rows = await world.rows(batch.id);
       assert.deepEqual(
-        rows.map((row) => [row.number, row.recipientAccountId, row.raw, row.description, row.reference, row.status]),
+        rows.map((row) => [
+          row.number,
+          row.recipientAccountId,
+          row.raw,
+          row.description,
+          row.reference,
+          row.status,
+        ]),
         [
           [2, ana.id, 100_000n, 'One', 'r1', 'pending'],
           [3, ana.id, 100_001n, null, 'r2', 'pending'],
@@ -166,8 +187,13 @@ describe('the validation of a batch', () => {
 
     it('the largest amount as text, exactly', async () => {
       const most = 9_223_372_036_854_775_807n;
-      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, NULL)`);
-      assert.equal((await world.ready(source, payroll([['$ana', most.toString(), 'COPM']]))).totalRaw, most);
+      await db.sql(
+        `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, NULL)`,
+      );
+      assert.equal(
+        (await world.ready(source, payroll([['$ana', most.toString(), 'COPM']]))).totalRaw,
+        most,
+      );
       assert.deepEqual(
         await wrong(
           payroll([
@@ -225,7 +251,13 @@ describe('the validation of a batch', () => {
       const batch = await world.validated(
         source,
         payroll([
-          ['Ana María', { kind: 'date', text: '2026-11-01' }, 'copm', { kind: 'error', text: '#REF!' }, 'x'.repeat(65)],
+          [
+            'Ana María',
+            { kind: 'date', text: '2026-11-01' },
+            'copm',
+            { kind: 'error', text: '#REF!' },
+            'x'.repeat(65),
+          ],
         ]),
       );
       const problems = await world.problems(batch.id);
@@ -261,29 +293,43 @@ describe('the validation of a batch', () => {
 
     for (const text of ['100000.5', '1E-1', '9007199254740992', '-100000', '1E99', 'NaN'])
       it(`a number cell that is none or is not exact: ${text}`, async () => {
-        assert.deepEqual(await one(['$ana', number(text), 'COPM']), [[2, 'amount', 'invalid_field']]);
+        assert.deepEqual(await one(['$ana', number(text), 'COPM']), [
+          [2, 'amount', 'invalid_field'],
+        ]);
       });
 
     it('an amount of zero as below_minimum, even if the account has no minimum', async () => {
       assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
-      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', 0, NULL, NULL)`);
+      await db.sql(
+        `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', 0, NULL, NULL)`,
+      );
       assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
-      assert.equal((await world.validated(source, payroll([['$ana', '1', 'COPM']]))).status, 'ready');
+      assert.equal(
+        (await world.validated(source, payroll([['$ana', '1', 'COPM']]))).status,
+        'ready',
+      );
     });
 
     it("a phone of several accounts of the network as ambiguous_recipient; the tenant's own comes first", async () => {
       const network = `net-${randomUUID()}`;
       const shared = nextPhone();
-      await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(world.tenant.tenant.id)}`);
+      await db.sql(
+        `UPDATE tenants SET network='${network}' WHERE id=${idLiteral(world.tenant.tenant.id)}`,
+      );
       for (let count = 0; count < 2; count += 1) {
         const other = await BatchWorld.open(db);
-        await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(other.tenant.tenant.id)}`);
+        await db.sql(
+          `UPDATE tenants SET network='${network}' WHERE id=${idLiteral(other.tenant.tenant.id)}`,
+        );
         await other.account({ phone: shared });
       }
       assert.deepEqual(await one([shared, MIN, 'COPM']), [[2, 'recipient', 'ambiguous_recipient']]);
       assert.deepEqual(await one([nextPhone(), MIN, 'COPM']), [[2, 'recipient', 'not_found']]);
       await world.account({ phone: shared });
-      assert.equal((await world.validated(source, payroll([[shared, MIN, 'COPM']]))).status, 'ready');
+      assert.equal(
+        (await world.validated(source, payroll([[shared, MIN, 'COPM']]))).status,
+        'ready',
+      );
     });
 
     it('assets that differ from the first valid row, not from one that is wrong itself', async () => {
@@ -325,7 +371,12 @@ describe('the validation of a batch', () => {
         assert.deepEqual(await wrong(file), [[0, '', 'no_rows']]);
     });
 
-    for (const code of ['unreadable_file', 'bad_encoding', 'too_large_inflated', 'too_many_columns'] as const)
+    for (const code of [
+      'unreadable_file',
+      'bad_encoding',
+      'too_large_inflated',
+      'too_many_columns',
+    ] as const)
       it(`${code}, together with the problems before it`, async () => {
         assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
           [0, '', code],
@@ -336,14 +387,18 @@ describe('the validation of a batch', () => {
     it("amounts that fit 64 bits by themselves, but not with the rows' fees, at the row that is too much", async () => {
       await world.charge(await world.account(), { flatRaw: 1n });
       const most = 9_223_372_036_854_775_807n;
-      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, ${most})`);
+      await db.sql(
+        `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, ${most})`,
+      );
       const pays = (...amounts: readonly bigint[]): Buffer =>
         payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
       const half = (most - 2n) / 2n;
       const fits = await world.ready(source, pays(half, most - 2n - half));
       assert.deepEqual([fits.totalRaw, fits.feesRaw], [most - 2n, 2n]);
       for (const amounts of [[half, most - 1n - half], [most]] as const)
-        assert.deepEqual(await wrong(pays(...amounts)), [[amounts.length + 1, 'amount', 'invalid_field']]);
+        assert.deepEqual(await wrong(pays(...amounts)), [
+          [amounts.length + 1, 'amount', 'invalid_field'],
+        ]);
     });
 
     it('row numbers that no spreadsheet has', async () => {
@@ -351,7 +406,9 @@ describe('the validation of a batch', () => {
         { number: 1, cells: HEADER },
         ...[2, 2].map((own) => ({ number: own, cells: ['$ana', MIN, 'COPM'] })),
       ];
-      assert.deepEqual(await wrong(Buffer.from(JSON.stringify(rows))), [[0, '', 'unreadable_file']]);
+      assert.deepEqual(await wrong(Buffer.from(JSON.stringify(rows))), [
+        [0, '', 'unreadable_file'],
+      ]);
     });
 
     it('more rows than a batch may have, which are 100,000, and stops there', async () => {
@@ -359,7 +416,10 @@ describe('the validation of a batch', () => {
       const [most, rows] = [3_000, Array.from({ length: 3_002 }, () => ['x', '', ''])];
       const { id } = await world.uploaded(source, payroll(rows));
       const batch = await world.validate(id, UNWATCHED, most);
-      assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', most, most]);
+      assert.deepEqual(
+        [batch.status, batch.rowCount, batch.rowsRejected],
+        ['rejected', most, most],
+      );
       const [last] = (await world.problems(batch.id)).slice(-1);
       assert.deepEqual([last?.number, last?.code], [most + 2, 'too_many_rows']);
     });
@@ -377,10 +437,28 @@ describe('the validation of a batch', () => {
   it('puts into its event the batch as GET shows it, without what is true only at a moment', async () => {
     const { id } = await world.ready(source, payroll([['$ana', MIN, 'COPM']]));
     const [event] = await db.sql(`SELECT body FROM events WHERE resource_id=${idLiteral(id)}`);
-    const shown = object(object((JSON.parse(String(event!.body)) as { data: unknown }).data).object);
+    const shown = object(
+      object((JSON.parse(String(event!.body)) as { data: unknown }).data).object,
+    );
     assert.deepEqual(
-      [shown.id, shown.status, shown.rows, shown.total, shown.fees, shown.total_debit, 'funding' in shown],
-      [id, 'ready', 1, { raw: MIN, asset: 'COPM' }, { raw: '0', asset: 'COPM' }, { raw: MIN, asset: 'COPM' }, false],
+      [
+        shown.id,
+        shown.status,
+        shown.rows,
+        shown.total,
+        shown.fees,
+        shown.total_debit,
+        'funding' in shown,
+      ],
+      [
+        id,
+        'ready',
+        1,
+        { raw: MIN, asset: 'COPM' },
+        { raw: '0', asset: 'COPM' },
+        { raw: MIN, asset: 'COPM' },
+        false,
+      ],
     );
   });
 
@@ -410,7 +488,10 @@ describe('the validation of a batch', () => {
       [ana.id, MIN, 'COPM'],
     ]);
     const first = await world.ready(source, file);
-    assert.deepEqual([first.duplicateCount, first.duplicateRows, first.sameFileBatchId], [2, [3, 4], null]);
+    assert.deepEqual(
+      [first.duplicateCount, first.duplicateRows, first.sameFileBatchId],
+      [2, [3, 4], null],
+    );
     const second = await world.ready(source, file);
     const third = await world.ready(source, file);
     assert.deepEqual([second.sameFileBatchId, third.sameFileBatchId], [first.id, second.id]);
@@ -421,13 +502,25 @@ describe('the validation of a batch', () => {
   });
 
   it('names the first hundred duplicates and counts all', async () => {
-    const batch = await world.ready(source, payroll(Array.from({ length: 300 }, () => ['$ana', MIN, 'COPM'])));
-    assert.deepEqual([batch.duplicateCount, batch.duplicateRows.length, batch.duplicateRows[0]], [299, 100, 3]);
+    const batch = await world.ready(
+      source,
+      payroll(Array.from({ length: 300 }, () => ['$ana', MIN, 'COPM'])),
+    );
+    assert.deepEqual(
+      [batch.duplicateCount, batch.duplicateRows.length, batch.duplicateRows[0]],
+      [299, 100, 3],
+    );
   });
 
   it('reads the bytes that were stored, whatever their size', async () => {
     const filler = 'x'.repeat(140);
-    const rows = Array.from({ length: 15_000 }, (_, index) => ['$ana', MIN, 'COPM', filler, `reference ${index}`]);
+    const rows = Array.from({ length: 15_000 }, (_, index) => [
+      '$ana',
+      MIN,
+      'COPM',
+      filler,
+      `reference ${index}`,
+    ]);
     const file = payroll(rows);
     assert(file.length > 2 * 1024 * 1024);
     const batch = await world.ready(source, file);
@@ -435,7 +528,10 @@ describe('the validation of a batch', () => {
     const [chunks] = await db.sql(
       `SELECT COUNT(*) AS n, MAX(LENGTH(content)) AS most FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`,
     );
-    assert.deepEqual([Number(chunks!.n), Number(chunks!.most)], [Math.ceil(file.length / 1_048_576), 1_048_576]);
+    assert.deepEqual(
+      [Number(chunks!.n), Number(chunks!.most)],
+      [Math.ceil(file.length / 1_048_576), 1_048_576],
+    );
   });
 
   describe('that is interrupted', () => {
@@ -445,7 +541,8 @@ describe('the validation of a batch', () => {
       const { id } = await world.uploaded(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
       for (const stopAt of [900, 1_800, 2_700]) {
         const abort = new AbortController();
-        const heartbeat = (done: number): void => void (done >= stopAt && abort.abort(new Error('cut off')));
+        const heartbeat = (done: number): void =>
+          void (done >= stopAt && abort.abort(new Error('cut off')));
         await assert.rejects(world.validate(id, { signal: abort.signal, heartbeat }), /cut off/);
         assert.equal((await world.batch(id)).status, 'validating');
       }
@@ -456,9 +553,16 @@ describe('the validation of a batch', () => {
 
     it('and runs twice at a time: the later run continues, the earlier one writes no more', async () => {
       const { id } = await world.uploaded(source, payroll(rows));
-      const [one, two, three] = await Promise.all([world.validate(id), world.validate(id), world.validate(id)]);
+      const [one, two, three] = await Promise.all([
+        world.validate(id),
+        world.validate(id),
+        world.validate(id),
+      ]);
       const batch = await world.batch(id);
-      assert.deepEqual([batch.status, batch.rowCount, batch.totalRaw], ['ready', 3_000, 3_000n * LEAST]);
+      assert.deepEqual(
+        [batch.status, batch.rowCount, batch.totalRaw],
+        ['ready', 3_000, 3_000n * LEAST],
+      );
       assert.equal((await world.rows(id)).length, 3_000);
       assert(one.id === id && two.id === id && three.id === id);
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);

@@ -55,17 +55,24 @@ describe('a batch that is ready', () => {
       [batch.status, batch.rejectionCode, batch.rowsPaid, batch.finishedAt === null],
       ['rejected', code, 0, false],
     );
-    const events = await db.sql(`SELECT type, body FROM events WHERE resource_id=${idLiteral(id)} ORDER BY sequence`);
+    const events = await db.sql(
+      `SELECT type, body FROM events WHERE resource_id=${idLiteral(id)} ORDER BY sequence`,
+    );
     assert.deepEqual(
       events.map(({ type }) => type),
       ['bonus_batch.ready', 'bonus_batch.rejected'],
     );
-    const shown = object(object((JSON.parse(String(events[1]!.body)) as { data: unknown }).data).object);
+    const shown = object(
+      object((JSON.parse(String(events[1]!.body)) as { data: unknown }).data).object,
+    );
     assert.deepEqual(
       [shown.status, shown.rejection, shown.files],
       ['rejected', { code }, { errors_url: null, result_url: null }],
     );
-    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 1_000n * LEAST, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, payer.id), {
+      available: 1_000n * LEAST,
+      held: 0n,
+    });
     assert.equal((await balanceOf(db.database, ana.id)).available, 0n);
   }
 
@@ -86,7 +93,9 @@ describe('a batch that is ready', () => {
       `SELECT action, channel, actor_claimed FROM audit_log WHERE subject_id='${batch.id}' ORDER BY id`,
     );
     const actor = `member:${world.tenant.owner.id}`;
-    assert.deepEqual(acts, [{ action: 'bonus_batch.cancel', channel: 'api', actor_claimed: actor }]);
+    assert.deepEqual(acts, [
+      { action: 'bonus_batch.cancel', channel: 'api', actor_claimed: actor },
+    ]);
     await assertEnded(batch.id, 'withdrawn');
   });
 
@@ -96,12 +105,24 @@ describe('a batch that is ready', () => {
       await grantRole(db.database, systemClock, clerk, payer.id, role, TEST_ACTOR);
       const batch = await world.ready(payer, file);
       const may = role === 'admin' || role === 'owner';
-      assert.equal(codeOf(await withdraw(batch, clerk)), may ? undefined : 'authority_insufficient', role);
-      await db.sql(`UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`);
-      assert.equal(codeOf(await withdraw(batch, clerk)), may ? 'invalid_state' : undefined, `uploader, ${role}`);
+      assert.equal(
+        codeOf(await withdraw(batch, clerk)),
+        may ? undefined : 'authority_insufficient',
+        role,
+      );
+      await db.sql(
+        `UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`,
+      );
+      assert.equal(
+        codeOf(await withdraw(batch, clerk)),
+        may ? 'invalid_state' : undefined,
+        `uploader, ${role}`,
+      );
     }
     const batch = await world.ready(payer, file);
-    await db.sql(`UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`);
+    await db.sql(
+      `UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`,
+    );
     await db.sql(`DELETE FROM member_roles WHERE member_id=${idLiteral(clerk.id)}`);
     assert.equal(codeOf(await withdraw(batch, clerk)), 'authority_insufficient');
     assert.equal((await world.batch(batch.id)).status, 'ready');
@@ -132,9 +153,14 @@ describe('a batch that is ready', () => {
   it('is withdrawn by support with a reason; asked again, nothing changes', async () => {
     const batch = await world.ready(payer, file);
     for (let round = 0; round < 2; round += 1)
-      assert.equal((await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7')).status, 'rejected');
+      assert.equal(
+        (await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7')).status,
+        'rejected',
+      );
     await assertEnded(batch.id, 'withdrawn');
-    const acts = await db.sql(`SELECT channel, details FROM audit_log WHERE subject_id='${batch.id}'`);
+    const acts = await db.sql(
+      `SELECT channel, details FROM audit_log WHERE subject_id='${batch.id}'`,
+    );
     assert.deepEqual(
       acts.map(({ channel, details }) => [channel, object(JSON.parse(String(details))).reason]),
       [['ops', 'ticket 7']],
@@ -146,7 +172,10 @@ describe('a batch that is ready', () => {
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });
     const source = await dated.account({ funds: { COPM: 10n * LEAST } });
-    const [ready, executing] = [await dated.ready(source, file), await dated.executed(source, file)];
+    const [ready, executing] = [
+      await dated.ready(source, file),
+      await dated.executed(source, file),
+    ];
     const open = await dated.uploaded(source, file);
     const lapse = async (): Promise<void> => {
       while ((await lapseDue(dated.deps, 30 * DAY_MS, MANY)) === MANY) continue;
@@ -160,7 +189,11 @@ describe('a batch that is ready', () => {
     await Promise.all([lapse(), lapse()]);
     assert.deepEqual(await states(), ['rejected', 'executing', 'validating']);
     assert.equal((await dated.batch(ready.id)).rejectionCode, 'lapsed');
-    assert.deepEqual(await dated.events(), ['bonus_batch.ready', 'bonus_batch.ready', 'bonus_batch.rejected']);
+    assert.deepEqual(await dated.events(), [
+      'bonus_batch.ready',
+      'bonus_batch.ready',
+      'bonus_batch.rejected',
+    ]);
     assert.equal(codeOf(await dated.execute(ready)), 'invalid_state');
     await dated.pay(executing);
   });
@@ -179,7 +212,9 @@ describe('a batch that is ready', () => {
     );
     await dated([honest.id], 2021);
     const postedAt = (by: string): Promise<unknown> =>
-      db.change(`UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(payer.id)}`);
+      db.change(
+        `UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(payer.id)}`,
+      );
     await postedAt('+INTERVAL 1 HOUR');
     await assert.rejects(lapseDue(world.deps, 30 * DAY_MS, 2), /ledger/);
     assert.equal((await world.batch(honest.id)).rejectionCode, 'lapsed');
@@ -204,12 +239,21 @@ describe('a batch that is ready', () => {
       const codes = await Promise.all(turned.map((act) => act()));
       const { status, rejectionCode } = await world.batch(batch.id);
       const isExecuted = status === 'executing';
-      assert.equal(codes.filter((code) => code === undefined).length, rejectionCode === 'lapsed' ? 0 : 1);
-      assert.deepEqual((await world.events()).slice(before), isExecuted ? [] : ['bonus_batch.rejected']);
+      assert.equal(
+        codes.filter((code) => code === undefined).length,
+        rejectionCode === 'lapsed' ? 0 : 1,
+      );
+      assert.deepEqual(
+        (await world.events()).slice(before),
+        isExecuted ? [] : ['bonus_batch.rejected'],
+      );
       if (isExecuted) assert.equal(await world.pay(batch), 'over');
       ends.set(rejectionCode ?? status, (ends.get(rejectionCode ?? status) ?? 0) + 1);
     }
-    assert.equal((await balanceOf(db.database, ana.id)).available, BigInt(ends.get('executing') ?? 0) * LEAST);
+    assert.equal(
+      (await balanceOf(db.database, ana.id)).available,
+      BigInt(ends.get('executing') ?? 0) * LEAST,
+    );
   });
 
   describe('over HTTP', () => {
@@ -222,7 +266,10 @@ describe('a batch that is ready', () => {
 
     it('answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
       const bank = await openBank(api);
-      const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
+      const [from, to] = [
+        await bank.account({ funds: { COPM: 10n * LEAST } }),
+        await bank.account(),
+      ];
       const { id } = await readyBatch(bank, from, to);
       const path = `/v1/bonus_batches/${id}`;
       const before = answered(await bank.get(path), 200).json;
@@ -233,8 +280,19 @@ describe('a batch that is ready', () => {
       assert.match(text(at), /Z$/);
       assert.deepEqual(json, {
         ...before,
-        ...{ status: 'rejected', rejection: { code: 'withdrawn' }, finished_at: at, funding: null, can_send: null },
-        ...{ earlier_payments: null, total_formatted: null, fees_formatted: null, total_debit_formatted: null },
+        ...{
+          status: 'rejected',
+          rejection: { code: 'withdrawn' },
+          finished_at: at,
+          funding: null,
+          can_send: null,
+        },
+        ...{
+          earlier_payments: null,
+          total_formatted: null,
+          fees_formatted: null,
+          total_debit_formatted: null,
+        },
       });
       assert.deepEqual(answered(await bank.get(path), 200).json, json);
       // The key is ignored: it binds nothing, and neither does a malformed one or none.

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readHeader } from '../../src/batches/validation/header.js';
 import { type ReadRow, readRow } from '../../src/batches/validation/rows.js';
-import { MAIN, problemOf, rowsOf, sheetXml, stringsXml, workbook, xml } from '../spreadsheets/workbooks.js';
+import {
+  MAIN,
+  problemOf,
+  rowsOf,
+  sheetXml,
+  stringsXml,
+  workbook,
+  xml,
+} from '../spreadsheets/workbooks.js';
 
 const SAMPLES = 'test/batches/samples/producers';
 const COLUMNS = ['recipient', 'amount', 'description', 'reference'] as const;
@@ -23,14 +31,20 @@ async function readingOf(file: Buffer): Promise<string[][]> {
   const header = readHeader(first);
   return rows.flatMap((row) => {
     const read = readRow(row, header);
-    return read === null ? [] : [[...COLUMNS.map((one) => shown(read, one)), ...(row.isHidden ? ['hidden'] : [])]];
+    return read === null
+      ? []
+      : [[...COLUMNS.map((one) => shown(read, one)), ...(row.isHidden ? ['hidden'] : [])]];
   });
 }
 
 /** A text that begins with `!` expects a problem whose message contains what follows. */
 function assertShown(actual: string | undefined, expected: string, what: string): void {
   if (!expected.startsWith('!')) assert.equal(actual, expected, what);
-  else assert(actual?.startsWith('!') === true && actual.includes(expected.slice(1)), `${what}: ${actual}`);
+  else
+    assert(
+      actual?.startsWith('!') === true && actual.includes(expected.slice(1)),
+      `${what}: ${actual}`,
+    );
 }
 
 /** The rows that each program was given (test/batches/samples/producers/README.md). */
@@ -57,7 +71,11 @@ describe('the cells of programs', () => {
         for (const [column, text] of row.entries()) {
           // LibreOffice writes a boolean as a formula.
           const isFormula = name === 'libreoffice.xlsx' && text === 'TRUE';
-          assertShown(rows[at][column], isFormula ? '!is a formula' : text, `row ${at}, column ${column}`);
+          assertShown(
+            rows[at][column],
+            isFormula ? '!is a formula' : text,
+            `row ${at}, column ${column}`,
+          );
         }
       }
     });
@@ -73,13 +91,17 @@ interface Variant {
 }
 
 /** What becomes of the cell in this column of an otherwise good row. */
-async function cellRead(cell: string, { column, format = null, is1904 = false }: Variant): Promise<string> {
+async function cellRead(
+  cell: string,
+  { column, format = null, is1904 = false }: Variant,
+): Promise<string> {
   const text = (value: string): string => `<c t="inlineStr"><is><t>${value}</t></is></c>`;
   const header = ['recipient', 'amount', 'asset', 'description', 'reference'];
   const good = ['$dora', '150000', 'COPM', 'x', 'R-1'];
   const cells = header.map((name, at) => (name === column ? cell : text(good[at] ?? '')));
   const sheet = sheetXml(`<row>${header.map(text).join('')}</row><row>${cells.join('')}</row>`);
-  const code = typeof format === 'string' ? format.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : '';
+  const code =
+    typeof format === 'string' ? format.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : '';
   const styles = `<numFmts><numFmt numFmtId="170" formatCode="${code}"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="${typeof format === 'number' ? format : 170}"/></cellXfs>`;
   const book = `<workbookPr date1904="${is1904 ? '1' : 'false'}"/><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets>`;
   const R = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -87,7 +109,9 @@ async function cellRead(cell: string, { column, format = null, is1904 = false }:
     workbook(sheet, {
       'xl/styles.xml': xml(`<styleSheet xmlns="${MAIN}">${styles}</styleSheet>`),
       'xl/workbook.xml': xml(`<workbook xmlns="${MAIN}" xmlns:r="${R}">${book}</workbook>`),
-      'xl/sharedStrings.xml': stringsXml('<si><t>1001.0</t></si><si><r><t>10</t></r><r><t>01</t></r></si>'),
+      'xl/sharedStrings.xml': stringsXml(
+        '<si><t>1001.0</t></si><si><r><t>10</t></r><r><t>01</t></r></si>',
+      ),
     }),
   );
   return row?.[COLUMNS.indexOf(column)] ?? '';
@@ -160,9 +184,14 @@ const NUMBERS: readonly Line[] = [
 const DAY = '2026-11-01';
 const DATES: readonly Line[] = [
   ...[14, 15, 16, 17, 22, 27, 36, 50, 58].map((id): Line => ['46327', id, DAY]),
-  ...['yyyy-mm-dd', '[$-409]d-mmm-yy', 'dd"day"mm\\-yyyy', '[$-F800]dddd, mmmm dd, yyyy', 'mmm', '[Red]d;@'].map(
-    (code): Line => ['46327', code, DAY],
-  ),
+  ...[
+    'yyyy-mm-dd',
+    '[$-409]d-mmm-yy',
+    'dd"day"mm\\-yyyy',
+    '[$-F800]dddd, mmmm dd, yyyy',
+    'mmm',
+    '[Red]d;@',
+  ].map((code): Line => ['46327', code, DAY]),
   ['46327.0', 14, DAY],
   ['4.6327E4', 14, DAY],
   ['46327.5625', 14, `${DAY}T13:30:00`],
@@ -186,7 +215,17 @@ const DATES: readonly Line[] = [
 
 const NOT_PLAIN: readonly Format[] = [
   ...[2, 4, 5, 9, 10, 11, 12, 13, 37, 38, 39, 41, 44, 48, 163],
-  ...['"$"#,##0.00', '0.00%', '#,##0,', '0"000"', '000000000000', '[$COP]\\ #,##0', '#,##0\\ "pesos"', '0.0', '00'],
+  ...[
+    '"$"#,##0.00',
+    '0.00%',
+    '#,##0,',
+    '0"000"',
+    '000000000000',
+    '[$COP]\\ #,##0',
+    '#,##0\\ "pesos"',
+    '0.0',
+    '00',
+  ],
   ...['# ?/?', '##0.0E+0', '_-"$"* #,##0_-', '#,##0;[Red]-#,##0', '0;0', ''],
 ];
 
@@ -213,12 +252,19 @@ describe('a number cell', () => {
       );
   });
 
-  it('with a date or time format is one in ISO 8601 in a description', assertEach(DATES, { column: 'description' }));
+  it(
+    'with a date or time format is one in ISO 8601 in a description',
+    assertEach(DATES, { column: 'description' }),
+  );
 
   it(
     'with a date or time format is refused in a reference',
     assertEach(
-      DATES.map(([value, format, text]) => [value, format, text.startsWith('!') ? text : `!(${text})`]),
+      DATES.map(([value, format, text]) => [
+        value,
+        format,
+        text.startsWith('!') ? text : `!(${text})`,
+      ]),
       { column: 'reference' },
     ),
   );
@@ -242,7 +288,11 @@ describe('a number cell', () => {
   it('is an amount in the formats General, 0, #,##0 and text', async () => {
     for (const format of [null, 0, 1, 3, 49, 'General', 'GENERAL', 'Standard', '0', '#,##0', '@'])
       for (const value of ['150000', '150000.0', '1.5E5'])
-        assert.equal(await cellRead(numberCell(value, format), { column: 'amount', format }), '150000', `${format}`);
+        assert.equal(
+          await cellRead(numberCell(value, format), { column: 'amount', format }),
+          '150000',
+          `${format}`,
+        );
   });
 
   it('is not an amount in any other format, and the message explains the unit and what to write', async () => {
@@ -253,13 +303,23 @@ describe('a number cell', () => {
         `${format}`,
       );
     for (const format of [14, 20, 46, 'd-mmm', '#,##0 USD'])
-      assertShown(await cellRead(numberCell('46327', format), { column: 'amount', format }), '!is a date', `${format}`);
+      assertShown(
+        await cellRead(numberCell('46327', format), { column: 'amount', format }),
+        '!is a date',
+        `${format}`,
+      );
   });
 
   it('with a style that the workbook lacks makes the file unreadable', async () => {
-    assert.equal(await problemOf(workbook(sheetXml('<row><c s="2"><v>1</v></c></row>'))), 'unreadable_file');
+    assert.equal(
+      await problemOf(workbook(sheetXml('<row><c s="2"><v>1</v></c></row>'))),
+      'unreadable_file',
+    );
     const without = { 'xl/styles.xml': xml(`<styleSheet xmlns="${MAIN}"/>`) };
-    assert.equal(await problemOf(workbook(sheetXml('<row><c s="0"><v>1</v></c></row>'), without)), null);
+    assert.equal(
+      await problemOf(workbook(sheetXml('<row><c s="0"><v>1</v></c></row>'), without)),
+      null,
+    );
   });
 });
 
@@ -280,7 +340,10 @@ describe('another cell', () => {
       for (const column of ['reference', 'description'] as const)
         assertShown(await cellRead(cell, { column, format: 14 }), expected, `${cell} in ${column}`);
     assert.equal(
-      await cellRead('<c t="str" s="1"><v>150000</v></c>', { column: 'amount', format: '"$"#,##0.00' }),
+      await cellRead('<c t="str" s="1"><v>150000</v></c>', {
+        column: 'amount',
+        format: '"$"#,##0.00',
+      }),
       '150000',
     );
   });

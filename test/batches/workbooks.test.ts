@@ -45,7 +45,9 @@ describe('workbooks uploaded over HTTP', () => {
 
   async function validated(file: Buffer): Promise<Json> {
     const form = formOf(file, { source_account: payer.id }, { name: 'payroll.xlsx' });
-    const id = text(answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
+    const id = text(
+      answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id,
+    ) as Uuid;
     await work.validate(id, UNWATCHED);
     return answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
   }
@@ -54,12 +56,18 @@ describe('workbooks uploaded over HTTP', () => {
   async function problems(file: Buffer): Promise<readonly string[]> {
     const { id, status } = await validated(file);
     assert.equal(status, 'rejected');
-    const { text: csv } = answered(await bank.get(`/v1/bonus_batches/${text(id)}/files/errors`), 200);
+    const { text: csv } = answered(
+      await bank.get(`/v1/bonus_batches/${text(id)}/files/errors`),
+      200,
+    );
     return csv.trim().split('\r\n').slice(1);
   }
 
   async function rows(batch: Json): Promise<unknown[][]> {
-    const { items } = answered(await bank.get(`/v1/bonus_batches/${text(batch.id)}/rows`), 200).json;
+    const { items } = answered(
+      await bank.get(`/v1/bonus_batches/${text(batch.id)}/rows`),
+      200,
+    ).json;
     return list(items).map((row) => {
       const { amount, description, reference } = object(row);
       return [object(amount).raw, description, reference];
@@ -80,7 +88,9 @@ describe('workbooks uploaded over HTTP', () => {
       `<row>${cells('$dora')}<c><v>${LEAST}</v></c>${cells('COPM', 'x')}${reference}</row>`;
     const header = `<row>${cells('recipient', 'amount', 'asset', 'description', 'reference')}</row>`;
     const numbers = ['1001', '1001.0', '1.001E3'].map((value) => row(`<c><v>${value}</v></c>`));
-    const found = await problems(workbook(sheetXml([header, ...numbers, row(cells('1001'))].join(''))));
+    const found = await problems(
+      workbook(sheetXml([header, ...numbers, row(cells('1001'))].join(''))),
+    );
     assert.deepEqual(
       found.map((line) => line.split(',').slice(0, 3).join(' ')),
       ['3', '4', '5'].map((number) => `${number} reference duplicate_reference`),
@@ -108,21 +118,32 @@ describe('workbooks uploaded over HTTP', () => {
     const sheets = (...states: readonly string[]): string =>
       xml(
         `<workbook xmlns="${MAIN}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>${states
-          .map((state, at) => `<sheet name="S${at}" sheetId="${at + 1}" state="${state}" r:id="rId1"/>`)
+          .map(
+            (state, at) =>
+              `<sheet name="S${at}" sheetId="${at + 1}" state="${state}" r:id="rId1"/>`,
+          )
           .join('')}</sheets></workbook>`,
       );
 
     it('rows that a filter hides are paid, and the review counts them', async () => {
       const batch = await validated(sample('hidden_rows_filter'));
-      assert.deepEqual([batch.status, batch.rows, batch.hidden], ['ready', 2, { rows: 1, skipped_sheets: 0 }]);
+      assert.deepEqual(
+        [batch.status, batch.rows, batch.hidden],
+        ['ready', 2, { rows: 1, skipped_sheets: 0 }],
+      );
     });
 
     it('hidden rows are counted in every notation, except the header, empty rows and rows of other columns', async () => {
       const rows = [
         `<row hidden="1">${cells('recipient', 'amount', 'asset', '', 'note')}</row>`,
-        ...['hidden="1"', 'hidden="true"', 'ht="0" customHeight="1"', 'hidden="0"', 'hidden="false"', 'ht="15"'].map(
-          (attribute) => `<row ${attribute}>${paid}</row>`,
-        ),
+        ...[
+          'hidden="1"',
+          'hidden="true"',
+          'ht="0" customHeight="1"',
+          'hidden="0"',
+          'hidden="false"',
+          'ht="15"',
+        ].map((attribute) => `<row ${attribute}>${paid}</row>`),
         '<row hidden="1"/>',
         `<row hidden="1">${cells('', '', '', '', 'a note')}</row>`,
       ];
@@ -132,20 +153,30 @@ describe('workbooks uploaded over HTTP', () => {
 
     it('hidden sheets before the sheet that is read are counted, even if that sheet is refused', async () => {
       const hiddenOf = async (rows: string, ...states: readonly string[]): Promise<unknown[]> => {
-        const { status, hidden } = await validated(workbook(sheetXml(rows), { 'xl/workbook.xml': sheets(...states) }));
+        const { status, hidden } = await validated(
+          workbook(sheetXml(rows), { 'xl/workbook.xml': sheets(...states) }),
+        );
         return [status, hidden];
       };
       const good = `${header}<row>${paid}</row>`;
       const skipped = (count: number): unknown => ({ rows: 0, skipped_sheets: count });
       assert.deepEqual(await hiddenOf(good, 'hidden', 'visible'), ['ready', skipped(1)]);
-      assert.deepEqual(await hiddenOf(good, 'hidden', 'veryHidden', 'visible', 'hidden'), ['ready', skipped(2)]);
+      assert.deepEqual(await hiddenOf(good, 'hidden', 'veryHidden', 'visible', 'hidden'), [
+        'ready',
+        skipped(2),
+      ]);
       assert.deepEqual(await hiddenOf(good, 'visible', 'hidden'), ['ready', skipped(0)]);
-      assert.deepEqual(await hiddenOf(`<row>${cells('notes')}</row>`, 'hidden', 'visible'), ['rejected', skipped(1)]);
+      assert.deepEqual(await hiddenOf(`<row>${cells('notes')}</row>`, 'hidden', 'visible'), [
+        'rejected',
+        skipped(1),
+      ]);
     });
 
     it('the support desk shows both, and neither where nothing is hidden', async () => {
       const rows = `${header}<row hidden="1">${paid}</row>`;
-      const { id } = await validated(workbook(sheetXml(rows), { 'xl/workbook.xml': sheets('hidden', 'visible') }));
+      const { id } = await validated(
+        workbook(sheetXml(rows), { 'xl/workbook.xml': sheets('hidden', 'visible') }),
+      );
       const visitor = await desk.staffed('reader');
       const page = await visitor.get(`/batches/${text(id)}`);
       assert.match(page.text, /1 of the rows are hidden in the file; they are paid too/);

@@ -6,7 +6,12 @@ import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import {
+  type RequestOptions,
+  startTestApi,
+  type TestAnswer,
+  type TestApi,
+} from '../support/api.js';
 import {
   answered,
   type Bank,
@@ -53,7 +58,12 @@ describe('POST /v1/bonuses', () => {
     amount: { raw: raw.toString(), asset: 'COPM' },
     ...more,
   });
-  const pay = (recipient: Json, more: Json = {}, options: RequestOptions = {}, raw?: bigint): Promise<TestAnswer> =>
+  const pay = (
+    recipient: Json,
+    more: Json = {},
+    options: RequestOptions = {},
+    raw?: bigint,
+  ): Promise<TestAnswer> =>
     bank.request('POST', '/v1/bonuses', { body: bodyOf(recipient, more, raw), ...options });
 
   it('answers 201 with the paid bonus and its itemised fee, and moves exactly that', async () => {
@@ -87,7 +97,10 @@ describe('POST /v1/bonuses', () => {
     await charge(fees, 700n);
     const { id } = answered(await pay({ account_id: receiver.id }), 201).json;
     const kinds = async (account: Account): Promise<unknown[]> =>
-      (await walk(bank, `/v1/accounts/${account.id}/movements`)).map(({ kind, related }) => [kind, related]);
+      (await walk(bank, `/v1/accounts/${account.id}/movements`)).map(({ kind, related }) => [
+        kind,
+        related,
+      ]);
     const related = { type: 'bonus', id };
     assert.deepEqual((await kinds(payer)).slice(0, 2), [
       ['fee_out', related],
@@ -100,14 +113,27 @@ describe('POST /v1/bonuses', () => {
 
   it('finds the recipient by alias and by phone, in any way of writing them', async () => {
     const stored = text(receiver.phone);
-    for (const recipient of [{ alias: '$ana' }, { alias: '$ANA' }, { phone: stored }, { phone: stored.slice(3) }])
-      assert.deepEqual(answered(await pay(recipient), 201).json.recipient, { account_id: receiver.id });
+    for (const recipient of [
+      { alias: '$ana' },
+      { alias: '$ANA' },
+      { phone: stored },
+      { phone: stored.slice(3) },
+    ])
+      assert.deepEqual(answered(await pay(recipient), 201).json.recipient, {
+        account_id: receiver.id,
+      });
     assert.equal(await bank.available(receiver), 4n * LEAST);
   });
 
   it('refuses a phone with a decimal point, which with its zero is the phone of somebody else', async () => {
     await bank.account({ phone: '+393331234560' });
-    for (const phone of ['+39333123456.0', '39333123456.0', '60123456.75', '60123456,75', '3.9333E+11']) {
+    for (const phone of [
+      '+39333123456.0',
+      '39333123456.0',
+      '60123456.75',
+      '60123456,75',
+      '3.9333E+11',
+    ]) {
       const { details } = answered(await pay({ phone }), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['recipient.phone', 'malformed'], phone);
     }
@@ -173,19 +199,28 @@ describe('POST /v1/bonuses', () => {
     await one.account({ phone: shared });
     await two.account({ phone: shared });
     const send = (recipient: Json): Promise<TestAnswer> =>
-      home.request('POST', '/v1/bonuses', { body: { ...bodyOf(recipient), source_account: from.id } });
+      home.request('POST', '/v1/bonuses', {
+        body: { ...bodyOf(recipient), source_account: from.id },
+      });
     for (const recipient of [{ account_id: single.id }, { phone: unique }])
-      assert.deepEqual(answered(await send(recipient), 201).json.recipient, { account_id: single.id });
+      assert.deepEqual(answered(await send(recipient), 201).json.recipient, {
+        account_id: single.id,
+      });
     answered(await send({ phone: shared }), 404, 'not_found');
     answered(await send({ alias: '$single' }), 404, 'not_found');
     const own = await home.account({ phone: shared });
-    assert.deepEqual(answered(await send({ phone: shared }), 201).json.recipient, { account_id: own.id });
+    assert.deepEqual(answered(await send({ phone: shared }), 201).json.recipient, {
+      account_id: own.id,
+    });
   });
 
   it('refuses the source as recipient, however it is named', async () => {
     await db.change(`UPDATE accounts SET alias='$payer' WHERE id=${idLiteral(payer.id)}`);
     for (const recipient of [{ account_id: payer.id }, { alias: '$payer' }])
-      assert.equal(answered(await pay(recipient), 400, 'invalid_field').details?.reason, 'same_as_source');
+      assert.equal(
+        answered(await pay(recipient), 400, 'invalid_field').details?.reason,
+        'same_as_source',
+      );
   });
 
   it('refuses by the rules in their order: capability, minimum, maximum, month, funds', async () => {
@@ -201,7 +236,9 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await code(person, 0n), 'below_minimum');
     assert.equal(await code(person, over), 'above_per_operation_limit');
     assert.equal(await code(person, 1_200_000_000n), 'insufficient_funds');
-    await db.change(`INSERT INTO account_limits VALUES (${idLiteral(person.id)}, 'COPM', NULL, NULL, 150000)`);
+    await db.change(
+      `INSERT INTO account_limits VALUES (${idLiteral(person.id)}, 'COPM', NULL, NULL, 150000)`,
+    );
     assert.equal(await code(person, 1_200_000_000n), 'monthly_limit_exceeded');
     assert.equal(await code(person, LEAST), undefined);
     assert.equal(await code(person, LEAST), 'monthly_limit_exceeded');
@@ -213,19 +250,28 @@ describe('POST /v1/bonuses', () => {
     await charge(await bank.account(), 700n);
     answered(await pay({ alias: '$ana' }), 201);
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
-    const [copm] = list(answered(await bank.get(`/v1/accounts/${payer.id}/limits`), 200).json.limits);
+    const [copm] = list(
+      answered(await bank.get(`/v1/accounts/${payer.id}/limits`), 200).json.limits,
+    );
     assert.equal((copm?.month as Json).used, (2n * LEAST).toString());
   });
 
   it('needs funds for the fee too', async () => {
     await charge(await bank.account(), 700n);
-    const answer = answered(await pay({ alias: '$ana' }, {}, {}, 100n * LEAST), 422, 'insufficient_funds');
+    const answer = answered(
+      await pay({ alias: '$ana' }, {}, {}, 100n * LEAST),
+      422,
+      'insufficient_funds',
+    );
     assert.deepEqual(answer.details, { available: '10000000', requested: '10000700' });
   });
 
   it('charges the fee account itself nothing', async () => {
     await charge(payer, 700n);
-    assert.deepEqual(answered(await pay({ alias: '$ana' }), 201).json.fee, { raw: '0', asset: 'COPM' });
+    assert.deepEqual(answered(await pay({ alias: '$ana' }), 201).json.fee, {
+      raw: '0',
+      asset: 'COPM',
+    });
   });
 
   it('replays 200 with the same bonus, also when the alias and the role are gone; another body is 409', async () => {
@@ -246,44 +292,68 @@ describe('POST /v1/bonuses', () => {
     const again = await pay({ account_id: receiver.id, alias: null, phone: null }, nulls, { key });
     assert.deepEqual(answered(again, 200).json, first.json);
     assert.deepEqual(
-      answered(await pay({ account_id: receiver.id }, {}, { key: `"${key.toUpperCase()}"` }), 200).json,
+      answered(await pay({ account_id: receiver.id }, {}, { key: `"${key.toUpperCase()}"` }), 200)
+        .json,
       first.json,
     );
     answered(await pay({ account_id: receiver.id }, { note: null }, { key }), 400, 'invalid_field');
-    answered(await pay({ account_id: receiver.id }, { description: 'x' }, { key }), 409, 'idempotency_key_reused');
+    answered(
+      await pay({ account_id: receiver.id }, { description: 'x' }, { key }),
+      409,
+      'idempotency_key_reused',
+    );
     assert.equal(await bank.available(receiver), LEAST);
   });
 
   it('binds a 422 to its key forever, and no other refusal', async () => {
     const key = randomUUID();
     answered(await pay({ alias: '$nobody' }, {}, { key }), 404, 'not_found');
-    const poor = answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds');
+    const poor = answered(
+      await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST),
+      422,
+      'insufficient_funds',
+    );
     await bank.fund(payer, { raw: 100n * LEAST, asset: 'COPM' });
     assert.equal(
-      answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds').text,
+      answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds')
+        .text,
       poor.text,
     );
   });
 
   it("finds nothing by another tenant's key, in either direction, and each pays its own", async () => {
     const stranger = await openBank(api);
-    const [from, to] = [await stranger.account({ funds: { COPM: 2n * LEAST } }), await stranger.account()];
+    const [from, to] = [
+      await stranger.account({ funds: { COPM: 2n * LEAST } }),
+      await stranger.account(),
+    ];
     const amount = { raw: LEAST.toString(), asset: 'COPM' };
     const theirs = { source_account: from.id, recipient: { account_id: to.id }, amount };
     const key = randomUUID();
     const first = answered(await pay({ alias: '$ana' }, {}, { key }), 201).json;
-    const second = answered(await stranger.request('POST', '/v1/bonuses', { body: theirs, key }), 201).json;
-    const again = answered(await stranger.request('POST', '/v1/bonuses', { body: theirs, key }), 200).json;
+    const second = answered(
+      await stranger.request('POST', '/v1/bonuses', { body: theirs, key }),
+      201,
+    ).json;
+    const again = answered(
+      await stranger.request('POST', '/v1/bonuses', { body: theirs, key }),
+      200,
+    ).json;
     assert.equal(again.id, second.id);
     for (const [asked, made] of [
       [bank, first],
       [stranger, second],
     ] as const)
       assert.deepEqual(
-        list((await asked.get(`/v1/bonuses?idempotency_key=${key}`)).json.items).map(({ id }) => id),
+        list((await asked.get(`/v1/bonuses?idempotency_key=${key}`)).json.items).map(
+          ({ id }) => id,
+        ),
         [made.id],
       );
-    assert.deepEqual([await bank.available(receiver), await stranger.available(to)], [LEAST, LEAST]);
+    assert.deepEqual(
+      [await bank.available(receiver), await stranger.available(to)],
+      [LEAST, LEAST],
+    );
   });
 
   it('needs its key', async () => {
@@ -292,8 +362,13 @@ describe('POST /v1/bonuses', () => {
 
   it('acts once for many simultaneous requests of a key', async () => {
     const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => pay({ alias: '$ana' }, {}, { key })));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array<number>(19).fill(200), 201]);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => pay({ alias: '$ana' }, {}, { key })),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [
+      ...Array<number>(19).fill(200),
+      201,
+    ]);
     assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
     assert.equal(await bank.available(receiver), LEAST);
   });
@@ -342,24 +417,43 @@ describe('POST /v1/bonuses', () => {
     it('lists newest first, by source, by time and by key; each is shown to who has a role at either end', async () => {
       const key = randomUUID();
       const made = [];
-      for (const more of [{ key }, {}, {}]) made.unshift(answered(await pay({ alias: '$ana' }, {}, more), 201).json);
+      for (const more of [{ key }, {}, {}])
+        made.unshift(answered(await pay({ alias: '$ana' }, {}, more), 201).json);
       const other = await bank.account({ funds: { COPM: 10n * LEAST } });
       const last = answered(
-        await bank.request('POST', '/v1/bonuses', { body: { ...bodyOf({ alias: '$ana' }), source_account: other.id } }),
+        await bank.request('POST', '/v1/bonuses', {
+          body: { ...bodyOf({ alias: '$ana' }), source_account: other.id },
+        }),
         201,
       ).json;
       assert.deepEqual(await walk(bank, '/v1/bonuses?limit=1'), [last, ...made]);
       assert.deepEqual(await walk(bank, `/v1/bonuses?source_account=${payer.id}&limit=2`), made);
       assert.deepEqual(await walk(bank, `/v1/bonuses?idempotency_key=${key}`), [made[2]]);
-      assert.deepEqual(await walk(bank, `/v1/bonuses?idempotency_key=${key}&source_account=${other.id}`), []);
+      assert.deepEqual(
+        await walk(bank, `/v1/bonuses?idempotency_key=${key}&source_account=${other.id}`),
+        [],
+      );
       assert.deepEqual(await walk(bank, '/v1/bonuses?created_at[lte]=2020-01-01T00:00:00Z'), []);
 
-      const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'of the recipient', TEST_ACTOR);
+      const member = await addMember(
+        db.database,
+        systemClock,
+        bank.tenant.tenant.id,
+        'of the recipient',
+        TEST_ACTOR,
+      );
       const token = await bank.issue(member, ['bonuses']);
-      const seen = async (): Promise<unknown> => list((await bank.request('GET', '/v1/bonuses', { token })).json.items);
+      const seen = async (): Promise<unknown> =>
+        list((await bank.request('GET', '/v1/bonuses', { token })).json.items);
       assert.deepEqual(await seen(), []);
-      answered(await bank.request('GET', `/v1/bonuses/${text(last.id)}`, { token }), 403, 'authority_insufficient');
-      await db.change(`INSERT INTO member_roles VALUES (${idLiteral(receiver.id)}, ${idLiteral(member.id)}, 'viewer')`);
+      answered(
+        await bank.request('GET', `/v1/bonuses/${text(last.id)}`, { token }),
+        403,
+        'authority_insufficient',
+      );
+      await db.change(
+        `INSERT INTO member_roles VALUES (${idLiteral(receiver.id)}, ${idLiteral(member.id)}, 'viewer')`,
+      );
       assert.deepEqual(await seen(), [last, ...made]);
       answered(await bank.request('GET', `/v1/bonuses/${text(last.id)}`, { token }), 200);
     });

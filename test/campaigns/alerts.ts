@@ -96,14 +96,20 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     alert: 'AuditFinding',
     isOver: true,
     plant: async ({ db }) => {
-      await db.change(`UPDATE balances SET available=available+7 WHERE overdraft=0 ORDER BY account_id LIMIT 1`);
+      await db.change(
+        `UPDATE balances SET available=available+7 WHERE overdraft=0 ORDER BY account_id LIMIT 1`,
+      );
     },
     heal: async ({ db }) => {
-      await db.change(`UPDATE balances SET available=available-7 WHERE overdraft=0 ORDER BY account_id LIMIT 1`);
+      await db.change(
+        `UPDATE balances SET available=available-7 WHERE overdraft=0 ORDER BY account_id LIMIT 1`,
+      );
       await assertLedgerSound(db.database);
       // As `ops findings acknowledge` does; one that a step was about to store comes again.
       await sleep(5_000);
-      await db.change(`UPDATE audit_findings SET acknowledged_at=NOW(3), acknowledged_by='the campaign'`);
+      await db.change(
+        `UPDATE audit_findings SET acknowledged_at=NOW(3), acknowledged_by='the campaign'`,
+      );
     },
   },
   'Temporal away': {
@@ -172,15 +178,32 @@ async function build(campaign: AlertsCampaign): Promise<Stage & { remove(): Prom
     undo.push(() => setting.stop());
     const api = await ApiProcess.start(db.url, environment);
     undo.push(() => api.kill());
-    const worker = await WorkerProcess.start(db.url, temporal.temporal, { ...environment, ...audit });
+    const worker = await WorkerProcess.start(db.url, temporal.temporal, {
+      ...environment,
+      ...audit,
+    });
     undo.push(() => worker.kill());
     const hostOf = (url: string): string => new URL(url).host;
-    const targets = { 'money-api': [hostOf(api.adminUrl)], 'money-worker': [hostOf(worker.adminUrl)] };
+    const targets = {
+      'money-api': [hostOf(api.adminUrl)],
+      'money-worker': [hostOf(worker.adminUrl)],
+    };
     const prometheus = await PrivatePrometheus.start(campaign.tools, targets, campaign.everyS);
     undo.push(() => prometheus.remove());
     // What it knows of before a fault is what an increase is counted from.
     await sleep(3_000 * campaign.everyS);
-    return { ...campaign, db, mysql, temporal, prometheus, environment, setting, receiver, api, remove };
+    return {
+      ...campaign,
+      db,
+      mysql,
+      temporal,
+      prometheus,
+      environment,
+      setting,
+      receiver,
+      api,
+      remove,
+    };
   } catch (failure) {
     await remove();
     throw failure;

@@ -91,9 +91,14 @@ export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<
 }
 
 /** Each with a code that nobody else uses: right, of somebody who lacks the right, wrong, or none. */
-async function actOf({ database }: TestDatabase, id: Uuid, random: (below: number) => number): Promise<StaffAct> {
+async function actOf(
+  { database }: TestDatabase,
+  id: Uuid,
+  random: (below: number) => number,
+): Promise<StaffAct> {
   const who = random(4);
-  const signature = who === 3 ? NOBODY : await newSignature(database, who === 1 ? ['cancel'] : undefined);
+  const signature =
+    who === 3 ? NOBODY : await newSignature(database, who === 1 ? ['cancel'] : undefined);
   return {
     resourceId: id,
     action: (['approve', 'approve', 'reject', 'cancel'] as const)[random(4)]!,

@@ -59,7 +59,10 @@ export async function racesCampaign(campaign: RacesCampaign): Promise<string> {
   await assertEnds(db, ends);
   const count = (end: string): number => [...ends.values()].filter((one) => one === end).length;
   assert.equal(await guarded.bank.available(guarded.target), LEAST * BigInt(count('completed')));
-  assert.equal(await guarded.bank.available(guarded.source), LEAST * BigInt(rounds - count('completed')));
+  assert.equal(
+    await guarded.bank.available(guarded.source),
+    LEAST * BigInt(rounds - count('completed')),
+  );
   await assertMonths(db, guarded.source);
   const months = await db.sql(
     `SELECT DISTINCT month FROM month_totals WHERE account_id=${idLiteral(guarded.source.id)} AND used<>0`,
@@ -73,18 +76,29 @@ export async function racesCampaign(campaign: RacesCampaign): Promise<string> {
   );
   assert(new Set(ends.values()).size > 1, told.join(', '));
   for (const end of ENDS)
-    assert(count(end) >= Math.floor(rounds / LEAST_SHARE), `hardly a race ends as ${end}: ${told.join(', ')}`);
+    assert(
+      count(end) >= Math.floor(rounds / LEAST_SHARE),
+      `hardly a race ends as ${end}: ${told.join(', ')}`,
+    );
   return `${rounds} races of approve, reject, cancel and expiry, seed ${seed}: ${told.join(', ')}; one end, one event, one release each, the month given back to its own`;
 }
 
 /** Made by a clock of the month before, so that the settlement falls into another month. */
-async function pendLastMonth(db: TestDatabase, guarded: GuardedBank, count: number): Promise<Uuid[]> {
+async function pendLastMonth(
+  db: TestDatabase,
+  guarded: GuardedBank,
+  count: number,
+): Promise<Uuid[]> {
   const then = DateTime.utc().minus({ months: 1 }).set({ day: 15 }).toMillis();
   const past = await startTestApi(db, {}, { clock: () => instant(then) });
   try {
     // Its funds came just now, and no account's time runs backwards.
-    await db.change(`UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.source.id)}`);
-    await db.change(`UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.target.id)}`);
+    await db.change(
+      `UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.source.id)}`,
+    );
+    await db.change(
+      `UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.target.id)}`,
+    );
     const { bank, source, target } = guarded;
     const body = {
       source_account: source.id,
@@ -123,7 +137,10 @@ async function race(contest: Contest, id: Uuid): Promise<string> {
   const { bank, approvers } = guarded;
   const baseUrls = [api.baseUrl, ...others];
   const ask = (action: string, token: string, body?: object): Promise<TestAnswer> =>
-    request(baseUrls[random(baseUrls.length)]!, 'POST', `/v1/transfers/${id}/${action}`, { token, body });
+    request(baseUrls[random(baseUrls.length)]!, 'POST', `/v1/transfers/${id}/${action}`, {
+      token,
+      body,
+    });
   const [signature, signals] = [await newSignature(db.database), signalsOf(db.database)];
   const bySignal = (['approve', 'reject', 'cancel'] as const)[random(3)]!;
   // In a third of the races its time is over in the middle, else long before or after.
@@ -133,11 +150,17 @@ async function race(contest: Contest, id: Uuid): Promise<string> {
     () => ask('approve', approvers[0]),
     () => ask('reject', approvers[1], { reason: REASON }),
     () => ask('cancel', bank.token),
-    () => service.actBySignal({ resourceId: id, action: bySignal, ...signature, number: 1, actId: newId() }, signals),
+    () =>
+      service.actBySignal(
+        { resourceId: id, action: bySignal, ...signature, number: 1, actId: newId() },
+        signals,
+      ),
     () => service.expire(id),
     () => service.expireDue(10),
   ];
-  const shuffled = steps.map((step) => ({ step, order: random(1_000) })).sort((one, other) => one.order - other.order);
+  const shuffled = steps
+    .map((step) => ({ step, order: random(1_000) }))
+    .sort((one, other) => one.order - other.order);
   const results = await Promise.all(
     shuffled.map(async ({ step }) => {
       if (dueIn < AROUND_MS) await new Promise((resolve) => setTimeout(resolve, random(AROUND_MS)));
@@ -145,12 +168,19 @@ async function race(contest: Contest, id: Uuid): Promise<string> {
     }),
   );
   const transfer = await readTransfer(db, id);
-  const answers = results.filter((result): result is TestAnswer => result !== undefined && isAnswer(result));
+  const answers = results.filter(
+    (result): result is TestAnswer => result !== undefined && isAnswer(result),
+  );
   const done = answers.filter(({ status }) => status === 200);
   assert(done.length <= 1, `${done.length} of them ended it`);
   for (const answer of answers) {
     if (answer.status === 200) assert.equal(answer.json.status, transfer.status);
-    else assert.deepEqual([answer.status, answer.details?.current], [409, transfer.status], answer.text);
+    else
+      assert.deepEqual(
+        [answer.status, answer.details?.current],
+        [409, transfer.status],
+        answer.text,
+      );
   }
   return endOf(transfer);
 }

@@ -26,9 +26,13 @@ export async function batchCuts({ db, rows, every, settled }: BatchCuts): Promis
     const world = await BatchWorld.open(db, { database, desk: { commandTimeoutMs: 2_000 } });
     const ana = await world.account({ alias: '$ana' });
     const payer = await world.account({ funds: { COPM: 100_000n * LEAST } });
-    const batch = await world.executed(payer, payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM'])));
+    const batch = await world.executed(
+      payer,
+      payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM'])),
+    );
     let commits = 0;
-    proxy.fateOf = (data) => (isCommit(data) && (commits += 1) % every === 0 ? FATES[(commits / every) % 3]! : 'pass');
+    proxy.fateOf = (data) =>
+      isCommit(data) && (commits += 1) % every === 0 ? FATES[(commits / every) % 3]! : 'pass';
     let calls = 0;
     for (let end: PaymentEnd = 'cut_off'; end !== 'over'; calls += 1) {
       const abort = new AbortController();

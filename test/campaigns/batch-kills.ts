@@ -88,7 +88,11 @@ export async function batchWorkerKills(
   }
 }
 
-async function killedWhilePaying(stage: Stage, victims: readonly Victim[], wanted: BatchKills): Promise<string> {
+async function killedWhilePaying(
+  stage: Stage,
+  victims: readonly Victim[],
+  wanted: BatchKills,
+): Promise<string> {
   const { db } = stage;
   const { rows, kills, betweenMs } = wanted;
   const tool = await startTestApi(db);
@@ -112,14 +116,20 @@ async function killedWhilePaying(stage: Stage, victims: readonly Victim[], wante
     assert.equal(await assertPaidOnce(db, id, rows), rows);
     assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
     const left = funds - BigInt(batches) * BigInt(rows) * LEAST;
-    assert.deepEqual(await balanceOf(db.database, payroll.source.id), { available: left, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, payroll.source.id), {
+      available: left,
+      held: 0n,
+    });
   }
   await assertLedgerSound(db.database);
   return `${done} kills while ${batches} batch(es) of ${rows} rows were paid: every row once, every sum exact, every batch ended`;
 }
 
 /** While MySQL comes back nothing can be read. */
-export async function isBatchOver({ database }: Pick<TestDatabase, 'database'>, id: Uuid): Promise<boolean> {
+export async function isBatchOver(
+  { database }: Pick<TestDatabase, 'database'>,
+  id: Uuid,
+): Promise<boolean> {
   const batch = await database.reader.find(bonusBatches, { id }).catch(() => undefined);
   return batch?.status === 'completed' || batch?.status === 'partially_failed';
 }
@@ -133,11 +143,16 @@ export async function executedBatch(
   const { bank, source } = payroll;
   const { token } = bank;
   const form = formOf(payroll.file(rows), { source_account: source.id });
-  const uploaded = await answeredBy(api, 'POST', '/v1/bonus_batches', { token, form, key: randomUUID() });
+  const uploaded = await answeredBy(api, 'POST', '/v1/bonus_batches', {
+    token,
+    form,
+    key: randomUUID(),
+  });
   const id = asUuid(String(uploaded.id));
   await until(
     `batch ${id} is ready`,
-    async () => (await answeredBy(api, 'GET', `/v1/bonus_batches/${id}`, { token })).status === 'ready',
+    async () =>
+      (await answeredBy(api, 'GET', `/v1/bonus_batches/${id}`, { token })).status === 'ready',
     { limitMs: END_MS },
   );
   await answeredBy(api, 'POST', `/v1/bonus_batches/${id}/execute`, { token, key: randomUUID() });

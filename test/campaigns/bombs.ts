@@ -3,7 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BombScale, filled, FULL, MIB, readBomb } from '../spreadsheets/bomb-reading.js';
-import { MAIN, relsXml, sheetXml, stringsXml, workbookParts, type ZipPart, zipOf } from '../spreadsheets/workbooks.js';
+import {
+  MAIN,
+  relsXml,
+  sheetXml,
+  stringsXml,
+  workbookParts,
+  type ZipPart,
+  zipOf,
+} from '../spreadsheets/workbooks.js';
 
 /** A file that is larger than it looks, and how reading it ends; null: it is read to its end. */
 interface Bomb {
@@ -30,7 +38,12 @@ const SHEETS = [
   ['rows without cells', '<row/>', '', 'too_many_rows'],
   ['rows of empty cells', `<row>${'<c s="1"/>'.repeat(50)}</row>`, '', 'too_large_inflated'],
   ['foreign tags', '<a/>', '', 'too_large_inflated'],
-  ['attributes', `<a ${Array.from({ length: 90 }, (_, at) => `b${at}=""`).join(' ')}/>`, '', 'too_large_inflated'],
+  [
+    'attributes',
+    `<a ${Array.from({ length: 90 }, (_, at) => `b${at}=""`).join(' ')}/>`,
+    '',
+    'too_large_inflated',
+  ],
   ['comments', '<!---->', '', 'too_large_inflated'],
   ['instructions', '<?a?>', '', 'too_large_inflated'],
   ['nesting', '<a>', '', 'unreadable_file'],
@@ -39,7 +52,12 @@ const SHEETS = [
   ['one comment', 'a', '<!--', 'unreadable_file'],
   ['one attribute', 'a', '<row a="', 'unreadable_file'],
   ['one tag', ' ', '<row ', 'unreadable_file'],
-  ['long texts', `<row><c t="inlineStr"><is><t>${'a'.repeat(30_000)}</t></is></c></row>`, '', 'too_large_inflated'],
+  [
+    'long texts',
+    `<row><c t="inlineStr"><is><t>${'a'.repeat(30_000)}</t></is></c></row>`,
+    '',
+    'too_large_inflated',
+  ],
 ] as const;
 
 const TEXTS = [
@@ -50,7 +68,12 @@ const TEXTS = [
 
 const PARTS = [
   ['xl/styles.xml', `<styleSheet xmlns="${MAIN}"><cellXfs>`, '<xf/>', '</cellXfs></styleSheet>'],
-  ['xl/workbook.xml', `<workbook xmlns="${MAIN}"><sheets>`, '<sheet a:id="r"/>', '</sheets></workbook>'],
+  [
+    'xl/workbook.xml',
+    `<workbook xmlns="${MAIN}"><sheets>`,
+    '<sheet a:id="r"/>',
+    '</sheets></workbook>',
+  ],
   [
     'xl/_rels/workbook.xml.rels',
     relsXml().split('</')[0] ?? '',
@@ -75,7 +98,8 @@ export const WORKBOOKS: readonly Bomb[] = [
   ...SHEETS.map(([what, unit, head, code]) => ({
     title: `a sheet of nothing but ${what} ends with ${code}`,
     code,
-    make: ({ by }: BombScale) => withPart(filled(SHEET, SHEET_HEAD + head, unit, SHEET_TAIL, BEYOND / by)),
+    make: ({ by }: BombScale) =>
+      withPart(filled(SHEET, SHEET_HEAD + head, unit, SHEET_TAIL, BEYOND / by)),
   })),
   ...TEXTS.map(([what, unit]) => ({
     title: `shared strings of nothing but ${what} end with too_large_inflated`,

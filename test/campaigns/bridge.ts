@@ -41,8 +41,14 @@ export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<stri
   const api = await ApiProcess.prepare(db.url, environment);
   const worker = await WorkerProcess.prepare(db.url, temporal, APPROVALS);
   try {
-    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients, pauseMs);
-    await work.during(Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]));
+    const work = await WaitingClients.start(
+      { db, temporal, baseUrl: api.baseUrl },
+      clients,
+      pauseMs,
+    );
+    await work.during(
+      Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]),
+    );
     await sleep(CALM_MS);
     const kills = `worker ended at ${ofWorker.length} failpoints and API at ${BRIDGE_FAILPOINTS.length}, ${rounds} time(s) each`;
     return `${kills}: ${await work.finish()}`;
@@ -51,19 +57,31 @@ export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<stri
   }
 }
 
-async function endAtEach(process: ServiceProcess, failpoints: readonly Failpoint[], rounds: number): Promise<void> {
+async function endAtEach(
+  process: ServiceProcess,
+  failpoints: readonly Failpoint[],
+  rounds: number,
+): Promise<void> {
   for (let round = 0; round < rounds; round += 1)
     for (const failpoint of failpoints) {
       await process.kill();
       // It may end before anybody has asked whether it is ready.
-      await process.start({ TEST_FAILPOINT: `${failpoint}:${2 + (round % 7)}` }).catch(() => undefined);
+      await process
+        .start({ TEST_FAILPOINT: `${failpoint}:${2 + (round % 7)}` })
+        .catch(() => undefined);
       await process.ended();
     }
   await process.start();
 }
 
 /** Worker, API, MySQL and Temporal are killed in turn, all of them of this campaign's own. */
-export async function bridgeKills({ kills, clients }: { kills: number; clients: number }): Promise<string> {
+export async function bridgeKills({
+  kills,
+  clients,
+}: {
+  kills: number;
+  clients: number;
+}): Promise<string> {
   const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
   const { temporal } = server;
   try {
@@ -103,13 +121,22 @@ interface TemporalAway {
  * Temporal is killed, stays away, and comes back on its data. Meanwhile instant transfers never fail, new ones may begin to
  * wait, and what is decided or over is settled; afterwards every workflow catches up by itself.
  */
-export async function temporalAway({ db, awayMs, clients, pauseMs }: TemporalAway): Promise<string> {
+export async function temporalAway({
+  db,
+  awayMs,
+  clients,
+  pauseMs,
+}: TemporalAway): Promise<string> {
   const server = await PrivateTemporal.start();
   const { temporal } = server;
   const worker = await startTestWorker(db, temporal, { environment: APPROVALS });
   const api = await startTestApi(db, temporalEnvironment(temporal));
   try {
-    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients, pauseMs);
+    const work = await WaitingClients.start(
+      { db, temporal, baseUrl: api.baseUrl },
+      clients,
+      pauseMs,
+    );
     await work.during(until('all is at work', () => work.decided >= clients));
     await server.kill();
     const [before, end] = [work.decided, performance.now() + awayMs];

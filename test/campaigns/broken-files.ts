@@ -32,7 +32,10 @@ export async function brokenFileCampaign(
       const began = performance.now();
       const end = await endOf(next.value);
       slowest = Math.max(slowest, Math.round(performance.now() - began));
-      assert(end === '400' || end === 'rejected', `a file of seed ${seed} is ${end}: ${next.value.kind}`);
+      assert(
+        end === '400' || end === 'rejected',
+        `a file of seed ${seed} is ${end}: ${next.value.kind}`,
+      );
       ends.set(`${next.value.kind} ${end}`, (ends.get(`${next.value.kind} ${end}`) ?? 0) + 1);
     }
   };
@@ -42,7 +45,10 @@ export async function brokenFileCampaign(
   const counted = Array.from(ends, ([end, count]) => `${end} ${count}`)
     .sort()
     .join(', ');
-  return { ends, summary: `${files} broken files of seed ${seed}: ${counted}; the slowest after ${slowest} ms` };
+  return {
+    ends,
+    summary: `${files} broken files of seed ${seed}: ${counted}; the slowest after ${slowest} ms`,
+  };
 }
 
 /** Answers what becomes of a file: `400`, or the status of its batch. */

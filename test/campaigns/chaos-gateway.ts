@@ -89,7 +89,10 @@ export class ChaosGateway extends BankGateway {
     this.open.add(kept);
   }
 
-  protected override async respond(request: GatewayRequest, response: ServerResponse): Promise<void> {
+  protected override async respond(
+    request: GatewayRequest,
+    response: ServerResponse,
+  ): Promise<void> {
     this.counts.requests += 1;
     if (this.happens(LOST)) {
       this.counts.lost += 1;
@@ -132,7 +135,9 @@ export class ChaosGateway extends BankGateway {
     else if (!this.happens(SILENT_CALLBACKS)) this.keep(this.tellOften(payment));
   }
 
-  protected override settleLater(...[payment, status, afterMs]: Parameters<BankGateway['settleLater']>): Promise<void> {
+  protected override settleLater(
+    ...[payment, status, afterMs]: Parameters<BankGateway['settleLater']>
+  ): Promise<void> {
     const settling = this.pause(afterMs).then(() => this.settle(payment, status));
     this.keep(settling);
     return settling;

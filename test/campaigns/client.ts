@@ -45,8 +45,12 @@ export async function clientCampaign(campaign: ClientCampaign): Promise<string> 
   );
   const wire = await Proxy.open(shaky.baseUrl);
   const bank = await openBank(healthy);
-  const [from, to] = [await bank.account({ funds: { COPM: 1_000_000n * LEAST } }), await bank.account()];
-  const chance = (): Fate => (below(1_000) < cutsPerThousand ? FATES[below(FATES.length)]! : 'pass');
+  const [from, to] = [
+    await bank.account({ funds: { COPM: 1_000_000n * LEAST } }),
+    await bank.account(),
+  ];
+  const chance = (): Fate =>
+    below(1_000) < cutsPerThousand ? FATES[below(FATES.length)]! : 'pass';
   wire.fateOf = chance;
   ledger.fateOf = (data) => (isCommit(data) ? chance() : 'pass');
   let unavailable = 0;
@@ -69,7 +73,10 @@ export async function clientCampaign(campaign: ClientCampaign): Promise<string> 
   const work = async (): Promise<void> => {
     while (next < campaign.transfers) {
       const index = next++;
-      const call = client.createTransfer(bodyOf(index), index % HASTY_EVERY === 0 ? { patienceMs: 0 } : {});
+      const call = client.createTransfer(
+        bodyOf(index),
+        index % HASTY_EVERY === 0 ? { patienceMs: 0 } : {},
+      );
       told.set(index, await call.then(({ id }): Told => ({ is: 'made', id }), toldByError));
     }
   };
@@ -83,7 +90,9 @@ export async function clientCampaign(campaign: ClientCampaign): Promise<string> 
   for (const [index, { is, ...one }] of told) {
     if (is !== 'unknown') continue;
     unknown += 1;
-    const call = patient.createTransfer(bodyOf(index), { idempotencyKey: 'key' in one ? one.key : '' });
+    const call = patient.createTransfer(bodyOf(index), {
+      idempotencyKey: 'key' in one ? one.key : '',
+    });
     told.set(index, await call.then(({ id }): Told => ({ is: 'made', id }), toldByError));
   }
   await assertTold(db, bank.tenant.tenant.id, told);
@@ -102,7 +111,11 @@ function toldByError(error: unknown): Told {
 }
 
 /** What was told is what the ledger has: one transfer under each description, or none where it was refused. */
-async function assertTold(db: TestDatabase, tenantId: Uuid, told: ReadonlyMap<number, Told>): Promise<void> {
+async function assertTold(
+  db: TestDatabase,
+  tenantId: Uuid,
+  told: ReadonlyMap<number, Told>,
+): Promise<void> {
   const made = await db.database.reader.select(transfers, { tenantId });
   const ids = new Map(made.map(({ id, description }) => [description, id]));
   const expected = [...told].filter(([, { is }]) => is === 'made');

@@ -6,7 +6,14 @@ import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { request } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, makeToken, openDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  makeToken,
+  openDesk,
+} from '../support/world.js';
 
 const ACCOUNTS = 5;
 const FUNDS = 100_000_000_000n;
@@ -44,7 +51,12 @@ export class Clients {
   ) {}
 
   /** A tenant with accounts of its own, and so many clients at work, each of which makes a transfer every `pauseMs` at most. */
-  static async start(db: TestDatabase, baseUrl: string, count: number, pauseMs = 0): Promise<Clients> {
+  static async start(
+    db: TestDatabase,
+    baseUrl: string,
+    count: number,
+    pauseMs = 0,
+  ): Promise<Clients> {
     const deps = { database: db.database, desk: openDesk(db.database).desk };
     const tenant = await makeTenant(db.database);
     const accounts: Account[] = [];
@@ -77,10 +89,13 @@ export class Clients {
     const began = performance.now();
     for (let asked = 1; ; asked += 1) {
       const sent = performance.now();
-      const answer = await request(this.baseUrl, 'POST', '/v1/transfers', { token: this.token, body, key }).catch(
-        () => null,
-      );
-      if (answer !== null) this.slowestAnswerMs = Math.max(this.slowestAnswerMs, performance.now() - sent);
+      const answer = await request(this.baseUrl, 'POST', '/v1/transfers', {
+        token: this.token,
+        body,
+        key,
+      }).catch(() => null);
+      if (answer !== null)
+        this.slowestAnswerMs = Math.max(this.slowestAnswerMs, performance.now() - sent);
       if (answer !== null && answer.status !== 503) {
         assert([200, 201].includes(answer.status), `${answer.status} ${answer.text}`);
         // 200 to the first request would be a replay of nothing.
@@ -141,10 +156,13 @@ export class Clients {
       this.told.has(key.idempotencyKey),
     );
     assert.equal(keys.length, this.told.size);
-    for (const { idempotencyKey, resourceId } of keys) assert.equal(resourceId, this.told.get(idempotencyKey));
+    for (const { idempotencyKey, resourceId } of keys)
+      assert.equal(resourceId, this.told.get(idempotencyKey));
     const made = await database.reader.select(transfers, { tenantId });
     assert.deepEqual(made.map(({ id }) => id).sort(), [...this.told.values()].sort());
-    const balances = await Promise.all(this.accounts.map((account) => balanceOf(database, account.id)));
+    const balances = await Promise.all(
+      this.accounts.map((account) => balanceOf(database, account.id)),
+    );
     assert.equal(
       balances.reduce((sum, { available }) => sum + available, 0n),
       FUNDS * BigInt(ACCOUNTS),

@@ -5,7 +5,13 @@ import type { Answer } from '../../src/ledger/desk/types.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { move, type TestCommand, testKind } from '../support/kinds.js';
 import { type Cut, cutEverySecondCommit, Proxy } from '../support/proxy.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+} from '../support/world.js';
 import type { Transfer } from '../../src/db/entities/operations.js';
 
 interface CommitCutCampaign {
@@ -40,8 +46,12 @@ export async function commitCutCampaign({ db, cuts, fate }: CommitCutCampaign): 
   const wasNeverSeen = cutEverySecondCommit(proxy, fate);
   const asked: { command: TestCommand; answer: Answer<Transfer> }[] = [];
   while (proxy.cuts < cuts) {
-    const commands = Array.from({ length: WIDTH }, () => move({ from: payer, to: receiver, raw: 1n }));
-    const answers = await Promise.all(commands.map((command) => shaky.desk.submit(testKind, command)));
+    const commands = Array.from({ length: WIDTH }, () =>
+      move({ from: payer, to: receiver, raw: 1n }),
+    );
+    const answers = await Promise.all(
+      commands.map((command) => shaky.desk.submit(testKind, command)),
+    );
     commands.forEach((command, index) => asked.push({ command, answer: answers[index]! }));
   }
   await shaky.desk.idle();
@@ -84,7 +94,12 @@ async function resolve(
   return { unknown, unknownButThere };
 }
 
-async function assertMoved(db: TestDatabase, payer: Account, receiver: Account, transfers: number): Promise<void> {
+async function assertMoved(
+  db: TestDatabase,
+  payer: Account,
+  receiver: Account,
+  transfers: number,
+): Promise<void> {
   assert.equal((await balanceOf(db.database, receiver.id)).available, BigInt(transfers));
   assert.equal((await balanceOf(db.database, payer.id)).available, 1_000_000n - BigInt(transfers));
 }

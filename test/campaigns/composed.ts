@@ -70,18 +70,33 @@ function toolBeside(composed: Composed, host: string): Promise<TestApi> {
 }
 
 async function untilServed(baseUrl: string): Promise<void> {
-  await until('the proxy finds a process', async () => (await fetch(`${baseUrl}/docs`)).status === 200);
+  await until(
+    'the proxy finds a process',
+    async () => (await fetch(`${baseUrl}/docs`)).status === 200,
+  );
 }
 
-async function useEverything(tool: TestApi, baseUrl: string, receiver: HttpReceiver): Promise<void> {
+async function useEverything(
+  tool: TestApi,
+  baseUrl: string,
+  receiver: HttpReceiver,
+): Promise<void> {
   await firstTransfer(tool, baseUrl);
-  await Promise.all([anApproval(tool, baseUrl), aBatch(tool, baseUrl), webhooks(tool, baseUrl, receiver)]);
+  await Promise.all([
+    anApproval(tool, baseUrl),
+    aBatch(tool, baseUrl),
+    webhooks(tool, baseUrl, receiver),
+  ]);
 }
 
 async function firstTransfer(tool: TestApi, baseUrl: string): Promise<void> {
   const bank = await openBank(tool);
   const [from, to] = [await bank.account({ funds: { COPM: LEAST } }), await bank.account()];
-  const options = { token: bank.token, body: transferBody({ from, to, raw: LEAST }), key: randomUUID() };
+  const options = {
+    token: bank.token,
+    body: transferBody({ from, to, raw: LEAST }),
+    key: randomUUID(),
+  };
   const made = await answeredBy({ baseUrl }, 'POST', '/v1/transfers', options);
   assert.deepEqual(await answeredBy({ baseUrl }, 'POST', '/v1/transfers', options), made);
   assert.equal(await bank.available(to), LEAST);
@@ -111,7 +126,15 @@ async function webhooks(tool: TestApi, baseUrl: string, receiver: HttpReceiver):
   const { bank, from, to, path } = hooked;
   const body = transferBody({ from, to, raw: LEAST });
   const send = async (): Promise<string> =>
-    text((await answeredBy({ baseUrl }, 'POST', '/v1/transfers', { token: bank.token, body, key: randomUUID() })).id);
+    text(
+      (
+        await answeredBy({ baseUrl }, 'POST', '/v1/transfers', {
+          token: bank.token,
+          body,
+          key: randomUUID(),
+        })
+      ).id,
+    );
   const made = await Promise.all(Array.from({ length: HOOKED }, send));
   await untilArrived(receiver, path, made);
   await assertGenuine(receiver, hooked);

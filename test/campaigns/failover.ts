@@ -116,7 +116,9 @@ async function runEvents(
       campaign.onEvent?.(`${name}: ${Math.round(outageMs)} ms`);
     }
     if (outagesMs.length > 0)
-      lines.push(`${outagesMs.length} ${name}: ${spread(outagesMs)} without an acknowledged transfer`);
+      lines.push(
+        `${outagesMs.length} ${name}: ${spread(outagesMs)} without an acknowledged transfer`,
+      );
   }
   // To a member that has come back the writer may move back.
   await sleep(MOVES_BACK_MS);
@@ -151,7 +153,8 @@ async function once(
   const { text, token } = await untilWritten(async () =>
     makeToken(db.database, (await makeTenant(db.database)).owner, ['read']),
   );
-  for (const reader of readers) while ((await reader.isTaken(text)) !== true) await sleep(ASK_EVERY_MS);
+  for (const reader of readers)
+    while ((await reader.isTaken(text)) !== true) await sleep(ASK_EVERY_MS);
   clients.longestGapMs = 0;
   const heal = await event(group, primary);
   await clients.progress(maxOutageMs);
@@ -160,10 +163,14 @@ async function once(
   const revokedAt = performance.now();
   await heal();
   while (performance.now() < revokedAt + MAX_STALE_MS) await sleep(ASK_EVERY_MS);
-  for (const reader of readers) assert.notEqual(await reader.isTaken(text), true, 'a revoked token was taken');
+  for (const reader of readers)
+    assert.notEqual(await reader.isTaken(text), true, 'a revoked token was taken');
   await clients.progress(maxOutageMs);
   await group.allOnline();
-  assert(clients.longestGapMs < maxOutageMs, `no transfer was acknowledged for ${clients.longestGapMs} ms`);
+  assert(
+    clients.longestGapMs < maxOutageMs,
+    `no transfer was acknowledged for ${clients.longestGapMs} ms`,
+  );
   for (const reader of readers) reader.assertWell();
   return clients.longestGapMs;
 }
@@ -206,10 +213,13 @@ class Reader {
     for (; this.isRunning && this.fault === null; await sleep(ASK_EVERY_MS)) {
       const id = this.clients.acknowledgedBefore(MAX_STALE_MS);
       if (id === null) continue;
-      const answer = await request(this.api.baseUrl, 'GET', `/v1/transfers/${id}`, { token: this.clients.token });
+      const answer = await request(this.api.baseUrl, 'GET', `/v1/transfers/${id}`, {
+        token: this.clients.token,
+      });
       if (answer.status === 200) this.current += 1;
       else if (answer.status === 503) this.refused += 1;
-      else this.fault = `${answer.status} for a transfer that was acknowledged ${MAX_STALE_MS} ms before`;
+      else
+        this.fault = `${answer.status} for a transfer that was acknowledged ${MAX_STALE_MS} ms before`;
     }
   }
 

@@ -58,8 +58,22 @@ export async function generatedCalls({ db, calls, paths, seed }: GeneratedCalls)
     await writeFile(join(folder, 'schemathesis.toml'), knownValues(await makeTarget(bank)));
     const said = await outputOf(program, folder, [
       ...['run', `${api.baseUrl}/openapi.json`, '--header', `Authorization: Bearer ${bank.token}`],
-      ...['--checks', CHECKS.join(','), '--phases', 'examples,coverage,fuzzing', '--max-examples', calls.toString()],
-      ...['--seed', seed.toString(), '--continue-on-failure', '--no-shrink', '--suppress-health-check', 'all'],
+      ...[
+        '--checks',
+        CHECKS.join(','),
+        '--phases',
+        'examples,coverage,fuzzing',
+        '--max-examples',
+        calls.toString(),
+      ],
+      ...[
+        '--seed',
+        seed.toString(),
+        '--continue-on-failure',
+        '--no-shrink',
+        '--suppress-health-check',
+        'all',
+      ],
       ...['--warnings', 'off', ...(paths === undefined ? [] : ['--include-path-regex', paths])],
     ]);
     await assertLedgerSound(db.database);
@@ -98,7 +112,9 @@ function knownValues(target: Target): string {
   };
   return [
     '[dictionaries]',
-    ...Object.entries(dictionaries).map(([name, values]) => `${name} = { values = ${JSON.stringify(values)} }`),
+    ...Object.entries(dictionaries).map(
+      ([name, values]) => `${name} = { values = ${JSON.stringify(values)} }`,
+    ),
     '[parameters]',
     ...Object.entries(parameters).map(([name, value]) => `"${name}" = ${value}`),
     '',
@@ -106,15 +122,25 @@ function knownValues(target: Target): string {
 }
 
 /** What it says when all of its checks hold; what it found fails. */
-async function outputOf({ command, args, env }: Program, cwd: string, more: readonly string[]): Promise<string> {
+async function outputOf(
+  { command, args, env }: Program,
+  cwd: string,
+  more: readonly string[],
+): Promise<string> {
   const child = spawn(command, [...args, ...more], { cwd, env: { ...env, NO_COLOR: '1' } });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
+  const code = await new Promise((resolve, reject) =>
+    child.once('close', resolve).once('error', reject),
+  );
   const [, errors = ''] = said.split('\nErrors:');
-  const count = [...errors.matchAll(/🚫 .*: (\d+)/g)].reduce((sum, [, one]) => sum + Number(one), 0);
-  const isUnsent = count > 0 && count === said.split(UNSENT).length - 1 && !said.includes('\nFailures:');
+  const count = [...errors.matchAll(/🚫 .*: (\d+)/g)].reduce(
+    (sum, [, one]) => sum + Number(one),
+    0,
+  );
+  const isUnsent =
+    count > 0 && count === said.split(UNSENT).length - 1 && !said.includes('\nFailures:');
   assert(code === 0 || isUnsent, said.slice(-SAID_CHARS));
   return said;
 }

@@ -44,17 +44,24 @@ export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string
     const bad = await openMany(tenants, () => openHookedBank(api, hanging));
     for (let made = tenants; made < endpoints; made += 1) {
       const body = { url: hanging.url(`/hang-${made}`), events: ['transfer.completed'] };
-      answered(await bad[made % tenants]!.bank.request('POST', '/v1/webhook_endpoints', { body }), 201);
+      answered(
+        await bad[made % tenants]!.bank.request('POST', '/v1/webhook_endpoints', { body }),
+        201,
+      );
     }
     const untold = (): Promise<unknown[]> => db.sql('SELECT id FROM outbox LIMIT 1');
-    await until('every endpoint has its workflow', async () => (await untold()).length === 0, { limitMs: 300_000 });
+    await until('every endpoint has its workflow', async () => (await untold()).length === 0, {
+      limitMs: 300_000,
+    });
     await deliver(receiver, good, warmUp);
     const before = percentile99(await deliver(receiver, good, transfers));
     const state = { isOver: false };
     const feeding = feed(bad, () => state.isOver);
     const hung = (): number => new Set(hanging.arrived.map(({ path }) => path)).size;
     await until(`${endpoints} endpoints hang`, () => hung() >= endpoints, { limitMs: 300_000 });
-    const after = percentile99(await deliver(receiver, good, transfers).finally(() => (state.isOver = true)));
+    const after = percentile99(
+      await deliver(receiver, good, transfers).finally(() => (state.isOver = true)),
+    );
     await feeding;
     const summary = `${endpoints} endpoints of ${tenants} tenants hang; ${others} others, ${transfers} transfers each: p99 from commit to arrival ${before} ms before, ${after} ms beside them`;
     if (isTimed) assert(after <= 2 * before, summary);
@@ -75,7 +82,11 @@ async function openMany(count: number, open: () => Promise<HookedBank>): Promise
 }
 
 /** Each bank's transfers, spread over time. Answers how long each took from its answer, which is after the commit, to its arrival. */
-async function deliver(receiver: HttpReceiver, banks: readonly HookedBank[], each: number): Promise<number[]> {
+async function deliver(
+  receiver: HttpReceiver,
+  banks: readonly HookedBank[],
+  each: number,
+): Promise<number[]> {
   const committed = new Map<string, number>();
   await Promise.all(
     banks.map(async (own, index) => {

@@ -10,7 +10,12 @@ import { LEAST } from '../support/bank.js';
 import { BankGateway, type GatewayRequest } from '../support/bank-gateway.js';
 import type { TestDatabase } from '../support/database.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
-import { type GuardedBank, newSignature, openGuardedBank, sendSignal } from '../support/temporal-world.js';
+import {
+  type GuardedBank,
+  newSignature,
+  openGuardedBank,
+  sendSignal,
+} from '../support/temporal-world.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -46,7 +51,10 @@ export class HangingGateway extends BankGateway {
     super(name, TEST_KEYRING);
   }
 
-  protected override async respond(request: GatewayRequest, response: ServerResponse): Promise<void> {
+  protected override async respond(
+    request: GatewayRequest,
+    response: ServerResponse,
+  ): Promise<void> {
     if (!this.isHanging) return super.respond(request, response);
     this.unanswered += 1;
     if (this.silence === 'close') response.destroy();
@@ -59,7 +67,10 @@ const A_SECOND = 20;
 const HANGING = { destination: { country: 'MX' } } as const;
 
 /** A rail each for two countries. */
-export function twoRails(well: BankGateway, hanging: BankGateway): Readonly<Record<string, string>> {
+export function twoRails(
+  well: BankGateway,
+  hanging: BankGateway,
+): Readonly<Record<string, string>> {
   const [key] = TEST_KEYRING;
   const shared = `${key.id}:${key.secret.toString('base64')}`;
   return {
@@ -81,7 +92,10 @@ interface Stage extends HangingRail {
  */
 export async function hangingRail(wanted: HangingRail): Promise<string> {
   const { db, temporal, payouts, isTimed, silence } = wanted;
-  const [well, hanging] = [new BankGateway('well', TEST_KEYRING), new HangingGateway('hanging', silence)];
+  const [well, hanging] = [
+    new BankGateway('well', TEST_KEYRING),
+    new HangingGateway('hanging', silence),
+  ];
   await Promise.all([well.start(), hanging.start()]);
   const environment = {
     ...{ ...temporalEnvironment(temporal), ...twoRails(well, hanging), PAYOUT_RAIL_PROBE_S: '2' },
@@ -105,7 +119,9 @@ export async function hangingRail(wanted: HangingRail): Promise<string> {
     const influx = { isOver: false };
     const during = measureUntil(stage, () => influx.isOver);
     while (ids.length < payouts) {
-      const asked = Array.from({ length: Math.min(A_SECOND, payouts - ids.length) }, () => pay(stage.own));
+      const asked = Array.from({ length: Math.min(A_SECOND, payouts - ids.length) }, () =>
+        pay(stage.own),
+      );
       const [some] = await Promise.all([Promise.all(asked), sleep(1_000)]);
       ids.push(...some);
     }
@@ -126,7 +142,8 @@ export async function hangingRail(wanted: HangingRail): Promise<string> {
       `${payouts} payouts open at a rail that hangs, which got ${calls} calls until it was left alone and ${tried} while the others were measured; ` +
       `another rail's p99 from commit to payment ${before.paid} ms before, ${coming} ms while they came, ${beside.paid} ms beside them; ` +
       `approvals by the staff p99 ${before.approved} ms before, ${beside.approved} ms beside them; all paid once ${recoveredS} s after it answered`;
-    if (isTimed) assert(beside.paid <= 2 * before.paid && beside.approved <= 2 * before.approved, summary);
+    if (isTimed)
+      assert(beside.paid <= 2 * before.paid && beside.approved <= 2 * before.approved, summary);
     return summary;
   } finally {
     await worker.stop();
@@ -144,7 +161,8 @@ function pay(own: PayoutBank): Promise<Uuid> {
 async function untilLeftAlone(db: TestDatabase, ids: readonly Uuid[]): Promise<void> {
   await until(
     'the rail is left alone',
-    async () => (await db.database.reader.find(railBreakers, { rail: 'http:hanging' }))?.state !== 'closed',
+    async () =>
+      (await db.database.reader.find(railBreakers, { rail: 'http:hanging' }))?.state !== 'closed',
     { limitMs: 60_000 },
   );
   await until(
@@ -209,9 +227,13 @@ async function steadily(count: number, one: () => Promise<number>): Promise<numb
 async function payOne({ own, well }: Stage): Promise<number> {
   const id = await own.pay();
   const committedAt = Date.now();
-  const paid = await until(`${id} is paid`, () => well.acts.find(({ key, what }) => key === id && what === 'paid'), {
-    limitMs: 120_000,
-  });
+  const paid = await until(
+    `${id} is paid`,
+    () => well.acts.find(({ key, what }) => key === id && what === 'paid'),
+    {
+      limitMs: 120_000,
+    },
+  );
   return Math.max(0, paid.at - committedAt);
 }
 
@@ -226,7 +248,8 @@ async function approveOne({ db, temporal, guarded }: Stage): Promise<number> {
     ),
   );
   const ended = async (): Promise<boolean> =>
-    (await db.sql(`SELECT status FROM transfers WHERE id=X'${id.replaceAll('-', '')}'`))[0]?.status === 'completed';
+    (await db.sql(`SELECT status FROM transfers WHERE id=X'${id.replaceAll('-', '')}'`))[0]
+      ?.status === 'completed';
   await until(`${id} is approved`, ended, { limitMs: 120_000 });
   return performance.now() - began;
 }

@@ -29,7 +29,10 @@ export async function httpCommitCuts({ db, cuts, fate }: HttpCommitCuts): Promis
     { COMMAND_TIMEOUT_MS: COMMAND_TIMEOUT_MS[fate].toString() },
   );
   const bank = await openBank(healthy);
-  const [from, to] = [await bank.account({ funds: { COPM: 1_000_000n * LEAST } }), await bank.account()];
+  const [from, to] = [
+    await bank.account({ funds: { COPM: 1_000_000n * LEAST } }),
+    await bank.account(),
+  ];
   const body = transferBody({ from, to, raw: LEAST });
   const { token } = bank;
   const asked: { key: string; answer: TestAnswer }[] = [];
@@ -38,7 +41,10 @@ export async function httpCommitCuts({ db, cuts, fate }: HttpCommitCuts): Promis
     await Promise.all(
       Array.from({ length: WIDTH }, async () => {
         const key = randomUUID();
-        asked.push({ key, answer: await shaky.request('POST', '/v1/transfers', { token, body, key }) });
+        asked.push({
+          key,
+          answer: await shaky.request('POST', '/v1/transfers', { token, body, key }),
+        });
       }),
     );
   await shaky.stop();

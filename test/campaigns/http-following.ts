@@ -28,10 +28,16 @@ interface FollowingStorm {
  * Readers follow a tenant's log upward while writers write through several processes. Each sees every event once, in the
  * order of the sequence, without a gap at any moment: what has been passed by never appears later.
  */
-export async function followingStorm({ api, others, writers, transfers }: FollowingStorm): Promise<string> {
+export async function followingStorm({
+  api,
+  others,
+  writers,
+  transfers,
+}: FollowingStorm): Promise<string> {
   const bank = await openBank(api);
   const parties: Account[] = [];
-  for (let index = 0; index < 8; index += 1) parties.push(await bank.account({ funds: { COPM: 10_000n * LEAST } }));
+  for (let index = 0; index < 8; index += 1)
+    parties.push(await bank.account({ funds: { COPM: 10_000n * LEAST } }));
   const baseUrls = [api.baseUrl, ...others];
   const made = new Map<string, Json>();
   const write = async (_: unknown, writer: number): Promise<void> => {
@@ -40,10 +46,15 @@ export async function followingStorm({ api, others, writers, transfers }: Follow
       const to = parties[(writer + count + 1 + (count % (parties.length - 1))) % parties.length]!;
       const body = transferBody({ from, to, raw: LEAST });
       const { token } = bank;
-      const answer = await request(baseUrls[(writer + count) % baseUrls.length]!, 'POST', '/v1/transfers', {
-        token,
-        body,
-      });
+      const answer = await request(
+        baseUrls[(writer + count) % baseUrls.length]!,
+        'POST',
+        '/v1/transfers',
+        {
+          token,
+          body,
+        },
+      );
       const transfer = answered(answer, 201).json;
       made.set(text(transfer.id), transfer);
     }
@@ -57,7 +68,9 @@ export async function followingStorm({ api, others, writers, transfers }: Follow
       seen.map(({ sequence }) => sequence),
       Array.from(seen, (_, index) => index + 1),
     );
-    const objects = new Map(seen.map(({ data }) => [text(object(object(data).object).id), object(data).object]));
+    const objects = new Map(
+      seen.map(({ data }) => [text(object(object(data).object).id), object(data).object]),
+    );
     assert.deepEqual(objects, made);
   }
   await assertLedgerSound(api.core.database);
@@ -71,7 +84,10 @@ async function follow(bank: Bank, limit: number, isOver: () => boolean): Promise
   let cursor: string | null = null;
   for (;;) {
     const wasOver = isOver();
-    const page: Json = answered(await bank.get(cursor === null ? path : withQuery(path, `cursor=${cursor}`)), 200).json;
+    const page: Json = answered(
+      await bank.get(cursor === null ? path : withQuery(path, `cursor=${cursor}`)),
+      200,
+    ).json;
     const items = list(page.items);
     seen.push(...items);
     cursor = text(page.next_cursor);

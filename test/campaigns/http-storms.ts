@@ -36,7 +36,11 @@ function sender({ api, others = [] }: Storm, { token }: Bank): Send {
   const baseUrls = [api.baseUrl, ...others];
   let next = 0;
   return (transfer, key = randomUUID()) =>
-    request(baseUrls[next++ % baseUrls.length]!, 'POST', '/v1/transfers', { token, key, body: transferBody(transfer) });
+    request(baseUrls[next++ % baseUrls.length]!, 'POST', '/v1/transfers', {
+      token,
+      key,
+      body: transferBody(transfer),
+    });
 }
 
 function processes({ others = [] }: Storm): string {
@@ -58,7 +62,9 @@ export async function sameBodyStorm(storm: SameKeyStorm): Promise<string> {
   const to = await bank.account();
   for (let round = 0; round < rounds; round += 1) {
     const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: width }, () => send({ from, to, raw: LEAST }, key)));
+    const answers = await Promise.all(
+      Array.from({ length: width }, () => send({ from, to, raw: LEAST }, key)),
+    );
     const made = answers.filter(({ status }) => status === 201);
     assert.equal(made.length, 1);
     for (const answer of answers) {
@@ -66,7 +72,10 @@ export async function sameBodyStorm(storm: SameKeyStorm): Promise<string> {
       assert.equal(answer.text, made[0]!.text);
     }
   }
-  assert.deepEqual([await bank.available(from), await bank.available(to)], [0n, LEAST * BigInt(rounds)]);
+  assert.deepEqual(
+    [await bank.available(from), await bank.available(to)],
+    [0n, LEAST * BigInt(rounds)],
+  );
   await assertLedgerSound(storm.api.core.database);
   return `${rounds} rounds of ${width} requests with one key ${processes(storm)}: one acted in each, all answered its transfer`;
 }
@@ -113,7 +122,10 @@ export async function unboundStorm(storm: SameKeyStorm): Promise<string> {
   let early = 0;
   for (let round = 0; round < rounds; round += 1) {
     const key = randomUUID();
-    const ask = async (_: unknown, index: number): Promise<{ isGood: boolean; answer: TestAnswer }> => {
+    const ask = async (
+      _: unknown,
+      index: number,
+    ): Promise<{ isGood: boolean; answer: TestAnswer }> => {
       const isGood = index % 2 === round % 2;
       return { isGood, answer: await send({ from, to: isGood ? to : missing, raw: LEAST }, key) };
     };
@@ -126,7 +138,10 @@ export async function unboundStorm(storm: SameKeyStorm): Promise<string> {
       if (!isGood && answer.status === 404) early += 1;
       else if (!isGood) answered(answer, 409, 'idempotency_key_reused');
   }
-  assert.deepEqual([await bank.available(from), await bank.available(to)], [0n, LEAST * BigInt(rounds)]);
+  assert.deepEqual(
+    [await bank.available(from), await bank.available(to)],
+    [0n, LEAST * BigInt(rounds)],
+  );
   await assertLedgerSound(storm.api.core.database);
   return `${rounds} rounds of ${width} requests with one key, half of them for a missing account ${processes(storm)}: one acted in each, ${early} were 404 before it`;
 }
@@ -157,7 +172,10 @@ export async function drainStorm(storm: DrainStorm): Promise<string> {
       const answer = await send({ from, to, raw: LEAST });
       if (answer.status !== 201) {
         answered(answer, 422, 'insufficient_funds');
-        assert.deepEqual(answer.details, { available: rest.toString(), requested: each.toString() });
+        assert.deepEqual(answer.details, {
+          available: rest.toString(),
+          requested: each.toString(),
+        });
         refused += 1;
         return;
       }
@@ -195,7 +213,8 @@ export async function mutualStorm(storm: MutualStorm): Promise<string> {
   const send = sender(storm, bank);
   const funds = 1_000n * LEAST;
   const parties: Account[] = [];
-  for (let index = 0; index < 5; index += 1) parties.push(await bank.account({ funds: { COPM: funds } }));
+  for (let index = 0; index < 5; index += 1)
+    parties.push(await bank.account({ funds: { COPM: funds } }));
   const made: Json[] = [];
   const client = async (_: unknown, number: number): Promise<void> => {
     for (let round = 0; round < rounds; round += 1) {
@@ -222,10 +241,15 @@ export async function assertEachOnce(bank: Bank, made: readonly Json[]): Promise
   assert.deepEqual(ids(await walk(bank, '/v1/transfers?limit=100')), expected);
   const events = await walk(bank, '/v1/events?limit=100&type=transfer.completed');
   assert.deepEqual(ids(events.map(({ data }) => object(object(data).object))), expected);
-  const sequences = (await walk(bank, '/v1/events?limit=100')).map(({ sequence }) => sequence).reverse();
+  const sequences = (await walk(bank, '/v1/events?limit=100'))
+    .map(({ sequence }) => sequence)
+    .reverse();
   assert.deepEqual(
     sequences,
     Array.from(sequences, (_, index) => index + 1),
   );
-  assert.equal(list((await bank.get('/v1/events?limit=1')).json.items).length, Math.min(1, made.length));
+  assert.equal(
+    list((await bank.get('/v1/events?limit=1')).json.items).length,
+    Math.min(1, made.length),
+  );
 }

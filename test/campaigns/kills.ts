@@ -51,7 +51,9 @@ export async function failpointCampaign(
       for (const failpoint of failpoints) {
         await api.kill();
         // A small one may be passed before anybody has asked whether it is ready.
-        await api.start({ TEST_FAILPOINT: `${failpoint}:${20 + (kill % 30)}` }).catch(() => undefined);
+        await api
+          .start({ TEST_FAILPOINT: `${failpoint}:${20 + (kill % 30)}` })
+          .catch(() => undefined);
         await api.ended();
       }
     await api.start();
@@ -63,7 +65,11 @@ export async function failpointCampaign(
 }
 
 /** MySQL is killed again and again under load. */
-export async function killMysqlCampaign({ kills, clients: count, pauseMs }: KillCampaign): Promise<string> {
+export async function killMysqlCampaign({
+  kills,
+  clients: count,
+  pauseMs,
+}: KillCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_kill');
@@ -94,7 +100,11 @@ interface AwayCampaign {
 }
 
 /** MySQL neither answers nor hangs up for a while: 503 within 5 s, normal within 10 s of its return. */
-export async function frozenMysqlCampaign({ awayMs, clients: count, pauseMs }: AwayCampaign): Promise<string> {
+export async function frozenMysqlCampaign({
+  awayMs,
+  clients: count,
+  pauseMs,
+}: AwayCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_frozen');
@@ -115,7 +125,8 @@ export async function frozenMysqlCampaign({ awayMs, clients: count, pauseMs }: A
       if (!api.isRunning) throw new Error('the API ended');
       const summary = await clients.finish();
       const slowestMs = Math.round(clients.slowestAnswerMs);
-      if (slowestMs > MAX_ANSWER_MS) throw new Error(`a request was answered after ${slowestMs} ms`);
+      if (slowestMs > MAX_ANSWER_MS)
+        throw new Error(`a request was answered after ${slowestMs} ms`);
       return `MySQL away for ${awayMs} ms, every request answered within ${slowestMs} ms, normal ${normalMs} ms after its return: ${summary}`;
     } finally {
       await api.kill();

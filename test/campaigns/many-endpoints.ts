@@ -50,15 +50,25 @@ export async function manyEndpoints(wanted: ManyEndpoints): Promise<string> {
     const began = new Date();
     const state = { isOver: false };
     const killing = killInTurn(workers, wanted.killEveryMs, () => state.isOver);
-    await Promise.all(tenants.map((tenant, index) => feed(api, tenant, arrivals, wanted, index / tenants.length)));
+    await Promise.all(
+      tenants.map((tenant, index) => feed(api, tenant, arrivals, wanted, index / tenants.length)),
+    );
     state.isOver = true;
     const kills = await killing;
-    const expected = tenants.reduce((sum, { paths, committed }) => sum + paths.length * committed.length, 0);
-    await until(`${expected} deliveries arrive`, () => arrivals.different >= expected, { limitMs: SETTLE_MS });
+    const expected = tenants.reduce(
+      (sum, { paths, committed }) => sum + paths.length * committed.length,
+      0,
+    );
+    await until(`${expected} deliveries arrive`, () => arrivals.different >= expected, {
+      limitMs: SETTLE_MS,
+    });
     await until('all is recorded', () => isRecorded(db, expected), { limitMs: SETTLE_MS });
     const starts = await temporal.client.workflow.count(`StartTime > "${began.toISOString()}"`);
     const startsPerS = starts.count / seconds;
-    const [p50, p99] = [Math.round(percentile(arrivals.tookMs, 0.5)), percentile99(arrivals.tookMs)];
+    const [p50, p99] = [
+      Math.round(percentile(arrivals.tookMs, 0.5)),
+      percentile99(arrivals.tookMs),
+    ];
     const summary =
       `${endpoints} endpoints of ${tenants.length} tenants, an event each per ${everyMs / 1000} s for ${seconds} s, ${count} workers, one killed ` +
       `${kills} times: all ${expected} deliveries arrived, ${arrivals.total - arrivals.different} again, ${arrivals.outOfOrder} first ` +
@@ -79,7 +89,11 @@ interface Tenant {
   readonly committed: number[];
 }
 
-async function openTenants(api: TestApi, receiver: HttpReceiver, endpoints: number): Promise<readonly Tenant[]> {
+async function openTenants(
+  api: TestApi,
+  receiver: HttpReceiver,
+  endpoints: number,
+): Promise<readonly Tenant[]> {
   const sizes = Array.from({ length: Math.ceil(endpoints / OF_A_TENANT) }, (_, index) =>
     Math.min(OF_A_TENANT, endpoints - index * OF_A_TENANT),
   );
@@ -129,7 +143,11 @@ async function feed(
   }
 }
 
-async function killInTurn(workers: readonly WorkerProcess[], everyMs: number, isOver: () => boolean): Promise<number> {
+async function killInTurn(
+  workers: readonly WorkerProcess[],
+  everyMs: number,
+  isOver: () => boolean,
+): Promise<number> {
   let kills = 0;
   for (let next = performance.now() + everyMs; !isOver();) {
     await sleep(100);
@@ -150,7 +168,10 @@ class Arrivals {
   outOfOrder = 0;
   /** From the commit to the first arrival, in milliseconds. */
   readonly tookMs: number[] = [];
-  private readonly seen = new Map<string, { readonly tenant: Tenant; readonly sequences: Set<number>; last: number }>();
+  private readonly seen = new Map<
+    string,
+    { readonly tenant: Tenant; readonly sequences: Set<number>; last: number }
+  >();
   /** Those that have come before their commit was answered. */
   private readonly early = new Map<Tenant, number[]>();
 

@@ -58,14 +58,23 @@ export async function mixedLoadCampaign(load: MixedLoad): Promise<string> {
   try {
     const { baseUrl } = api;
     const clients = await Clients.start(db, baseUrl, count, pauseMs);
-    const waiting = await WaitingClients.start({ db, temporal, baseUrl }, WAITING_CLIENTS, WAITING_PAUSE_MS);
+    const waiting = await WaitingClients.start(
+      { db, temporal, baseUrl },
+      WAITING_CLIENTS,
+      WAITING_PAUSE_MS,
+    );
     const others = await OtherWork.start(db, baseUrl, load);
     const payouts = await Payouts.start(db, baseUrl);
     const samples: Sample[] = [];
     const watching = watch({ api, worker, token: clients.token, ...load }, samples);
     await waiting.during(payouts.during(watching));
     clients.stop();
-    const told = [await payouts.finish(), await others.finish(), await waiting.finish(), await clients.finish()];
+    const told = [
+      await payouts.finish(),
+      await others.finish(),
+      await waiting.finish(),
+      await clients.finish(),
+    ];
     const flat = flatness(samples);
     if (load.isTimed) assertFlat(flat);
     return `${load.seconds} s: ${said(flat)}; ${told.join('; ')}`;
@@ -91,7 +100,11 @@ async function watch({ api, worker, token, seconds }: Watched, samples: Sample[]
       assert.equal(answer.status, 200, answer.text);
       times.push(performance.now() - sentAt);
     }
-    samples.push({ apiMb: api.residentMb, workerMb: worker.residentMb, readMs: percentile(times, 0.5) });
+    samples.push({
+      apiMb: api.residentMb,
+      workerMb: worker.residentMb,
+      readMs: percentile(times, 0.5),
+    });
     await sleep(Math.max(0, beganAt + samples.length * everyMs - performance.now()));
   }
 }
@@ -163,9 +176,15 @@ function flatness(samples: readonly Sample[]): Flatness {
 
 function assertFlat({ apiMb, workerMb, readMs }: Flatness): void {
   for (const [first, last] of [apiMb, workerMb])
-    assert(last <= first * FLAT_MEMORY.share + FLAT_MEMORY.mb, `memory grows from ${first} to ${last} MB`);
+    assert(
+      last <= first * FLAT_MEMORY.share + FLAT_MEMORY.mb,
+      `memory grows from ${first} to ${last} MB`,
+    );
   const [first, last] = readMs;
-  assert(last <= first * FLAT_LATENCY.share + FLAT_LATENCY.ms, `a read takes ${last} ms instead of ${first}`);
+  assert(
+    last <= first * FLAT_LATENCY.share + FLAT_LATENCY.ms,
+    `a read takes ${last} ms instead of ${first}`,
+  );
 }
 
 function said({ apiMb, workerMb, readMs }: Flatness): string {

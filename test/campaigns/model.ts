@@ -34,10 +34,13 @@ const SEEDS_OF_A_LANE = 1_000;
 export async function modelCampaign(campaign: ModelCampaign): Promise<string> {
   const { db, operations: wanted, longest, lanes } = campaign;
   const seeds = Array.from({ length: lanes }, (_, lane) => (campaign.seed ?? Date.now()) + lane);
-  const done = await Promise.all(seeds.map((seed) => runLane(db, seed, Math.ceil(wanted / lanes), longest)));
+  const done = await Promise.all(
+    seeds.map((seed) => runLane(db, seed, Math.ceil(wanted / lanes), longest)),
+  );
   await assertLedgerSound(db.database);
   const often = ENDINGS.map(
-    (ending) => [ending, done.reduce((sum, { endings }) => sum + (endings.get(ending) ?? 0), 0)] as const,
+    (ending) =>
+      [ending, done.reduce((sum, { endings }) => sum + (endings.get(ending) ?? 0), 0)] as const,
   );
   const rare = often.filter(([, times]) => times < wanted / OPERATIONS_AN_ENDING);
   assert.deepEqual(rare, [], `of ${JSON.stringify(Object.fromEntries(often))}`);
@@ -65,11 +68,14 @@ async function runLane(
       played += 1;
     }
     await player.finish();
-    for (const [ending, often] of world.ledger.played) endings.set(ending, (endings.get(ending) ?? 0) + often);
+    for (const [ending, often] of world.ledger.played)
+      endings.set(ending, (endings.get(ending) ?? 0) + often);
   });
   try {
-    const isRare = (ending: Ending): boolean => (endings.get(ending) ?? 0) < wanted / OPERATIONS_AN_ENDING;
-    const goesOn = (): boolean => played < wanted || (played < MOST_TIMES * wanted && ENDINGS.some(isRare));
+    const isRare = (ending: Ending): boolean =>
+      (endings.get(ending) ?? 0) < wanted / OPERATIONS_AN_ENDING;
+    const goesOn = (): boolean =>
+      played < wanted || (played < MOST_TIMES * wanted && ENDINGS.some(isRare));
     for (let part = 0; goesOn(); part += 1)
       await fc.assert(property, { seed: seed + part * SEEDS_OF_A_LANE, numRuns: RUNS_OF_A_PART });
   } finally {

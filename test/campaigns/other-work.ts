@@ -7,7 +7,12 @@ import { assertPaidOnce, batchEvents, openPayrollBank } from '../support/batch-w
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { until } from '../support/temporal.js';
-import { assertGenuine, type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
+import {
+  assertGenuine,
+  type HookedBank,
+  openHookedBank,
+  transfersAt,
+} from '../support/webhook-world.js';
 import { executedBatch, isBatchOver } from './batch-kills.js';
 
 const END_MS = 300_000;
@@ -57,10 +62,15 @@ export class OtherWork {
         const id = await executedBatch({ api: { baseUrl } }, payroll, rows);
         await until(`batch ${id} ends`, () => isBatchOver(db, id), { limitMs: END_MS });
         assert.equal(
-          await until('it can be read', () => tried(assertPaidOnce(db, id, rows)), { limitMs: END_MS }),
+          await until('it can be read', () => tried(assertPaidOnce(db, id, rows)), {
+            limitMs: END_MS,
+          }),
           rows,
         );
-        assert.deepEqual(await until('it can be read', () => tried(batchEvents(db, id))), ['ready', 'completed']);
+        assert.deepEqual(await until('it can be read', () => tried(batchEvents(db, id))), [
+          'ready',
+          'completed',
+        ]);
         await sleep(betweenBatchesMs);
       }
       return count;
@@ -75,7 +85,10 @@ export class OtherWork {
     while (this.isRunning) {
       const key = randomUUID();
       const ask = async (): Promise<string | null> => {
-        const answer = await request(this.baseUrl, 'POST', '/v1/transfers', { ...options, key }).catch(() => null);
+        const answer = await request(this.baseUrl, 'POST', '/v1/transfers', {
+          ...options,
+          key,
+        }).catch(() => null);
         if (answer === null || answer.status === 503) return null;
         assert([200, 201].includes(answer.status), answer.text);
         return String(answer.json.id);
@@ -91,7 +104,9 @@ export class OtherWork {
       await this.running;
       const { receiver, hooked, made } = this;
       const arrived = (): ReadonlySet<string> => new Set(transfersAt(receiver, hooked.path));
-      await until(`${made.length} events arrive`, () => arrived().size >= made.length, { limitMs: END_MS });
+      await until(`${made.length} events arrive`, () => arrived().size >= made.length, {
+        limitMs: END_MS,
+      });
       assert.deepEqual([...arrived()].sort(), made.toSorted());
       await assertGenuine(receiver, hooked);
       return `${made.length} events arrived, ${this.batches} batch(es) paid once`;

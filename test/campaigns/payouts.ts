@@ -20,11 +20,17 @@ import { assertLedgerSound } from '../support/world.js';
 const AT_ONCE = 50;
 
 /** Canceled while they are handed over: of each pair one wins, and the rail paid exactly those that were not canceled. */
-export async function cancelRacing(db: TestDatabase, own: PayoutBank, count: number): Promise<string> {
+export async function cancelRacing(
+  db: TestDatabase,
+  own: PayoutBank,
+  count: number,
+): Promise<string> {
   const { submissions } = railsOf(db);
   const ends: Record<string, number> = {};
   for (let done = 0; done < count; done += AT_ONCE) {
-    const ids = await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - done) }, () => own.pay()));
+    const ids = await Promise.all(
+      Array.from({ length: Math.min(AT_ONCE, count - done) }, () => own.pay()),
+    );
     await Promise.all(
       ids.map(async (id, index) => {
         const cancel = () => own.act('cancel', id, own.bank.token);
@@ -68,7 +74,9 @@ export async function killedAroundRail(campaign: KillCampaign): Promise<string> 
     for (let killed = 0; killed < kills; killed += 1) {
       const failpoint = failpoints[killed % failpoints.length]!;
       // It may die before it is seen to be ready.
-      await worker.start({ TEST_FAILPOINT: `${failpoint}:${3 + (killed % 5)}` }).catch(() => undefined);
+      await worker
+        .start({ TEST_FAILPOINT: `${failpoint}:${3 + (killed % 5)}` })
+        .catch(() => undefined);
       const many = Math.floor(payouts / kills) + (killed < payouts % kills ? 1 : 0);
       for (let at = 0; at < many; at += AT_ONCE)
         ids.push(
@@ -113,7 +121,16 @@ export const PAYOUT_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promis
     try {
       const summaries: string[] = [];
       for (const failpoint of RAIL_FAILPOINTS)
-        summaries.push(await killedAroundRail({ db, api, temporal, failpoints: [failpoint], payouts: 500, kills: 10 }));
+        summaries.push(
+          await killedAroundRail({
+            db,
+            api,
+            temporal,
+            failpoints: [failpoint],
+            payouts: 500,
+            kills: 10,
+          }),
+        );
       await assertLedgerSound(db.database);
       return summaries;
     } finally {

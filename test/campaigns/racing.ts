@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import type { Database } from '../../src/db/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+} from '../support/world.js';
 
 interface RacingCampaign {
   /** Each with the connections of a process of its own. */
@@ -18,7 +24,11 @@ const FUNDS = 1_000_000n;
  * Processes move money between the same few accounts in all directions, every third request under a key that another has
  * used. None is answered by a deadlock or a time-out, and no money is made or lost.
  */
-export async function racingCampaign({ databases, transfers, clients }: RacingCampaign): Promise<string> {
+export async function racingCampaign({
+  databases,
+  transfers,
+  clients,
+}: RacingCampaign): Promise<string> {
   const [database] = databases;
   assert(database !== undefined);
   const watched = databases.map((one) => openDesk(one));
@@ -35,7 +45,9 @@ export async function racingCampaign({ databases, transfers, clients }: RacingCa
       const to = own[(number + 1 + (Math.trunc(number / ACCOUNTS) % (ACCOUNTS - 1))) % ACCOUNTS]!;
       const command = move({ from, to, raw: BigInt(1 + (number % 50)) });
       const desks = number % 3 === 0 ? watched : [watched[number % watched.length]!];
-      for (const { replayed, outcome } of await Promise.all(desks.map(({ desk }) => desk.submit(testKind, command)))) {
+      for (const { replayed, outcome } of await Promise.all(
+        desks.map(({ desk }) => desk.submit(testKind, command)),
+      )) {
         assert(outcome.done, inspect(outcome));
         if (!replayed) acted.set(command.key, (acted.get(command.key) ?? 0) + 1);
       }
@@ -51,6 +63,8 @@ export async function racingCampaign({ databases, transfers, clients }: RacingCa
   );
   for (const { faults } of watched) assert.deepEqual(faults, []);
   await assertLedgerSound(database);
-  const retries = watched.map((one) => one.retries.rolled_back ?? 0).reduce((sum, count) => sum + count, 0);
+  const retries = watched
+    .map((one) => one.retries.rolled_back ?? 0)
+    .reduce((sum, count) => sum + count, 0);
   return `${transfers} transfers among ${ACCOUNTS} accounts by ${clients} clients over ${databases.length} process(es): ${retries} rolled back and tried again, every one answered`;
 }

@@ -4,14 +4,29 @@ import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, systemClock } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
-import { type Payout, type PayoutResolution, payoutResolutions, payouts } from '../../src/db/entities/payouts.js';
+import {
+  type Payout,
+  type PayoutResolution,
+  payoutResolutions,
+  payouts,
+} from '../../src/db/entities/payouts.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { approveResolution } from '../../src/payouts/release.js';
-import { proposeResolution, rejectResolution, type SeenPayout } from '../../src/payouts/resolutions.js';
+import {
+  proposeResolution,
+  rejectResolution,
+  type SeenPayout,
+} from '../../src/payouts/resolutions.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile, USUAL_DELAY_MS } from '../../src/payouts/statements/reconcile.js';
-import { openPayoutBank, type PayoutBank, railsOf, seen, TEST_KEYRING } from '../payouts/support.js';
+import {
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  seen,
+  TEST_KEYRING,
+} from '../payouts/support.js';
 import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -75,7 +90,9 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
   const worker = await WorkerProcess.start(db.url, temporal, environment);
   try {
     const own = await openPayoutBank(api, 2n * BigInt(campaign.payouts) * LEAST);
-    const rails = new Map<string, Rail>([[RAIL, new HttpRail(NAME, gateway.url, TEST_KEYRING, systemClock)]]);
+    const rails = new Map<string, Rail>([
+      [RAIL, new HttpRail(NAME, gateway.url, TEST_KEYRING, systemClock)],
+    ]);
     const stage = {
       ...campaign,
       gateway,
@@ -103,7 +120,9 @@ async function troubledTimes(
   worker: WorkerProcess,
 ): Promise<{ readonly resolved: number; readonly loaded: number }> {
   const ending = new AbortController();
-  const operating = Promise.all(Array.from({ length: OPERATORS }, () => operate(stage, ending.signal)));
+  const operating = Promise.all(
+    Array.from({ length: OPERATORS }, () => operate(stage, ending.signal)),
+  );
   const loading = loadOften(stage, ending.signal);
   const killing = killed(stage, worker, ending.signal);
   try {
@@ -143,11 +162,19 @@ async function loadStatement({ db, deps: { desk }, gateway, day }: Stage): Promi
 }
 
 /** Spread over the time in which payouts are made. */
-async function killed({ kills, ids, payouts: wanted, random }: Stage, worker: WorkerProcess, signal: AbortSignal) {
+async function killed(
+  { kills, ids, payouts: wanted, random }: Stage,
+  worker: WorkerProcess,
+  signal: AbortSignal,
+) {
   for (let done = 1; done <= kills; done += 1) {
-    await until('enough payouts are made', () => signal.aborted || ids.length >= (wanted * done) / (kills + 1), {
-      limitMs: 3_600_000,
-    });
+    await until(
+      'enough payouts are made',
+      () => signal.aborted || ids.length >= (wanted * done) / (kills + 1),
+      {
+        limitMs: 3_600_000,
+      },
+    );
     await sleep(random(1_000));
     await worker.kill();
     await worker.start();
@@ -188,7 +215,10 @@ function retry({ deps: { submissions } }: Stage, { id, status }: Payout): Promis
   return status === 'approved' ? submissions.submit(id) : submissions.ask(id);
 }
 
-function chosen({ gateway, random }: Stage, payout: Payout): PayoutResolution['outcome'] | 'retry' | null {
+function chosen(
+  { gateway, random }: Stage,
+  payout: Payout,
+): PayoutResolution['outcome'] | 'retry' | null {
   const { id, status, stuckReason } = payout;
   if (status === 'approved') return random(3) === 0 ? 'retry' : null;
   if (status === 'in_progress')
@@ -206,12 +236,17 @@ async function settle(
   outcome: PayoutResolution['outcome'],
 ): Promise<void> {
   const { desk, conversation } = deps;
-  const open = await db.database.reader.find(payoutResolutions, { payoutId: before.payout.id, status: 'proposed' });
-  if (open === undefined) await proposeResolution(desk, before, { outcome, reason: 'at random', by: someone('maria') });
+  const open = await db.database.reader.find(payoutResolutions, {
+    payoutId: before.payout.id,
+    status: 'proposed',
+  });
+  if (open === undefined)
+    await proposeResolution(desk, before, { outcome, reason: 'at random', by: someone('maria') });
   await sleep(random(300));
   const now = await seen(db, before.payout.id);
   // Whom a proposal of long ago surprises takes it back.
-  if (open !== undefined && open.outcome !== outcome) await rejectResolution(desk, now, someone('leo'));
+  if (open !== undefined && open.outcome !== outcome)
+    await rejectResolution(desk, now, someone('leo'));
   else await approveResolution({ conversation, quietMs: () => 86_400_000 }, now, someone('leo'));
 }
 
@@ -225,13 +260,18 @@ async function openOnes({ db, ids }: Stage): Promise<readonly Payout[]> {
 async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   const { db, gateway, deps, ids } = stage;
   await gateway.calm();
-  for (const { payoutId } of await db.database.reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' }))
+  for (const { payoutId } of await db.database.reader.select(payoutResolutions, {
+    payoutId: ids,
+    status: 'proposed',
+  }))
     await rejectResolution(deps.desk, await seen(db, payoutId), someone('leo'));
   await until(
     'every payout has ended or is raised as contradictory',
     async () => {
       const open = await openOnes(stage);
-      await Promise.all(open.slice(0, AT_ONCE).map((payout) => retry(stage, payout).catch(passOver)));
+      await Promise.all(
+        open.slice(0, AT_ONCE).map((payout) => retry(stage, payout).catch(passOver)),
+      );
       await gateway.calm();
       return open.length === 0;
     },
@@ -240,7 +280,9 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   await worker.stop();
   // Its last orders have arrived, and their outcome is known.
   await gateway.calm();
-  await db.change(`UPDATE payouts SET ask_at='2020-01-01' WHERE rail='${RAIL}' AND ask_at IS NOT NULL`);
+  await db.change(
+    `UPDATE payouts SET ask_at='2020-01-01' WHERE rail='${RAIL}' AND ask_at IS NOT NULL`,
+  );
   while ((await deps.inquiries.askDue(RAIL, AT_ONCE)) > 0);
 }
 
@@ -250,18 +292,29 @@ async function compared(stage: Stage): Promise<string> {
   const rows = await db.database.reader.select(payouts, { id: ids });
   assert.equal(rows.length, ids.length);
   const counts: Record<string, number> = {};
-  const paid = new Map(gateway.acts.filter(({ what }) => what === 'paid').map(({ key, at }) => [key, at]));
+  const paid = new Map(
+    gateway.acts.filter(({ what }) => what === 'paid').map(({ key, at }) => [key, at]),
+  );
   let stuck = 0;
   for (const payout of rows) {
     const { id, status } = payout;
     counts[status] = (counts[status] ?? 0) + 1;
     assert(gateway.paidTimes(id) <= 1, `${id} was paid twice`);
     const paidAt = paid.get(id);
-    const releasedAt = status === 'failed' ? payout.endedAt : (payout.failedAt ?? payout.returnedAt);
+    const releasedAt =
+      status === 'failed' ? payout.endedAt : (payout.failedAt ?? payout.returnedAt);
     if (paidAt !== undefined && releasedAt !== null)
-      assert(paidAt <= releasedAt, `${id} was paid ${paidAt - releasedAt} ms after its money was given back`);
+      assert(
+        paidAt <= releasedAt,
+        `${id} was paid ${paidAt - releasedAt} ms after its money was given back`,
+      );
     if (payout.stuckSince !== null) stuck += 1;
-    else assert.equal(status === 'completed', paidAt !== undefined, `${id} is ${status}, and not raised`);
+    else
+      assert.equal(
+        status === 'completed',
+        paidAt !== undefined,
+        `${id} is ${status}, and not raised`,
+      );
   }
   await loadStatement(stage);
   const raised = await db.database.reader.select(payouts, { id: ids });
@@ -273,6 +326,9 @@ async function compared(stage: Stage): Promise<string> {
     `${rows.length} payouts over a rail with ${requests} requests, ${lost} lost, ${delayed} held up, ${repeated} repeated, ${unanswered} not answered: ` +
     `${paid.size} keys paid there, ${voided} voided, ${gateway.liars.size} contradicted; here ${JSON.stringify(counts)}, ${stuck} raised as stuck, ` +
     `all others alike, none paid after its money was given back`;
-  assert(lost > 0 && unanswered > 0 && repeated > 0 && delayed > 0 && voided > 0, `too little went wrong: ${summary}`);
+  assert(
+    lost > 0 && unanswered > 0 && repeated > 0 && delayed > 0 && voided > 0,
+    `too little went wrong: ${summary}`,
+  );
   return summary;
 }

@@ -10,11 +10,21 @@ import { SignedInPeople } from '../ops/signed-in.js';
 import { run } from '../ops/ops.js';
 import { openPayoutBank, type PayoutBank, TEST_KEYRING } from '../payouts/support.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { BankGateway, type GatewayAnswer, type GatewayPayment, type GatewayRequest } from '../support/bank-gateway.js';
+import {
+  BankGateway,
+  type GatewayAnswer,
+  type GatewayPayment,
+  type GatewayRequest,
+} from '../support/bank-gateway.js';
 import { answered, type Json, LEAST, list, object, text } from '../support/bank.js';
 import { openPayrollBank, type PayrollBank } from '../support/batch-workflows.js';
 import type { TestDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal, until, workflowStatus } from '../support/temporal.js';
+import {
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  workflowStatus,
+} from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank } from '../support/temporal-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -45,12 +55,16 @@ class ListingGateway extends BankGateway {
   }
 
   protected override answer(asked: GatewayRequest): GatewayAnswer {
-    if (asked.method !== 'GET' || !asked.path.startsWith(`${PAYOUTS_PATH}?`)) return super.answer(asked);
+    if (asked.method !== 'GET' || !asked.path.startsWith(`${PAYOUTS_PATH}?`))
+      return super.answer(asked);
     if (!this.isGenuine(asked)) return { status: 401, text: '{}' };
-    const since = parseRfc3339(new URLSearchParams(asked.path.split('?')[1]).get('since') ?? '') ?? 0;
+    const since =
+      parseRfc3339(new URLSearchParams(asked.path.split('?')[1]).get('since') ?? '') ?? 0;
     const items = [...this.payments.values()].flatMap((payment) => {
       const order = this.orders.get(payment.key);
-      return order === undefined || order.at < since ? [] : [{ ...this.tell(payment), amount: order.amount }];
+      return order === undefined || order.at < since
+        ? []
+        : [{ ...this.tell(payment), amount: order.amount }];
     });
     return { status: 200, text: pageText({ items, next: null }) };
   }
@@ -86,7 +100,11 @@ export async function restoreDrill(drill: RestoreDrill): Promise<string> {
     PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
   };
   try {
-    const { stage, moment, seen, stale, acknowledged } = await servedUntilTheLoss(drill, environment, gateway);
+    const { stage, moment, seen, stale, acknowledged } = await servedUntilTheLoss(
+      drill,
+      environment,
+      gateway,
+    );
     const began = performance.now();
     const db = await drill.copier.restore();
     const copied = performance.now();
@@ -134,7 +152,10 @@ async function servedUntilTheLoss(
 
 async function setTheStage(api: TestApi, rows: number): Promise<Stage> {
   const guarded = await openGuardedBank(api, { funds: 100_000n * LEAST });
-  const [payouts, waiting] = [await openPayoutBank(api, 100_000n * LEAST), await openPayoutBank(api)];
+  const [payouts, waiting] = [
+    await openPayoutBank(api, 100_000n * LEAST),
+    await openPayoutBank(api),
+  ];
   await waiting.guard(1);
   const payroll = await openPayrollBank(api, 10_000_000n * LEAST);
   const batchId = await payroll.ready(rows);
@@ -196,7 +217,9 @@ class Load {
         const { status, json } = overloadedOr201(await payouts.ask());
         if (status === 201) await this.paid(text(json.id));
       } else {
-        const { status } = overloadedOr201(await payroll.bank.send({ from: payroll.source, to: to!, raw: LEAST }));
+        const { status } = overloadedOr201(
+          await payroll.bank.send({ from: payroll.source, to: to!, raw: LEAST }),
+        );
         if (status === 201) this.acknowledged += 1;
       }
     }
@@ -204,13 +227,16 @@ class Load {
 
   private async paid(id: string): Promise<void> {
     const { payouts } = this.stage;
-    const isPaid = async (): Promise<boolean> => this.isOver || (await payouts.get(id)).status === 'completed';
+    const isPaid = async (): Promise<boolean> =>
+      this.isOver || (await payouts.get(id)).status === 'completed';
     await until('it is paid', isPaid, { limitMs: GOES_ON_MS });
   }
 }
 
 async function eventsOf(db: TestDatabase): Promise<Seen> {
-  const rows = await db.sql('SELECT CONCAT(HEX(tenant_id), " ", sequence) AS place, HEX(id) AS id FROM events');
+  const rows = await db.sql(
+    'SELECT CONCAT(HEX(tenant_id), " ", sequence) AS place, HEX(id) AS id FROM events',
+  );
   return new Map(rows.map(({ place, id }) => [String(place), String(id)]));
 }
 
@@ -228,23 +254,40 @@ async function madeGood(
     await people.signIn('maria', ['manage']);
     await people.signIn('leo', ['manage', 'resolve']);
     const env = { ...environment, ...people.env };
-    const ops = async (...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
+    const ops = async (
+      ...args: readonly string[]
+    ): Promise<{ code: number | null; stdout: string; stderr: string }> =>
       run('src/ops/main.js', await people.withCode([...args, '--yes']), env);
-    const lost = ['--to', toRfc3339(moment), '--until', toRfc3339(systemClock()), '--reason', 'a drill'];
+    const lost = [
+      '--to',
+      toRfc3339(moment),
+      '--until',
+      toRfc3339(systemClock()),
+      '--reason',
+      'a drill',
+    ];
     const begun = await ops('restore', 'begin', ...lost, '--as', 'maria');
     assert.equal(begun.code, 0, begun.stderr);
     const alone = await ops('restore', 'finish', '--as', 'maria');
-    assert.deepEqual([alone.code, /another person|second person/i.test(alone.stderr)], [1, true], alone.stderr);
+    assert.deepEqual(
+      [alone.code, /another person|second person/i.test(alone.stderr)],
+      [1, true],
+      alone.stderr,
+    );
     const finished = await ops('restore', 'finish', '--as', 'leo', '--json');
     assert.equal(finished.code, 0, finished.stderr);
     const found = list(JSON.parse(finished.stdout));
-    const unknown = found.filter(({ finding }) => finding === 'unknown_here').map(({ payout_id: id }) => String(id));
+    const unknown = found
+      .filter(({ finding }) => finding === 'unknown_here')
+      .map(({ payout_id: id }) => String(id));
     const here = await db.sql(`SELECT LOWER(HEX(id)) AS id FROM payouts`);
     const known = new Set(here.map(({ id }) => String(id)));
     const later = [...gateway.payments.keys()].filter((key) => !known.has(key.replaceAll('-', '')));
     assert.deepEqual(unknown.sort(), later.sort());
     assert.ok(later.length > 0, 'no payment was lost');
-    const lostApprovals = found.filter(({ finding }) => finding === 'approval_lost').map(({ payout_id: id }) => id);
+    const lostApprovals = found
+      .filter(({ finding }) => finding === 'approval_lost')
+      .map(({ payout_id: id }) => id);
     assert.deepEqual(lostApprovals, [stage.pendingPayouts[0]]);
     return later.length;
   } finally {
@@ -253,7 +296,11 @@ async function madeGood(
 }
 
 /** Whoever starts the service on the copy by accident moves nothing, and is told no balance as if it were well. */
-async function assertClosed(db: TestDatabase, environment: Readonly<Record<string, string>>, stage: Stage) {
+async function assertClosed(
+  db: TestDatabase,
+  environment: Readonly<Record<string, string>>,
+  stage: Stage,
+) {
   const api = await startTestApi(db, environment);
   try {
     const { payroll, guarded, transfers } = stage;
@@ -261,12 +308,19 @@ async function assertClosed(db: TestDatabase, environment: Readonly<Record<strin
       source_account: payroll.source.id,
       destination: { type: 'account', account_id: payroll.people[0]!.id },
     };
-    const body = { ...send, amount: { raw: LEAST.toString(), asset: 'COPM' }, description: 'too early' };
+    const body = {
+      ...send,
+      amount: { raw: LEAST.toString(), asset: 'COPM' },
+      description: 'too early',
+    };
     const options = { token: payroll.bank.token, body };
     const moved = await request(api.baseUrl, 'POST', '/v1/transfers', options);
     assert.deepEqual([moved.status, moved.code], [503, 'ledger_unavailable']);
     const path = `/v1/transfers/${transfers[2]!}/approve`;
-    assert.equal((await request(api.baseUrl, 'POST', path, { token: guarded.approvers[0] })).status, 503);
+    assert.equal(
+      (await request(api.baseUrl, 'POST', path, { token: guarded.approvers[0] })).status,
+      503,
+    );
     assert.equal((await fetch(`${api.adminUrl}/readyz`)).status, 503);
   } finally {
     await api.stop();
@@ -290,7 +344,10 @@ async function goesOn(
       answered(await request(api.baseUrl, 'POST', path, { token }), 200).json;
     const { guarded, waiting, payroll, transfers, pendingPayouts, batchId } = stage;
     for (const id of transfers)
-      assert.equal((await post(`/v1/transfers/${id}/approve`, guarded.approvers[0])).status, 'completed');
+      assert.equal(
+        (await post(`/v1/transfers/${id}/approve`, guarded.approvers[0])).status,
+        'completed',
+      );
     for (const id of pendingPayouts) await post(`/v1/payouts/${id}/approve`, waiting.approvers[0]);
     const execute = await request(api.baseUrl, 'POST', `/v1/bonus_batches/${batchId}/execute`, {
       token: payroll.bank.token,
@@ -305,9 +362,13 @@ async function goesOn(
     };
     await until('payouts and the batch have ended', look, { limitMs: GOES_ON_MS });
     for (const id of stale)
-      await until('a workflow without a row ends', async () => (await workflowStatus(temporal, id)) === 'COMPLETED', {
-        limitMs: GOES_ON_MS,
-      });
+      await until(
+        'a workflow without a row ends',
+        async () => (await workflowStatus(temporal, id)) === 'COMPLETED',
+        {
+          limitMs: GOES_ON_MS,
+        },
+      );
     for (const key of gateway.payments.keys()) assert.equal(gateway.paidTimes(key), 1, key);
     await assertAnnounced(db, api.baseUrl, stage, seen);
   } finally {
@@ -317,7 +378,12 @@ async function goesOn(
 }
 
 /** No sequence names two events, and whoever follows the log is told where it was cut. */
-async function assertAnnounced(db: TestDatabase, baseUrl: string, { guarded }: Stage, seen: Seen): Promise<void> {
+async function assertAnnounced(
+  db: TestDatabase,
+  baseUrl: string,
+  { guarded }: Stage,
+  seen: Seen,
+): Promise<void> {
   const now = await eventsOf(db);
   for (const [place, id] of now) assert.equal(seen.get(place) ?? id, id, `${place} is used twice`);
   const { bank } = guarded;
@@ -329,7 +395,9 @@ async function assertAnnounced(db: TestDatabase, baseUrl: string, { guarded }: S
   assert.ok(gap !== undefined && last >= Number(gap.before), 'the gap is announced');
   assert.equal(newest?.restores, 1);
   const own = guarded.bank.tenant.tenant.id.replaceAll('-', '').toUpperCase();
-  const before = [...seen.keys()].filter((place) => place.startsWith(own)).map((place) => Number(place.split(' ')[1]));
+  const before = [...seen.keys()]
+    .filter((place) => place.startsWith(own))
+    .map((place) => Number(place.split(' ')[1]));
   assert.ok(Math.max(...before) < Number(gap.before));
   assert.ok(object(newest).id !== undefined);
 }

@@ -53,7 +53,8 @@ export class RowCopier implements Copier {
         await writing.query('SET SESSION foreign_key_checks=0, unique_checks=0');
         await reading.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
         at = systemClock();
-        for (const table of await this.tables(reading)) await this.copyTable(reading, writing, table);
+        for (const table of await this.tables(reading))
+          await this.copyTable(reading, writing, table);
         await reading.query('COMMIT');
       }),
     );
@@ -151,7 +152,13 @@ export class PhysicalCopier implements Copier {
 
   private get login(): string[] {
     const { username, password, port } = new URL(this.mysql.adminUrl);
-    return ['--no-defaults', '--host=127.0.0.1', `--port=${port}`, `--user=${username}`, `--password=${password}`];
+    return [
+      '--no-defaults',
+      '--host=127.0.0.1',
+      `--port=${port}`,
+      `--user=${username}`,
+      `--password=${password}`,
+    ];
   }
 
   private get base(): string {
@@ -191,17 +198,35 @@ export class PhysicalCopier implements Copier {
     const names = await readdir(this.base);
     const info = names.find((name) => name.endsWith('binlog_info')) ?? 'xtrabackup_binlog_info';
     const [file = '', position = ''] = (await readFile(join(this.base, info), 'utf8')).split(/\s+/);
-    const logs = (await readdir(this.mysql.folder)).filter((name) => /^binlog\.\d+$/.test(name) && name >= file).sort();
+    const logs = (await readdir(this.mysql.folder))
+      .filter((name) => /^binlog\.\d+$/.test(name) && name >= file)
+      .sort();
     const stop = new Date(this.at).toISOString().slice(0, 19).replace('T', ' ');
     const reading = spawn(
       'mariadb-binlog',
-      ['--no-defaults', `--start-position=${position}`, `--stop-datetime=${stop}`, '--disable-log-bin', ...logs],
-      { cwd: this.mysql.folder, env: { ...process.env, TZ: 'UTC' }, stdio: ['ignore', 'pipe', 'inherit'] },
+      [
+        '--no-defaults',
+        `--start-position=${position}`,
+        `--stop-datetime=${stop}`,
+        '--disable-log-bin',
+        ...logs,
+      ],
+      {
+        cwd: this.mysql.folder,
+        env: { ...process.env, TZ: 'UTC' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
     );
     const { username, password } = new URL(mysql.adminUrl);
     const applying = spawn(
       'mariadb',
-      ['--no-defaults', '--host=127.0.0.1', `--port=${mysql.port}`, `--user=${username}`, `--password=${password}`],
+      [
+        '--no-defaults',
+        '--host=127.0.0.1',
+        `--port=${mysql.port}`,
+        `--user=${username}`,
+        `--password=${password}`,
+      ],
       { stdio: ['pipe', 'inherit', 'inherit'] },
     );
     reading.stdout.pipe(applying.stdin);

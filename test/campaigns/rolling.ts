@@ -7,7 +7,12 @@ import { Fleet } from '../support/fleet.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { serving, type TestTemporal, until } from '../support/temporal.js';
-import { assertGenuine, type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
+import {
+  assertGenuine,
+  type HookedBank,
+  openHookedBank,
+  transfersAt,
+} from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 
 interface Rolling {
@@ -38,7 +43,9 @@ export async function rollingCampaign(campaign: Rolling): Promise<string> {
   const fleet = await Fleet.start({ mysqlUrl: db.url, temporal, environment: serving('webhooks') });
   const tool = await startTestApi(db, {}, { receiver: 'real' });
   try {
-    const banks = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)));
+    const banks = await Promise.all(
+      Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)),
+    );
     const load = new SteadyLoad(fleet.baseUrl, banks, perSecond);
     const [first, second] = [0, 1].map((index) => [fleet.apis[index]!, fleet.workers[index]!]);
     const restarts = inPairs ? [first!, second!] : [...first!, ...second!].map((one) => [one]);
@@ -90,7 +97,9 @@ export class SteadyLoad {
   }
 
   summary(): string {
-    const answers = Array.from(this.statuses, ([status, count]) => `${count} of ${status}`).join(', ');
+    const answers = Array.from(this.statuses, ([status, count]) => `${count} of ${status}`).join(
+      ', ',
+    );
     return `${this.sent} requests, ${answers}, none lost, the slowest after ${Math.round(this.slowestMs)} ms`;
   }
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+} from '../support/world.js';
 
 interface SameKeyCampaign {
   /** Each with the connections of a process of its own. */
@@ -12,7 +18,11 @@ interface SameKeyCampaign {
 }
 
 /** Many ask the same under one key at the same time: exactly one acts, all others get the same resource. */
-export async function sameKeyCampaign({ databases, rounds, width }: SameKeyCampaign): Promise<string> {
+export async function sameKeyCampaign({
+  databases,
+  rounds,
+  width,
+}: SameKeyCampaign): Promise<string> {
   const [database] = databases;
   assert(database !== undefined);
   const desks = databases.map((one) => openDesk(one).desk);
@@ -30,9 +40,15 @@ export async function sameKeyCampaign({ databases, rounds, width }: SameKeyCampa
       }),
     );
     const ids = new Set(
-      answers.map(({ outcome }) => (outcome.done ? outcome.resource.id : JSON.stringify(outcome.refusal))),
+      answers.map(({ outcome }) =>
+        outcome.done ? outcome.resource.id : JSON.stringify(outcome.refusal),
+      ),
     );
-    assert.deepEqual([ids.size, answers.filter((answer) => !answer.replayed).length], [1, 1], [...ids].join());
+    assert.deepEqual(
+      [ids.size, answers.filter((answer) => !answer.replayed).length],
+      [1, 1],
+      [...ids].join(),
+    );
     assert(answers.every(({ outcome }) => outcome.done));
   }
   assert.deepEqual(await balanceOf(database, payer.id), { available: 0n, held: 0n });

@@ -4,7 +4,12 @@ import type { Uuid } from '../../src/core/ids.js';
 import { bonusBatches } from '../../src/db/entities/bonuses.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import { payouts } from '../../src/db/entities/payouts.js';
-import { batchWorkflowId, payoutWorkflowId, QUERIES, transferWorkflowId } from '../../src/temporal/contracts.js';
+import {
+  batchWorkflowId,
+  payoutWorkflowId,
+  QUERIES,
+  transferWorkflowId,
+} from '../../src/temporal/contracts.js';
 import { openPayoutBank, paidTimes, type PayoutBank, untilStatus } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST } from '../support/bank.js';
@@ -59,7 +64,11 @@ interface Cast {
  * again, what began is unknown to it, and what was decided it has not heard of. Nobody helps: within the time after which a workflow
  * looks by itself, each workflow of what has ended is over, and all that waits has one that knows how it stands and goes on from there.
  */
-export async function staleTemporalCampaign({ db, each, lookAgainS }: StaleTemporal): Promise<string> {
+export async function staleTemporalCampaign({
+  db,
+  each,
+  lookAgainS,
+}: StaleTemporal): Promise<string> {
   const server = await PrivateTemporal.start();
   const { temporal } = server;
   const environment = { ...temporalEnvironment(temporal), WORKFLOW_LOOK_AGAIN_S: `${lookAgainS}` };
@@ -97,7 +106,10 @@ export async function staleTemporalCampaign({ db, each, lookAgainS }: StaleTempo
   }
 }
 
-async function openBanks(api: TestApi, each: number): Promise<Pick<Cast, 'one' | 'two' | 'payer' | 'payroll'>> {
+async function openBanks(
+  api: TestApi,
+  each: number,
+): Promise<Pick<Cast, 'one' | 'two' | 'payer' | 'payroll'>> {
   const funds = 100n * BigInt(each) * LEAST + 1_000n * LEAST;
   const one = await openGuardedBank(api, { funds });
   const two = await openGuardedBank(api, { approvals: 2, funds });
@@ -141,10 +153,15 @@ async function aDaysWork(cast: Cast, known: Things): Promise<{ ended: Things; wa
   for (const id of late) await untilStatus(payer, id, ['in_progress'], WORK_MS);
   const uploaded = await payroll.ready(ROWS);
   for (const id of paid) await untilStatus(payer, id, ['completed'], WORK_MS);
-  for (const id of expired) await until('it is expired', async () => (await readTransfer(db, id)).status === 'expired');
+  for (const id of expired)
+    await until('it is expired', async () => (await readTransfer(db, id)).status === 'expired');
   await payroll.until(executed, 'completed');
   return {
-    ended: { transfers: [...approved, ...canceled, ...expired, ...decided], payouts: paid, batches: [executed] },
+    ended: {
+      transfers: [...approved, ...canceled, ...expired, ...decided],
+      payouts: paid,
+      batches: [executed],
+    },
     waiting: {
       transfers: [...left, ...twice, ...open],
       payouts: [...pending, ...late],
@@ -154,7 +171,9 @@ async function aDaysWork(cast: Cast, known: Things): Promise<{ ended: Things; wa
 }
 
 function parted<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, part) => all.slice(part * size, (part + 1) * size));
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, part) =>
+    all.slice(part * size, (part + 1) * size),
+  );
 }
 
 function idsOf(things: Things): string[] {
@@ -205,7 +224,10 @@ async function behind(
 }
 
 /** Status and approvals of each, as the database has them, by its workflow. */
-async function standing({ database }: TestDatabase, things: Things): Promise<ReadonlyMap<string, string>> {
+async function standing(
+  { database }: TestDatabase,
+  things: Things,
+): Promise<ReadonlyMap<string, string>> {
   const { reader } = database;
   const [ofTransfers, ofPayouts, ofBatches] = await Promise.all([
     reader.select(transfers, { id: things.transfers }),
@@ -213,26 +235,40 @@ async function standing({ database }: TestDatabase, things: Things): Promise<Rea
     reader.select(bonusBatches, { id: things.batches }),
   ]);
   return new Map([
-    ...ofTransfers.map((one) => [transferWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const),
-    ...ofPayouts.map((one) => [payoutWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const),
+    ...ofTransfers.map(
+      (one) => [transferWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const,
+    ),
+    ...ofPayouts.map(
+      (one) => [payoutWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const,
+    ),
     ...ofBatches.map((one) => [batchWorkflowId(one.id), `${one.status} 0`] as const),
   ]);
 }
 
 /** By the staff's signals where there are any: what reaches a workflow reaches the money. */
-async function endAll({ db, temporal, payer, payroll, each }: Cast, waiting: Things): Promise<void> {
-  for (const id of waiting.transfers) await sendSignal(temporal, id, 'approve', await newSignature(db.database));
+async function endAll(
+  { db, temporal, payer, payroll, each }: Cast,
+  waiting: Things,
+): Promise<void> {
+  for (const id of waiting.transfers)
+    await sendSignal(temporal, id, 'approve', await newSignature(db.database));
   for (const id of waiting.payouts.slice(0, each)) answered(await payer.act('approve', id), 200);
   for (const id of waiting.batches) await payroll.execute(id);
   for (const id of waiting.transfers)
     await until('it is completed', async () => (await readTransfer(db, id)).status === 'completed');
-  for (const id of waiting.payouts.slice(0, each)) await untilStatus(payer, id, ['completed'], WORK_MS);
+  for (const id of waiting.payouts.slice(0, each))
+    await untilStatus(payer, id, ['completed'], WORK_MS);
   for (const id of waiting.batches) await payroll.until(id, 'completed');
 }
 
 async function assertAll(cast: Cast, ended: Things, waiting: Things): Promise<void> {
   const { db, each } = cast;
-  const [approved, canceled, expired, decided] = parted(ended.transfers, each) as [Uuid[], Uuid[], Uuid[], Uuid[]];
+  const [approved, canceled, expired, decided] = parted(ended.transfers, each) as [
+    Uuid[],
+    Uuid[],
+    Uuid[],
+    Uuid[],
+  ];
   const all = (ids: readonly Uuid[], end: string): [Uuid, string][] => ids.map((id) => [id, end]);
   await assertEnds(
     db,
@@ -247,7 +283,8 @@ async function assertAll(cast: Cast, ended: Things, waiting: Things): Promise<vo
     await paidTimes(db, paid),
     paid.map(() => 1),
   );
-  for (const id of [...ended.batches, ...waiting.batches]) assert.equal(await assertPaidOnce(db, id, ROWS), ROWS);
+  for (const id of [...ended.batches, ...waiting.batches])
+    assert.equal(await assertPaidOnce(db, id, ROWS), ROWS);
   const silent = waiting.payouts.slice(each);
   await untilAttended(
     cast,

@@ -1,13 +1,28 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { type Clock, instant, type Instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import {
+  type Clock,
+  instant,
+  type Instant,
+  systemClock,
+  toRfc3339,
+} from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { SETTLED_AFTER_MS } from '../../src/ledger/clock-guard.js';
 import { StatementMaker } from '../../src/statements/making.js';
 import { askStatement } from '../statements/support.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, list, object, openBank, text } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+} from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -40,7 +55,8 @@ interface Checked {
 export async function statementsCampaign(wanted: StatementsCampaign): Promise<string> {
   const { db, speed, statements, clients } = wanted;
   const began = systemClock();
-  const clock: Clock = speed === 1 ? systemClock : () => instant(began + (systemClock() - began) * speed);
+  const clock: Clock =
+    speed === 1 ? systemClock : () => instant(began + (systemClock() - began) * speed);
   const api = await startTestApi(db, {}, { clock });
   try {
     const bank = await openBank(api);
@@ -52,7 +68,8 @@ export async function statementsCampaign(wanted: StatementsCampaign): Promise<st
     let left = statements;
     const ask = async (): Promise<void> => {
       await passes(clock, (SETTLED_AFTER_MS * 3) / 2);
-      while (left-- > 0 && !state.isOver) checked.push(...(await check(bank, accounts, instant(began), clock)));
+      while (left-- > 0 && !state.isOver)
+        checked.push(...(await check(bank, accounts, instant(began), clock)));
     };
     const ends = [
       Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask)),
@@ -62,7 +79,8 @@ export async function statementsCampaign(wanted: StatementsCampaign): Promise<st
     // Nothing is stopped under somebody who is still asking; the first that failed says why.
     await Promise.allSettled(ends);
     await Promise.all(ends);
-    for (const { account, asset, at, total } of checked) assert.equal(await totalAt(bank, account, asset, at), total);
+    for (const { account, asset, at, total } of checked)
+      assert.equal(await totalAt(bank, account, asset, at), total);
     await assertLedgerSound(db.database);
     return `${statements} statements of ${accounts.length} accounts while ${state.moved} transfers moved: each closing and opening balance is the one read at that moment, then and at the end`;
   } finally {
@@ -91,7 +109,9 @@ async function make(
   state: { readonly isOver: boolean },
 ): Promise<void> {
   const { signal } = new AbortController();
-  const makers = (['short', 'short', 'long'] as const).map((length) => new StatementMaker(deps, length));
+  const makers = (['short', 'short', 'long'] as const).map(
+    (length) => new StatementMaker(deps, length),
+  );
   await Promise.all(
     makers.map(async (maker) => {
       while (!state.isOver) if (!(await maker.makeNext(signal))) await pause(POLL_MS);
@@ -99,7 +119,12 @@ async function make(
   );
 }
 
-async function check(bank: Bank, accounts: readonly Account[], began: Instant, clock: Clock): Promise<Checked[]> {
+async function check(
+  bank: Bank,
+  accounts: readonly Account[],
+  began: Instant,
+  clock: Clock,
+): Promise<Checked[]> {
   const account = anyOf(accounts);
   const asset = anyOf(ASSETS);
   // As near to the present as may be, half of the times: there what is on its way would be missed.
@@ -109,20 +134,28 @@ async function check(bank: Bank, accounts: readonly Account[], began: Instant, c
   const to = instant(Math.random() < 0.5 ? latest : within());
   const from = instant(Math.min(to, within()));
   const key = randomUUID();
-  const { status, json: made } = await known(() => askStatement(bank, { account, from, to, asset }, { key }));
+  const { status, json: made } = await known(() =>
+    askStatement(bank, { account, from, to, asset }, { key }),
+  );
   assert(status === 201 || status === 200, String(status));
   const opening = object(made.opening_balance).raw;
   const closing = object(made.closing_balance).raw;
   const before = instant(from - 1);
-  if (before >= account.createdAt) assert.equal(await totalAt(bank, account, asset, before), opening);
+  if (before >= account.createdAt)
+    assert.equal(await totalAt(bank, account, asset, before), opening);
   assert.equal(await totalAt(bank, account, asset, to), closing);
   await assertFile(bank, made, [opening, closing]);
   return [{ account, asset, at: to, total: closing }];
 }
 
-async function assertFile(bank: Bank, { id }: Json, [opening, closing]: readonly unknown[]): Promise<void> {
+async function assertFile(
+  bank: Bank,
+  { id }: Json,
+  [opening, closing]: readonly unknown[],
+): Promise<void> {
   const path = `/v1/statements/${text(id)}`;
-  while (answered(await known(() => bank.get(path)), 200).json.status !== 'ready') await pause(POLL_MS);
+  while (answered(await known(() => bank.get(path)), 200).json.status !== 'ready')
+    await pause(POLL_MS);
   const { bytes } = answered(await known(() => bank.get(`${path}/file`)), 200);
   const [, first = [], ...rest]: string[][] = parse(bytes, { bom: true });
   const last = rest.pop() ?? [];
@@ -136,7 +169,10 @@ async function assertFile(bank: Bank, { id }: Json, [opening, closing]: readonly
 }
 
 async function totalAt(bank: Bank, { id }: Account, asset: string, at: Instant): Promise<unknown> {
-  const { json } = answered(await known(() => bank.get(`/v1/accounts/${id}/balances?at=${toRfc3339(at)}`)), 200);
+  const { json } = answered(
+    await known(() => bank.get(`/v1/accounts/${id}/balances?at=${toRfc3339(at)}`)),
+    200,
+  );
   return list(json.balances).find((one) => one.asset === asset)?.total;
 }
 

@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BRIDGE_FAILPOINTS, DESK_FAILPOINTS, DRAIN_FAILPOINTS, type Failpoint } from '../../src/core/failpoints.js';
+import {
+  BRIDGE_FAILPOINTS,
+  DESK_FAILPOINTS,
+  DRAIN_FAILPOINTS,
+  type Failpoint,
+} from '../../src/core/failpoints.js';
 import { Fleet } from '../support/fleet.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
@@ -52,7 +57,11 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_fleet');
     const cutter = await Proxy.open(db.url);
-    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, environment: ALL_BUT_PAYOUTS });
+    const fleet = await Fleet.start({
+      mysqlUrl: cutter.through(db.url),
+      temporal,
+      environment: ALL_BUT_PAYOUTS,
+    });
     try {
       const { baseUrl } = fleet;
       const clients = await Clients.start(db, baseUrl, campaign.clients, campaign.pauseMs);
@@ -87,9 +96,17 @@ async function happenAll(faults: readonly Fault[], { rounds, calmMs }: TwoOfEach
     }
 }
 
-function faultsOf(fleet: Fleet, mysql: PrivateMysql, server: PrivateTemporal, cutter: Proxy): readonly Fault[] {
+function faultsOf(
+  fleet: Fleet,
+  mysql: PrivateMysql,
+  server: PrivateTemporal,
+  cutter: Proxy,
+): readonly Fault[] {
   const oneOf = <T>(all: readonly T[], round: number): T => all[round % all.length]!;
-  const kill = async (one: { kill(): Promise<unknown>; start(): Promise<unknown> }): Promise<void> => {
+  const kill = async (one: {
+    kill(): Promise<unknown>;
+    start(): Promise<unknown>;
+  }): Promise<void> => {
     await one.kill();
     await one.start();
   };
@@ -113,9 +130,17 @@ function faultsOf(fleet: Fleet, mysql: PrivateMysql, server: PrivateTemporal, cu
 }
 
 const OF_API: readonly Failpoint[] = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS];
-const OF_WORKER: readonly Failpoint[] = [...DRAIN_FAILPOINTS, ...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS];
+const OF_WORKER: readonly Failpoint[] = [
+  ...DRAIN_FAILPOINTS,
+  ...BRIDGE_FAILPOINTS,
+  ...DESK_FAILPOINTS,
+];
 
-async function endAt(process: ServiceProcess, failpoints: readonly Failpoint[], round: number): Promise<void> {
+async function endAt(
+  process: ServiceProcess,
+  failpoints: readonly Failpoint[],
+  round: number,
+): Promise<void> {
   await process.kill();
   const TEST_FAILPOINT = `${failpoints[round % failpoints.length]!}:${2 + (round % 7)}`;
   // It may end before anybody has asked whether it is ready.
@@ -128,7 +153,8 @@ async function endAt(process: ServiceProcess, failpoints: readonly Failpoint[], 
 async function cutCommits(cutter: Proxy): Promise<void> {
   const before = cutter.cuts;
   let commit = 0;
-  cutter.fateOf = (data) => (isCommit(data) && (commit += 1) % 3 === 0 ? FATES[commit % FATES.length]! : 'pass');
+  cutter.fateOf = (data) =>
+    isCommit(data) && (commit += 1) % 3 === 0 ? FATES[commit % FATES.length]! : 'pass';
   const end = performance.now() + CUTS_MS;
   while (cutter.cuts < before + CUTS && performance.now() < end) await sleep(PAUSE_MS);
   cutter.fateOf = () => 'pass';

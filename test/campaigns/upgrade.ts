@@ -41,11 +41,20 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'money-release-'));
   const next = { RELEASE: changedRelease(folder) };
   const receiver = await new HttpReceiver().open();
-  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal, environment: serving('approvals', 'webhooks') });
+  const fleet = await Fleet.start({
+    mysqlUrl: db.url,
+    temporal,
+    environment: serving('approvals', 'webhooks'),
+  });
   const tool = await startTestApi(db, {}, { receiver: 'real' });
   try {
-    const hooked = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)));
-    const guarded = await openGuardedBank(tool, { approvals: 2, funds: BigInt(open + 1) * 100_000n });
+    const hooked = await Promise.all(
+      Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)),
+    );
+    const guarded = await openGuardedBank(tool, {
+      approvals: 2,
+      funds: BigInt(open + 1) * 100_000n,
+    });
     const load = new SteadyLoad(fleet.baseUrl, hooked, perSecond);
     const waiting = await pend(temporal, guarded, open);
     const all = [...fleet.workers, ...fleet.apis];
@@ -67,16 +76,24 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
 }
 
 /** One process after the other, workers first, as docs/operations.md has it. */
-async function roll(processes: readonly ServiceProcess[], release: Readonly<Record<string, string>>): Promise<void> {
+async function roll(
+  processes: readonly ServiceProcess[],
+  release: Readonly<Record<string, string>>,
+): Promise<void> {
   for (const process of processes) {
     assert.equal(await process.stop(), 0, 'a process did not end by itself');
     await process.start(release);
   }
 }
 
-async function pend(temporal: TestTemporal, guarded: GuardedBank, count: number): Promise<readonly Uuid[]> {
+async function pend(
+  temporal: TestTemporal,
+  guarded: GuardedBank,
+  count: number,
+): Promise<readonly Uuid[]> {
   const ids: Uuid[] = [];
-  while (ids.length < count) ids.push(...(await guarded.pendMany(Math.min(MAX_AT_ONCE, count - ids.length))));
+  while (ids.length < count)
+    ids.push(...(await guarded.pendMany(Math.min(MAX_AT_ONCE, count - ids.length))));
   for (const id of ids) await untilWaiting(temporal, id, { limitMs: END_MS });
   return ids;
 }
@@ -97,17 +114,26 @@ async function approveThrough(
     );
 }
 
-async function assertEnded(db: TestDatabase, temporal: TestTemporal, ids: readonly Uuid[]): Promise<void> {
+async function assertEnded(
+  db: TestDatabase,
+  temporal: TestTemporal,
+  ids: readonly Uuid[],
+): Promise<void> {
   for (const id of ids) {
     const [row] = await db.sql(`SELECT status FROM transfers WHERE id=${idLiteral(id)}`);
     assert.equal(row?.status, 'completed');
     const handle = temporal.client.workflow.getHandle(transferWorkflowId(id));
-    await until(`the workflow of ${id} ends`, async () => (await handle.describe()).status.name === 'COMPLETED', {
-      limitMs: END_MS,
-    });
+    await until(
+      `the workflow of ${id} ends`,
+      async () => (await handle.describe()).status.name === 'COMPLETED',
+      {
+        limitMs: END_MS,
+      },
+    );
     const { events } = await handle.fetchHistory();
     const failed = (events ?? []).filter(
-      ({ workflowTaskFailedEventAttributes: one }) => (one?.cause ?? UNHANDLED_COMMAND) !== UNHANDLED_COMMAND,
+      ({ workflowTaskFailedEventAttributes: one }) =>
+        (one?.cause ?? UNHANDLED_COMMAND) !== UNHANDLED_COMMAND,
     );
     assert.deepEqual(failed, [], `a task of ${id} failed`);
   }

@@ -7,7 +7,13 @@ import { transfers } from '../../src/db/entities/operations.js';
 import { request, startTestApi, type TestAnswer } from '../support/api.js';
 import { LEAST, transferBody } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { stateOf, type TestTemporal, until, workflowOf, workflowStatus } from '../support/temporal.js';
+import {
+  stateOf,
+  type TestTemporal,
+  until,
+  workflowOf,
+  workflowStatus,
+} from '../support/temporal.js';
 import {
   assertEnds,
   assertMonths,
@@ -53,7 +59,12 @@ const WAYS: readonly Way[] = [
   'signal reject',
   'api cancel',
 ];
-const ENDS = { approve: 'completed', reject: 'rejected', cancel: 'canceled', time: 'expired' } as const;
+const ENDS = {
+  approve: 'completed',
+  reject: 'rejected',
+  cancel: 'canceled',
+  time: 'expired',
+} as const;
 
 /**
  * Clients that make transfers which have to wait, and decide each in one way alone: by the API, by a signal, by time.
@@ -99,7 +110,8 @@ export class WaitingClients {
       const id = await this.make();
       const [means, action] = way === 'time' ? (['time', 'time'] as const) : split(way);
       this.ends.set(id, ENDS[action]);
-      if (means === 'time') await again(() => moveExpiry(this.stage.db, id, Date.now()).then(() => true));
+      if (means === 'time')
+        await again(() => moveExpiry(this.stage.db, id, Date.now()).then(() => true));
       else if (means === 'api') await this.actByApi(action, id);
       else await this.actBySignal(action, id);
       this.decided += 1;
@@ -161,9 +173,11 @@ export class WaitingClients {
         read = await this.askAgain(action, id, read).catch(() => read);
       return false;
     };
-    await until(`${id} is ${end}`, isEnded, { limitMs: RESOLVE_MS }).catch(async (fault: unknown) => {
-      throw new Error(`${String(fault)}; ${await standingOf(temporal, id)}`);
-    });
+    await until(`${id} is ${end}`, isEnded, { limitMs: RESOLVE_MS }).catch(
+      async (fault: unknown) => {
+        throw new Error(`${String(fault)}; ${await standingOf(temporal, id)}`);
+      },
+    );
   }
 
   /** A code that is looked at more than ten minutes later is refused: whoever sent it reads that, and sends a new one. */
@@ -183,9 +197,13 @@ export class WaitingClients {
     const finishing = Array.from({ length: LANES }, async () => {
       for (const [id, end] of ends) {
         await this.awaitEnd(id, end);
-        await until(`no workflow waits for ${id}`, async () => (await workflowStatus(temporal, id)) !== 'RUNNING', {
-          limitMs: RESOLVE_MS,
-        });
+        await until(
+          `no workflow waits for ${id}`,
+          async () => (await workflowStatus(temporal, id)) !== 'RUNNING',
+          {
+            limitMs: RESOLVE_MS,
+          },
+        );
       }
     });
     await Promise.all(finishing);
@@ -198,7 +216,10 @@ export class WaitingClients {
     await assertEnds(db, this.ends);
     await assertMonths(db, source);
     const completed = BigInt([...this.ends.values()].filter((end) => end === 'completed').length);
-    assert.deepEqual(await balanceOf(db.database, source.id), { available: FUNDS - completed * LEAST, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, source.id), {
+      available: FUNDS - completed * LEAST,
+      held: 0n,
+    });
     assert.equal((await balanceOf(db.database, target.id)).available, completed * LEAST);
     await assertLedgerSound(db.database);
     return `${this.ends.size} transfers that waited, each ended as was decided, by one event`;
@@ -209,7 +230,8 @@ export class WaitingClients {
 async function standingOf(temporal: TestTemporal, id: Uuid): Promise<string> {
   const { status, raw } = await workflowOf(temporal, id).describe();
   const pending = (raw.pendingActivities ?? []).map(
-    ({ activityType, attempt, lastFailure }) => `${activityType?.name}, attempt ${attempt}: ${lastFailure?.message}`,
+    ({ activityType, attempt, lastFailure }) =>
+      `${activityType?.name}, attempt ${attempt}: ${lastFailure?.message}`,
   );
   const { events } = await workflowOf(temporal, id).fetchHistory();
   const history = (events ?? []).slice(-HISTORY_SHOWN).map((event) => {

@@ -35,18 +35,25 @@ export async function webhookKills({ db, temporal, events, kills }: WebhookKills
   const worker = await WorkerProcess.prepare(db.url, temporal, serving('webhooks'));
   try {
     const seen = new Arrivals(receiver);
-    const banks = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(api, receiver)));
+    const banks = await Promise.all(
+      Array.from({ length: TENANTS }, () => openHookedBank(api, receiver)),
+    );
     for (const bank of banks) seen.expect(bank);
     for (let kill = 0; kill < kills; kill += 1) {
       const batch = Math.floor((events * (kill + 1)) / kills) - Math.floor((events * kill) / kills);
-      await killWhile(worker, WAYS[kill % WAYS.length]!, kill, seen, batch, () => emitTo(api, banks, batch));
+      await killWhile(worker, WAYS[kill % WAYS.length]!, kill, seen, batch, () =>
+        emitTo(api, banks, batch),
+      );
       await worker.start();
     }
     const wanted = await Promise.all(banks.map(({ bank }) => eventIds(api, bank.tenant.tenant.id)));
     const total = wanted.reduce((sum, { length }) => sum + length, 0);
     await until(`${total} events arrive`, () => seen.different >= total, { limitMs: ARRIVE_MS });
-    for (const [index, { path }] of banks.entries()) assert.deepEqual(seen.idsAt(path), wanted[index]!.toSorted());
-    await until('all is recorded', async () => (await openDeliveries(db)) === 0, { limitMs: ARRIVE_MS });
+    for (const [index, { path }] of banks.entries())
+      assert.deepEqual(seen.idsAt(path), wanted[index]!.toSorted());
+    await until('all is recorded', async () => (await openDeliveries(db)) === 0, {
+      limitMs: ARRIVE_MS,
+    });
     const again = seen.total - seen.different;
     assert(again > 0, 'nothing arrived twice: no kill came between a send and its record');
     return `worker killed ${kills} times while it delivered ${total} events of ${TENANTS} tenants: every one arrived, ${again} again, signed, with the same bytes`;
@@ -83,13 +90,16 @@ async function killWhile(
 
 async function emitTo(api: TestApi, banks: readonly HookedBank[], count: number): Promise<void> {
   for (const [index, { from }] of banks.entries()) {
-    const share = Math.floor((count * (index + 1)) / banks.length) - Math.floor((count * index) / banks.length);
+    const share =
+      Math.floor((count * (index + 1)) / banks.length) - Math.floor((count * index) / banks.length);
     if (share > 0) await emit(api, { account: from }, share, 'transfer.completed');
   }
 }
 
 async function openDeliveries(db: TestDatabase): Promise<number> {
-  const [row] = await db.sql("SELECT COUNT(*) AS n FROM webhook_deliveries WHERE state<>'delivered'");
+  const [row] = await db.sql(
+    "SELECT COUNT(*) AS n FROM webhook_deliveries WHERE state<>'delivered'",
+  );
   return Number(row?.n);
 }
 
@@ -104,7 +114,10 @@ class Arrivals {
     receiver.keepsNothing = true;
     receiver.reply = ({ path, id, body, headers }) => {
       const secret = this.secrets.get(path);
-      assert(secret !== undefined && headers['svc-signature'] === sign(secret, body), `${id} is not signed`);
+      assert(
+        secret !== undefined && headers['svc-signature'] === sign(secret, body),
+        `${id} is not signed`,
+      );
       this.take(path, id, createHash('sha256').update(body).digest('base64'));
       return 200;
     };

@@ -29,7 +29,10 @@ export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Pro
   let judged = 0;
   for (let index = 0; index < codes; index += 1) {
     now = instant(now + EACH_MS);
-    const verified = await verifyClaim(deps, claimOf(ana, wrongCode(ana, now), now, `${tried}/${index}`));
+    const verified = await verifyClaim(
+      deps,
+      claimOf(ana, wrongCode(ana, now), now, `${tried}/${index}`),
+    );
     assert('refusal' in verified, 'a wrong code has opened');
     if (verified.refusal.message === 'the code is wrong') judged += 1;
     else assert.match(verified.refusal.message, /is locked until/);
@@ -52,7 +55,12 @@ export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Pro
   return `${codes} wrong codes in ${Math.round((codes * EACH_MS) / 60_000)} minutes: none opened, ${judged} were looked at, ${codes} lines in the audit log`;
 
   function claimOf({ name }: Staff, code: string, receivedAt: Instant, purpose: string): Claim {
-    const refusedAct = { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: tried };
+    const refusedAct = {
+      tenantId: null,
+      action: 'staff.sign_in_refused',
+      subjectType: 'staff',
+      subjectId: tried,
+    };
     return { name, code, door: 'support', right: 'approve', receivedAt, purpose, refusedAct };
   }
 }

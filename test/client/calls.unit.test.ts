@@ -21,11 +21,17 @@ interface Seen {
 
 type Act = (response: ServerResponse) => void;
 
-const TRANSFER = { id: 'x', status: 'completed', amount: { raw: '9223372036854775807', asset: 'COPM' } };
+const TRANSFER = {
+  id: 'x',
+  status: 'completed',
+  amount: { raw: '9223372036854775807', asset: 'COPM' },
+};
 const answer =
   (status: number, json: unknown, headers: Record<string, string> = {}): Act =>
   (response) =>
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json));
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(JSON.stringify(json));
 const refuse = (status: number, code: string, details?: object, headers = {}): Act =>
   answer(
     status,
@@ -72,7 +78,8 @@ describe('a call of the client', () => {
     seen.push({ method: request.method ?? '', url: request.url ?? '', key, body });
   }
 
-  const client = (patienceMs = 5_000): MoneyClient => new MoneyClient({ baseUrl, token: 't', patienceMs });
+  const client = (patienceMs = 5_000): MoneyClient =>
+    new MoneyClient({ baseUrl, token: 't', patienceMs });
   const body = {
     source_account: 'a',
     destination: { type: 'account', account_id: 'b' },
@@ -148,7 +155,11 @@ describe('a call of the client', () => {
     acts = [refuse(422, 'insufficient_funds', { available: '5', requested: '7' })];
     assert.equal((await failure(client().createTransfer(body, given))).code, 'insufficient_funds');
     const [port] = await freePorts(1);
-    const nowhere = new MoneyClient({ baseUrl: `http://127.0.0.1:${port}`, token: 't', patienceMs: 100 });
+    const nowhere = new MoneyClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      token: 't',
+      patienceMs: 100,
+    });
     assert.equal((await failure(nowhere.createTransfer(body, given))).code, 'result_unknown');
   });
 
@@ -193,7 +204,11 @@ describe('a call of the client', () => {
 
   it('says that nothing happened where nobody listens', async () => {
     const [port] = await freePorts(1);
-    const nowhere = new MoneyClient({ baseUrl: `http://127.0.0.1:${port}`, token: 't', patienceMs: 100 });
+    const nowhere = new MoneyClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      token: 't',
+      patienceMs: 100,
+    });
     assert.ok((await failure(nowhere.createTransfer(body))) instanceof ConnectionError);
   });
 
@@ -227,11 +242,16 @@ describe('a call of the client', () => {
   });
 
   it("does not take somebody else's page for an answer", async () => {
-    acts = [(response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>')];
+    acts = [
+      (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>'),
+    ];
     assert.ok((await failure(client().createTransfer(body))) instanceof UnexpectedAnswerError);
     acts = [(response) => response.writeHead(302, { location: '/login' }).end()];
     assert.ok((await failure(client().createTransfer(body))) instanceof UnexpectedAnswerError);
-    acts = [(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>')];
+    acts = [
+      (response) =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>'),
+    ];
     assert.ok((await failure(client(100).createTransfer(body))) instanceof UnknownResultError);
   });
 
@@ -250,7 +270,10 @@ describe('a call of the client', () => {
   });
 
   it('reads on after a page without items, which is a stretch without matches', async () => {
-    acts = [answer(200, { items: [], next_cursor: 'c' }), answer(200, { items: [{ id: 3 }], next_cursor: null })];
+    acts = [
+      answer(200, { items: [], next_cursor: 'c' }),
+      answer(200, { items: [{ id: 3 }], next_cursor: null }),
+    ];
     const ids: unknown[] = [];
     for await (const { id } of client().listTransfers({ destination_account: 'b' })) ids.push(id);
     assert.deepEqual(ids, [3]);

@@ -4,6 +4,12 @@ import { testDatabase } from '../support/database.js';
 /** The short form; `npm run prove -- client` has the full count. */
 describe('the client, while connections break and 503 is answered', () => {
   it('makes each transfer once and reports none wrongly', async () => {
-    await clientCampaign({ db: await testDatabase(), transfers: 150, width: 16, cutsPerThousand: 60, seed: 11 });
+    await clientCampaign({
+      db: await testDatabase(),
+      transfers: 150,
+      width: 16,
+      cutsPerThousand: 60,
+      seed: 11,
+    });
   });
 });

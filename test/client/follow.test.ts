@@ -34,7 +34,10 @@ describe('client.followEvents', () => {
   }
 
   /** Sequences from a position on, and the position behind the last of them. */
-  async function taken(count: number, position?: string): Promise<{ sequences: number[]; position: string }> {
+  async function taken(
+    count: number,
+    position?: string,
+  ): Promise<{ sequences: number[]; position: string }> {
     const sequences: number[] = [];
     for await (const one of client.followEvents({
       ...(position === undefined ? {} : { from: position }),
@@ -79,13 +82,19 @@ describe('client.followEvents', () => {
 
   it('ends with its signal, also while it waits', async () => {
     const seen: unknown[] = [];
-    for await (const one of client.followEvents({ signal: AbortSignal.timeout(150), pollMs: 60_000 })) seen.push(one);
+    for await (const one of client.followEvents({
+      signal: AbortSignal.timeout(150),
+      pollMs: 60_000,
+    }))
+      seen.push(one);
     assert.deepEqual(seen, []);
   });
 
   it('reads no position that it did not write', async () => {
     for (const position of ['', 'x', '1', '1 2', '-1  ', '1  a b'])
       await assert.rejects(client.followEvents({ from: position }).next(), TypeError, position);
-    await assert.rejects(client.followEvents({ from: '1  nonsense' }).next(), { code: 'invalid_field' });
+    await assert.rejects(client.followEvents({ from: '1  nonsense' }).next(), {
+      code: 'invalid_field',
+    });
   });
 });

@@ -12,7 +12,10 @@ const MEND = 'npm run docs:client writes it anew';
 describe('what is made from the OpenAPI document', () => {
   it('is checked in as it would be made now: the types and methods of the client', async () => {
     for (const [name, made] of Object.entries(await clientFiles()))
-      assert.ok(readFileSync(`${CLIENT_FOLDER}/${name}`, 'utf8') === made, `${name} is out of date: ${MEND}`);
+      assert.ok(
+        readFileSync(`${CLIENT_FOLDER}/${name}`, 'utf8') === made,
+        `${name} is out of date: ${MEND}`,
+      );
   });
 
   it('is checked in as it would be made now: the Postman collection', async () => {
@@ -31,24 +34,34 @@ describe('what is made from the OpenAPI document', () => {
       'http://localhost:1/v1',
       'http://localhost:1/v1/',
     ])
-      for await (const _ of new MoneyClient({ baseUrl, token: 't', fetch }).listAccounts()) assert.fail();
+      for await (const _ of new MoneyClient({ baseUrl, token: 't', fetch }).listAccounts())
+        assert.fail();
     assert.deepEqual([...new Set(asked)], ['http://localhost:1/v1/accounts']);
     assert.throws(() => new MoneyClient({ baseUrl: '', token: 't' }), /baseUrl is not an address/);
   });
 
   it('has every operation: a method of the client, and a request of the collection', async () => {
     const { paths } = object(await serviceDocument());
-    const operations = Object.values(object(paths)).flatMap((own) => Object.values(object(own)).map(object));
+    const operations = Object.values(object(paths)).flatMap((own) =>
+      Object.values(object(own)).map(object),
+    );
     const client = new MoneyClient({ baseUrl: 'http://localhost', token: '' });
-    for (const { operationId } of operations) assert.ok(text(operationId) in client, text(operationId));
+    for (const { operationId } of operations)
+      assert.ok(text(operationId) in client, text(operationId));
     const collection = object(JSON.parse(readFileSync(POSTMAN_FILE, 'utf8')));
     const requests = list(collection.item).flatMap(({ item }) => list(item));
-    assert.deepEqual(requests.map(({ name }) => name).sort(), operations.map(({ summary }) => summary).sort());
+    assert.deepEqual(
+      requests.map(({ name }) => name).sort(),
+      operations.map(({ summary }) => summary).sort(),
+    );
   });
 
   it('types the details of every error code that has any, with their keys', () => {
-    const typed = readFileSync('packages/client/src/errors.ts', 'utf8').matchAll(/^  (\w+): \{ (readonly .*) \};$/gm);
-    const keysOf = (fields: string): string[] => Array.from(fields.matchAll(/readonly (\w+):/g), ([, key = '']) => key);
+    const typed = readFileSync('packages/client/src/errors.ts', 'utf8').matchAll(
+      /^  (\w+): \{ (readonly .*) \};$/gm,
+    );
+    const keysOf = (fields: string): string[] =>
+      Array.from(fields.matchAll(/readonly (\w+):/g), ([, key = '']) => key);
     assert.deepEqual(
       Object.fromEntries(Array.from(typed, ([, code = '', fields = '']) => [code, keysOf(fields)])),
       Object.fromEntries(

@@ -24,7 +24,10 @@ export class LiveService {
   static async start(): Promise<LiveService> {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    const db = await freshDatabase(adminUrl, `money_live_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    const db = await freshDatabase(
+      adminUrl,
+      `money_live_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     const temporal = await newNamespace(sharedAddress(), db.name);
     const folder = mkdtempSync(join(tmpdir(), 'live-service-'));
     const made = await makeDemoWorld(db.url, folder);
@@ -86,6 +89,9 @@ export class LiveService {
 function installClient(folder: string): void {
   const place = join(folder, 'node_modules/money-movement-client');
   mkdirSync(place, { recursive: true });
-  writeFileSync(join(place, 'package.json'), readFileSync(join(ROOT, 'packages/client/package.json')));
+  writeFileSync(
+    join(place, 'package.json'),
+    readFileSync(join(ROOT, 'packages/client/package.json')),
+  );
   symlinkSync(join(ROOT, 'dist/packages/client/src'), join(place, 'dist'));
 }

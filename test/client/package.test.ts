@@ -11,7 +11,13 @@ const run = promisify(execFile);
 /** A project of somebody who has the packed file alone. Their compiler is as strict as it can be. */
 const PROJECT = { type: 'module', private: true };
 const COMPILER = {
-  compilerOptions: { module: 'nodenext', target: 'es2022', strict: true, exactOptionalPropertyTypes: true, types: [] },
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2022',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    types: [],
+  },
   include: ['program.ts'],
 };
 const PROGRAM = `
@@ -34,7 +40,9 @@ describe('the packed client', () => {
     const [file] = readdirSync(folder);
     assert.ok(file !== undefined, 'nothing was packed');
     writeFileSync(join(folder, 'package.json'), JSON.stringify(PROJECT));
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${file}`], { cwd: folder });
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${file}`], {
+      cwd: folder,
+    });
   });
   after(() => rmSync(folder, { recursive: true }));
 
@@ -42,7 +50,9 @@ describe('the packed client', () => {
 
   it('contains what it needs, and nothing of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);
-    const { dependencies = {} } = JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8'));
+    const { dependencies = {} } = JSON.parse(
+      readFileSync(join(installed(), 'package.json'), 'utf8'),
+    );
     assert.deepEqual(dependencies, {});
   });
 
@@ -51,7 +61,9 @@ describe('the packed client', () => {
     const load = (file: string): void => {
       if (loaded.has(file)) return;
       loaded.add(file);
-      for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^;]*?from '([^']+)'/gm)) {
+      for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(
+        /^(?:import|export)[^;]*?from '([^']+)'/gm,
+      )) {
         assert.match(from, /^\.\.?\//, `${file} imports ${from}`);
         load(resolve(dirname(file), from));
       }

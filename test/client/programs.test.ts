@@ -40,19 +40,30 @@ describe('the programs around the client', () => {
     await live.stop();
   });
 
-  function start(file: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  function start(
+    file: string,
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): ChildProcess {
     const options = {
       cwd: live.folder,
       env: { ...live.environment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'] as const,
     };
-    const child = spawn(process.execPath, [file, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [file, ...args], {
+      ...options,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     tieToThisProcess(child);
     running.push(child);
     return child;
   }
 
-  async function ran(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  async function ran(
+    file: string,
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): Promise<Ran> {
     const child = start(file, args, env);
     let [said, wrong] = ['', ''];
     child.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
@@ -61,8 +72,10 @@ describe('the programs around the client', () => {
     return { code, said, wrong };
   }
 
-  const program = (name: string): string => join(live.folder, `node_modules/money-movement-client/dist/bin/${name}.js`);
-  const trigger = (...args: string[]): Promise<Ran> => ran(program('money-trigger'), ['--world', 'demo.json', ...args]);
+  const program = (name: string): string =>
+    join(live.folder, `node_modules/money-movement-client/dist/bin/${name}.js`);
+  const trigger = (...args: string[]): Promise<Ran> =>
+    ran(program('money-trigger'), ['--world', 'demo.json', ...args]);
 
   /** The example as a user has it: its one file, beside the client. */
   function example(name: string): string {
@@ -77,7 +90,10 @@ describe('the programs around the client', () => {
       it(`makes ${type} really happen, and prints the event`, async () => {
         const { code, said, wrong } = await trigger(type);
         assert.equal(code, 0, wrong);
-        assert.match(said, new RegExp(`^${type.replace('.', '\\.')}  #\\d+  [0-9a-f-]{36}  of [0-9a-f-]{36}\n$`));
+        assert.match(
+          said,
+          new RegExp(`^${type.replace('.', '\\.')}  #\\d+  [0-9a-f-]{36}  of [0-9a-f-]{36}\n$`),
+        );
       });
 
     it('and the log has each event as the OpenAPI document describes its type', async () => {
@@ -106,7 +122,11 @@ describe('the programs around the client', () => {
         assert.equal(code, 2);
         assert.match(wrong, /account\.verified/);
       }
-      const { code, wrong } = await ran(program('money-trigger'), ['transfer.completed', '--world', 'nowhere.json']);
+      const { code, wrong } = await ran(program('money-trigger'), [
+        'transfer.completed',
+        '--world',
+        'nowhere.json',
+      ]);
       assert.equal(code, 2);
       assert.match(wrong, /npm start/);
     });
@@ -116,7 +136,13 @@ describe('the programs around the client', () => {
     it('delivers what happens to a receiver, signed with the secret that it prints, and shows each answer', async () => {
       const [port] = await freePorts(1);
       const to = `http://127.0.0.1:${port}/hooks`;
-      const listening = start(program('money-listen'), ['--url', live.baseUrl, '--forward-to', to, '--json']);
+      const listening = start(program('money-listen'), [
+        '--url',
+        live.baseUrl,
+        '--forward-to',
+        to,
+        '--json',
+      ]);
       let [said, wrong] = ['', ''];
       listening.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
       listening.stderr?.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
@@ -124,7 +150,11 @@ describe('the programs around the client', () => {
       await sleep(3_000);
       await trigger('transfer.completed');
       const first = await until('a line for the event', () => said.split('\n')[0] || null);
-      assert.equal((JSON.parse(first) as { status: unknown }).status, null, 'nobody listens there yet');
+      assert.equal(
+        (JSON.parse(first) as { status: unknown }).status,
+        null,
+        'nobody listens there yet',
+      );
       start(example('ledger-by-log'), ['books.json'], { WEBHOOK_SECRET: secret, PORT: `${port}` });
       await sleep(4_000);
       await trigger('transfer.completed');
@@ -167,7 +197,10 @@ describe('the programs around the client', () => {
       writeFileSync(file, JSON.stringify({ source_account: live.account('treasury'), orders }));
       const first = await ran(example('shop-payouts'), [file]);
       assert.equal(first.code, 0, first.wrong);
-      assert.match(first.said, /Luz Rojas: completed\nClosed Account: failed\nToo Little: refused\n$/);
+      assert.match(
+        first.said,
+        /Luz Rojas: completed\nClosed Account: failed\nToo Little: refused\n$/,
+      );
       // A crash before the answer was stored: the key is there, the payout is not.
       const shop = JSON.parse(readFileSync(file, 'utf8')) as { orders: Record<string, unknown>[] };
       const [paid] = shop.orders;
@@ -176,24 +209,36 @@ describe('the programs around the client', () => {
       delete paid!.status;
       writeFileSync(file, JSON.stringify(shop));
       assert.equal((await ran(example('shop-payouts'), [file])).code, 0);
-      const again = JSON.parse(readFileSync(file, 'utf8')) as { orders: { payout?: string; status: string }[] };
+      const again = JSON.parse(readFileSync(file, 'utf8')) as {
+        orders: { payout?: string; status: string }[];
+      };
       assert.deepEqual([again.orders[0]?.payout, again.orders[0]?.status], [payout, 'completed']);
     });
 
     it('payroll-upload pays what the clerk has seen, pays nobody again when it is run again, and shows every mistake of a wrong file', async () => {
       const file = join(live.folder, 'payroll.csv');
-      writeFileSync(file, 'recipient,amount,asset,reference\n$bruno,150000,COPM,A-1\n$ana,250000,COPM,A-2\n');
+      writeFileSync(
+        file,
+        'recipient,amount,asset,reference\n$bruno,150000,COPM,A-1\n$ana,250000,COPM,A-2\n',
+      );
       const paid = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
       assert.equal(paid.code, 0, paid.wrong);
       assert.match(paid.said, /2 people, 4000\.00 COPM, fees \d+\.\d\d COPM/);
       assert.match(paid.said, /completed: 2 paid, 0 not/);
-      assert.match(readFileSync(join(live.folder, 'payroll.result.csv'), 'utf8'), /A-2,\$ana,250000,COPM,paid/);
+      assert.match(
+        readFileSync(join(live.folder, 'payroll.result.csv'), 'utf8'),
+        /A-2,\$ana,250000,COPM,paid/,
+      );
       const again = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
       assert.equal(again.code, 1, again.said);
       assert.match(again.said, /The same file was uploaded before/);
       assert.doesNotMatch(again.said, /paid, /);
       writeFileSync(file, 'recipient,amount,asset\n$nobody-here,150000,COPM\n');
-      const refused = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
+      const refused = await ran(example('payroll-upload'), [
+        live.account('treasury'),
+        file,
+        '--yes',
+      ]);
       assert.equal(refused.code, 1, refused.said);
       assert.match(refused.said, /2,recipient,not_found/);
     });
@@ -208,11 +253,18 @@ describe('the programs around the client', () => {
       const secret = newSecret();
       for (let round = 1; round <= 3; round += 1) {
         const [port] = await freePorts(1);
-        const child = start(example('ledger-by-log'), [file], { WEBHOOK_SECRET: secret, PORT: `${port}` });
+        const child = start(example('ledger-by-log'), [file], {
+          WEBHOOK_SECRET: secret,
+          PORT: `${port}`,
+        });
         await trigger('transfer.completed');
         let completed = 0;
         for await (const { type } of client.listEvents({ order: 'asc' }))
-          if (type === 'transfer.completed' || type.startsWith('payout.completed') || type === 'payout.returned')
+          if (
+            type === 'transfer.completed' ||
+            type.startsWith('payout.completed') ||
+            type === 'payout.returned'
+          )
             completed += 1;
         await until('the books are in step', () => read().entries.length === completed);
         assert.equal(new Set(read().entries.map(({ event }) => event)).size, completed);

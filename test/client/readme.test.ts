@@ -25,13 +25,21 @@ describe(README, () => {
 
   it('is a program that runs against the service and does what it says', async () => {
     const file = live.module('readme.mjs', program());
-    const child = spawn(process.execPath, [file], { env: live.environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [file], {
+      env: live.environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let [said, wrong] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
     child.stderr.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
     const [code] = (await once(child, 'close')) as [number | null];
     assert.equal(code, 0, `${said}\n${wrong}`);
-    for (const expected of [/^completed 150000n$/m, /^at least 100000$/m, /^true$/m, /^pays 300000, stored/m])
+    for (const expected of [
+      /^completed 150000n$/m,
+      /^at least 100000$/m,
+      /^true$/m,
+      /^pays 300000, stored/m,
+    ])
       assert.match(said, expected);
     assert.match(said, /NOV-1,\$bruno,150000,COPM,paid/);
     await assertLedgerSound(live.db.database);
@@ -44,10 +52,18 @@ describe(README, () => {
       'receiver.mjs',
       `process.env.WEBHOOK_SECRET = '${secret}';\n${source.slice(source.indexOf('import { verifyWebhook'))}`,
     );
-    const { receive } = (await import(file)) as { receive: (request: Request) => Promise<Response> };
+    const { receive } = (await import(file)) as {
+      receive: (request: Request) => Promise<Response>;
+    };
     const body = JSON.stringify({ id: randomUUID(), type: 'webhook.test' });
     const timestampS = Math.floor(Date.now() / 1_000);
-    const headers = signatureHeaders({ id: 'x', body: Buffer.from(body), secret, previousSecret: null, timestampS });
+    const headers = signatureHeaders({
+      id: 'x',
+      body: Buffer.from(body),
+      secret,
+      previousSecret: null,
+      timestampS,
+    });
     const post = (text: string): Promise<Response> =>
       receive(new Request('http://localhost/hooks', { method: 'POST', body: text, headers }));
     assert.equal((await post(body)).status, 204);

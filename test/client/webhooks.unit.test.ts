@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { newWebhookSecret, signWebhook, verifyWebhook, WebhookError } from '../../packages/client/src/index.js';
+import {
+  newWebhookSecret,
+  signWebhook,
+  verifyWebhook,
+  WebhookError,
+} from '../../packages/client/src/index.js';
 import { verifySignatures } from '../../development/receiver/signatures.js';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
 
@@ -31,8 +36,11 @@ describe('verifyWebhook', () => {
   });
 
   it('finds the headers however the receiver has them', async () => {
-    const lower = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]));
-    for (const headers of [new Headers(signed()), lower]) await verifyWebhook({ body: BODY, headers }, secret);
+    const lower = Object.fromEntries(
+      Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    for (const headers of [new Headers(signed()), lower])
+      await verifyWebhook({ body: BODY, headers }, secret);
   });
 
   it('accepts either secret of a rotation', async () => {
@@ -48,8 +56,14 @@ describe('verifyWebhook', () => {
     'a changed body': [BODY.replace('7', '8'), good],
     'a body with a space more': [`${BODY} `, good],
     'no header at all': [BODY, {}],
-    'a signature in capitals': [BODY, { ...good, 'Svc-Signature': good['Svc-Signature']?.toUpperCase() ?? '' }],
-    'half a signature': [BODY, { ...good, 'Svc-Signature': good['Svc-Signature']?.slice(0, 32) ?? '' }],
+    'a signature in capitals': [
+      BODY,
+      { ...good, 'Svc-Signature': good['Svc-Signature']?.toUpperCase() ?? '' },
+    ],
+    'half a signature': [
+      BODY,
+      { ...good, 'Svc-Signature': good['Svc-Signature']?.slice(0, 32) ?? '' },
+    ],
     'no standard signature': [BODY, { 'Svc-Signature': good['Svc-Signature'] ?? '' }],
     'a later time than was signed': [BODY, { ...good, 'webhook-timestamp': String(nowS() + 1) }],
     'another id than was signed': [BODY, { ...good, 'webhook-id': 'x' }],
@@ -58,7 +72,8 @@ describe('verifyWebhook', () => {
     'a time that is none': [BODY, { ...good, 'webhook-timestamp': 'NaN' }],
   };
   for (const [what, [body, headers]] of Object.entries(REFUSED))
-    it(`refuses ${what}`, () => assert.rejects(verifyWebhook({ body, headers }, secret), WebhookError));
+    it(`refuses ${what}`, () =>
+      assert.rejects(verifyWebhook({ body, headers }, secret), WebhookError));
 
   it('compares nothing with a secret that is not set, by which anybody could sign', async () => {
     const forged = { 'Svc-Signature': createHmac('sha256', '').update(BODY).digest('hex') };
@@ -76,7 +91,9 @@ describe('signWebhook', () => {
   it('signs as the service does', async () => {
     const secret = newWebhookSecret();
     const headers = await signWebhook({ id: ID, body: BODY }, secret);
-    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const lower = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
     const checks = verifySignatures({ body: Buffer.from(BODY), headers: lower }, secret, nowS());
     assert.deepEqual(
       checks.map(({ problem }) => problem),

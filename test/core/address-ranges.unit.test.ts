@@ -36,7 +36,15 @@ describe('the address ranges of a token', () => {
     const ranges = parseRanges('10.0.0.0/8,2001:db8::/32');
     for (const inside of ['10.0.0.0', '10.255.255.255', '::ffff:10.1.1.1', '2001:db8:1::1'])
       assert.ok(admitsAddress(ranges, inside), inside);
-    for (const outside of ['11.0.0.0', '9.255.255.255', '::ffff:11.1.1.1', '2001:db9::1', '::a00:1', '', 'localhost'])
+    for (const outside of [
+      '11.0.0.0',
+      '9.255.255.255',
+      '::ffff:11.1.1.1',
+      '2001:db9::1',
+      '::a00:1',
+      '',
+      'localhost',
+    ])
       assert.ok(!admitsAddress(ranges, outside), outside);
   });
 });

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { amountJson, ASSETS, fitsColumn, formatAmount, isAsset, MAX_RAW, parseRaw } from '../../src/core/amount.js';
+import {
+  amountJson,
+  ASSETS,
+  fitsColumn,
+  formatAmount,
+  isAsset,
+  MAX_RAW,
+  parseRaw,
+} from '../../src/core/amount.js';
 import { filesUnder } from '../operating/pages.js';
 
 describe('an amount', () => {
@@ -33,7 +41,12 @@ describe('an amount', () => {
     'in digits of other scripts': ['١', '१', '１', '𝟏', '一', '²'],
     'in another base': ['0x10', '0b1', '0o7', 'ff', '10n'],
     'that is a word': ['', 'NaN', 'Infinity', 'null', 'true', '[1]', '{}'],
-    'over 64 bits': ['9223372036854775808', '18446744073709551615', '99999999999999999999', `1${'0'.repeat(400)}`],
+    'over 64 bits': [
+      '9223372036854775808',
+      '18446744073709551615',
+      '99999999999999999999',
+      `1${'0'.repeat(400)}`,
+    ],
   };
   for (const [what, texts] of Object.entries(refused))
     it(`${what} is none`, () => {
@@ -46,10 +59,13 @@ describe('an amount', () => {
 
   it('is never read from text that is not in canonical form', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789.-+eE xn١') })), (text) => {
-        const raw = parseRaw(text);
-        return raw === null || raw.toString() === text;
-      }),
+      fc.property(
+        fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789.-+eE xn١') })),
+        (text) => {
+          const raw = parseRaw(text);
+          return raw === null || raw.toString() === text;
+        },
+      ),
     );
   });
 
@@ -59,7 +75,8 @@ describe('an amount', () => {
   });
 
   it('is shown to people in whole units, exactly', () => {
-    const shown = ([raw, asset]: readonly [bigint, 'COPM' | 'DUSD']): string => formatAmount({ raw, asset });
+    const shown = ([raw, asset]: readonly [bigint, 'COPM' | 'DUSD']): string =>
+      formatAmount({ raw, asset });
     assert.deepEqual(
       (
         [
@@ -97,13 +114,17 @@ describe('an amount', () => {
 describe('the list of assets', () => {
   it('is the only place of the code that names one', () => {
     const words = new RegExp(`\\b(?:${ASSETS.join('|')})\\b`);
-    const code = ['src', 'workflows', 'activities', 'scripts/docs', 'packages/client/src'].flatMap(filesUnder);
+    const code = ['src', 'workflows', 'activities', 'scripts/docs', 'packages/client/src'].flatMap(
+      filesUnder,
+    );
     const exempt = [
       'src/core/amount.ts',
       'packages/client/src/generated/schema.ts',
       'packages/client/src/bin/triggers.ts',
     ];
-    const naming = code.filter((file) => !exempt.includes(file) && words.test(readFileSync(file, 'utf8')));
+    const naming = code.filter(
+      (file) => !exempt.includes(file) && words.test(readFileSync(file, 'utf8')),
+    );
     assert.deepEqual(naming, []);
   });
 });

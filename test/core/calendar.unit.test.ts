@@ -30,13 +30,20 @@ describe('a month', () => {
   it('of one zone is not that of another', () => {
     const moment = at('2026-12-31T23:30:00Z');
     assert.deepEqual(
-      ['America/Bogota', 'UTC', 'Europe/Madrid', 'Pacific/Kiritimati'].map((zone) => monthOf(moment, zone).name),
+      ['America/Bogota', 'UTC', 'Europe/Madrid', 'Pacific/Kiritimati'].map(
+        (zone) => monthOf(moment, zone).name,
+      ),
       ['2026-12', '2026-12', '2027-01', '2027-01'],
     );
   });
 
   it('is followed by the next without a gap, in every zone, for years', () => {
-    for (const zone of ['America/Bogota', 'Europe/Madrid', 'Australia/Lord_Howe', 'Asia/Kathmandu']) {
+    for (const zone of [
+      'America/Bogota',
+      'Europe/Madrid',
+      'Australia/Lord_Howe',
+      'Asia/Kathmandu',
+    ]) {
       let month = monthOf(at('2026-01-15T00:00:00Z'), zone);
       for (let count = 0; count < 60; count += 1) {
         const next = monthOf(month.endsAt, zone);
@@ -79,7 +86,11 @@ describe('a day', () => {
     const moment = at('2026-07-01T02:03:04.567Z');
     assert.deepEqual(
       ['America/Bogota', 'UTC', 'Asia/Kathmandu'].map((zone) => localTime(moment, zone)),
-      ['2026-06-30 21:03:04 UTC-05:00', '2026-07-01 02:03:04 UTC+00:00', '2026-07-01 07:48:04 UTC+05:45'],
+      [
+        '2026-06-30 21:03:04 UTC-05:00',
+        '2026-07-01 02:03:04 UTC+00:00',
+        '2026-07-01 07:48:04 UTC+05:45',
+      ],
     );
   });
 });

@@ -50,7 +50,11 @@ describe('where MySQL is', () => {
       'mysql://a:b@one:x/d',
       `${URL}?ssl={}`,
     ])
-      assert.match(faultsOf({ MYSQL_URL: url }), url === '' ? /MYSQL_URL: is not set/ : /MYSQL_URL: must be/, url);
+      assert.match(
+        faultsOf({ MYSQL_URL: url }),
+        url === '' ? /MYSQL_URL: is not set/ : /MYSQL_URL: must be/,
+        url,
+      );
     assert.match(faultsOf({ MYSQL_URL: 'mysql://a:b@one/' }), /plain name/);
   });
 });
@@ -58,7 +62,10 @@ describe('where MySQL is', () => {
 describe('TLS with MySQL as it is configured', () => {
   it('is none unless it is switched on', () => {
     assert.equal(mysqlTls(read({ MYSQL_TLS_CA: authority.cert })), null);
-    assert.equal(mysqlTls(read({ MYSQL_TLS: 'on', MYSQL_TLS_CA: authority.cert }))?.ca?.(), authority.cert);
+    assert.equal(
+      mysqlTls(read({ MYSQL_TLS: 'on', MYSQL_TLS_CA: authority.cert }))?.ca?.(),
+      authority.cert,
+    );
   });
 
   it('requires names instead of addresses, for which no certificate is checked', () => {
@@ -86,6 +93,9 @@ describe('TLS with MySQL as it is configured', () => {
     writeFileSync(file, next.cert);
     assert.equal(tls?.ca?.(), next.cert.trimEnd());
     rmSync(folder, { recursive: true });
-    assert.match(faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CA_FILE: file }), /MYSQL_TLS_CA_FILE: .* cannot be read/);
+    assert.match(
+      faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CA_FILE: file }),
+      /MYSQL_TLS_CA_FILE: .* cannot be read/,
+    );
   });
 });

@@ -43,7 +43,12 @@ describe('the configuration', () => {
       API_PROCESSES: '0',
       LOG_LEVEL: 'loud',
     };
-    assert.deepEqual(faultsOf(environment).sort(), ['API_PROCESSES', 'LOG_LEVEL', 'MYSQL_URL', 'PORT']);
+    assert.deepEqual(faultsOf(environment).sort(), [
+      'API_PROCESSES',
+      'LOG_LEVEL',
+      'MYSQL_URL',
+      'PORT',
+    ]);
   });
 
   it('never shows a secret in a fault', () => {
@@ -91,15 +96,21 @@ describe('the configuration', () => {
       ['MYSQL_READ_CONNECTIONS', '0'],
       ['COMMAND_TIMEOUT_MS', '99'],
     ] as const)
-      assert.deepEqual(faultsOf({ ...required(), ...LEAST, [name]: value }), [name], `${name}=${value}`);
+      assert.deepEqual(
+        faultsOf({ ...required(), ...LEAST, [name]: value }),
+        [name],
+        `${name}=${value}`,
+      );
   });
 
   it('says of every variable what it means', () => {
-    for (const [name, schema] of Object.entries(VARIABLES)) assert((schema.description ?? '').length > 10, name);
+    for (const [name, schema] of Object.entries(VARIABLES))
+      assert((schema.description ?? '').length > 10, name);
   });
 
   it('limits the rates that are set, at once in the usual proportion, and leaves the others as they are', () => {
-    const ratesOf = (RATE_LIMITS: string) => readConfig({ ...required(), ...LEAST, RATE_LIMITS }).RATE_LIMITS;
+    const ratesOf = (RATE_LIMITS: string) =>
+      readConfig({ ...required(), ...LEAST, RATE_LIMITS }).RATE_LIMITS;
     const usual = {
       requests: { perSecond: 100, burst: 200 },
       lookup: { perSecond: 5, burst: 20 },
@@ -107,10 +118,18 @@ describe('the configuration', () => {
       redeliver: { perSecond: 1, burst: 60 },
     };
     assert.deepEqual(ratesOf(''), usual);
-    const set = { ...usual, requests: { perSecond: 50, burst: 100 }, lookup: { perSecond: 1, burst: 3 } };
+    const set = {
+      ...usual,
+      requests: { perSecond: 50, burst: 100 },
+      lookup: { perSecond: 1, burst: 3 },
+    };
     assert.deepEqual(ratesOf('requests=50, lookup=1/3'), set);
     for (const wrong of ['requests', 'requests=0', 'requests=1/0', 'others=1', 'requests=1/2/3'])
-      assert.deepEqual(faultsOf({ ...required(), ...LEAST, RATE_LIMITS: wrong }), ['RATE_LIMITS'], wrong);
+      assert.deepEqual(
+        faultsOf({ ...required(), ...LEAST, RATE_LIMITS: wrong }),
+        ['RATE_LIMITS'],
+        wrong,
+      );
   });
 
   it('limits the new recipients of a token and of a tenant', () => {
@@ -119,7 +138,11 @@ describe('the configuration', () => {
     assert.deepEqual(recipientsOf(''), { ofToken: 100_000, ofTenant: 200_000 });
     assert.deepEqual(recipientsOf('10/15'), { ofToken: 10, ofTenant: 15 });
     for (const wrong of ['10', '0/15', '10/x'])
-      assert.deepEqual(faultsOf({ ...required(), ...LEAST, NEW_RECIPIENTS: wrong }), ['NEW_RECIPIENTS'], wrong);
+      assert.deepEqual(
+        faultsOf({ ...required(), ...LEAST, NEW_RECIPIENTS: wrong }),
+        ['NEW_RECIPIENTS'],
+        wrong,
+      );
   });
 });
 

@@ -32,13 +32,18 @@ describe('a fee', () => {
   it('is never under its floor nor over its cap', () => {
     const bounded = schedule({ basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n });
     assert.deepEqual(
-      [1n, 99_999n, 100_000n, 101_000n, 500_000_000n, 500_001_000n, MAX_RAW].map((raw) => feeFor(bounded, raw)),
+      [1n, 99_999n, 100_000n, 101_000n, 500_000_000n, 500_001_000n, MAX_RAW].map((raw) =>
+        feeFor(bounded, raw),
+      ),
       [100n, 100n, 100n, 101n, 500_000n, 500_000n, 500_000n],
     );
   });
 
   it('is exact beyond 2^53', () => {
-    assert.equal(feeFor(schedule({ basisPoints: 10_000n }), 9_007_199_254_740_993n), 9_007_199_254_740_993n);
+    assert.equal(
+      feeFor(schedule({ basisPoints: 10_000n }), 9_007_199_254_740_993n),
+      9_007_199_254_740_993n,
+    );
     assert.equal(feeFor(schedule({ basisPoints: 1n }), MAX_RAW), 922_337_203_685_478n);
   });
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { commandFingerprint, type Keyring, requestFingerprint } from '../../src/core/fingerprint.js';
+import {
+  commandFingerprint,
+  type Keyring,
+  requestFingerprint,
+} from '../../src/core/fingerprint.js';
 
 const key = (id: string, byte: number) => ({ id, secret: Buffer.alloc(32, byte) });
 
@@ -8,8 +12,14 @@ describe('a fingerprint', () => {
 
   it('distinguishes the same request from another', () => {
     const stored = requestFingerprint(keys, 'POST /v1/transfers {}');
-    assert.equal(requestFingerprint(keys, 'POST /v1/transfers {}').compare(stored.keyId, stored.digest), 'same');
-    assert.equal(requestFingerprint(keys, 'POST /v1/transfers {"a":1}').compare(stored.keyId, stored.digest), 'other');
+    assert.equal(
+      requestFingerprint(keys, 'POST /v1/transfers {}').compare(stored.keyId, stored.digest),
+      'same',
+    );
+    assert.equal(
+      requestFingerprint(keys, 'POST /v1/transfers {"a":1}').compare(stored.keyId, stored.digest),
+      'other',
+    );
   });
 
   it('still knows what an older key made', () => {
@@ -25,7 +35,10 @@ describe('a fingerprint', () => {
   });
 
   it('does not tell the content without the key', () => {
-    assert.notDeepEqual(requestFingerprint(keys, 'x').digest, requestFingerprint([key('new', 9)], 'x').digest);
+    assert.notDeepEqual(
+      requestFingerprint(keys, 'x').digest,
+      requestFingerprint([key('new', 9)], 'x').digest,
+    );
   });
 
   it('of a command uses its parts unchanged', () => {

@@ -6,7 +6,8 @@ import { uuid } from '../../src/db/columns.js';
 describe('an id', () => {
   it('is a UUID of version 7, no two the same', () => {
     const ids = Array.from({ length: 5_000 }, () => newId());
-    for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const id of ids)
+      assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     assert.equal(new Set(ids).size, ids.length);
   });
 

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { time } from '../../src/db/columns.js';
-import { type Instant, instant, maxInstant, parseRfc3339, toRfc3339 } from '../../src/core/instant.js';
+import {
+  type Instant,
+  instant,
+  maxInstant,
+  parseRfc3339,
+  toRfc3339,
+} from '../../src/core/instant.js';
 
 const shown = (at: Instant | null): string | null => (at === null ? null : toRfc3339(at));
 
 describe('an instant', () => {
   it('is shown in RFC 3339, UTC, with milliseconds', () => {
-    assert.equal(toRfc3339(instant(Date.UTC(2026, 10, 30, 4, 59, 59, 7))), '2026-11-30T04:59:59.007Z');
+    assert.equal(
+      toRfc3339(instant(Date.UTC(2026, 10, 30, 4, 59, 59, 7))),
+      '2026-11-30T04:59:59.007Z',
+    );
   });
 
   it('is cut to whole milliseconds', () => {
@@ -95,7 +104,11 @@ describe('an instant', () => {
         const at = parseRfc3339(text, round);
         assert(at !== null, text);
         for (const near of [at - 1, at, at + 1])
-          assert.match(time.literal(instant(near)), /^'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}'$/, text);
+          assert.match(
+            time.literal(instant(near)),
+            /^'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}'$/,
+            text,
+          );
         assert.match(time.literal(at), /^'[1-9]/, text);
       }
   });

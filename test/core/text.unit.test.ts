@@ -96,7 +96,14 @@ describe('text', () => {
   });
 
   it('of 100,000 characters is looked at in a moment, whatever it holds', () => {
-    for (const piece of ['\u0645\u200c', '👩\u200d', 'a\u200d', '\u180b', '葛\u{e0100}', '🏴\u{e0067}'])
+    for (const piece of [
+      '\u0645\u200c',
+      '👩\u200d',
+      'a\u200d',
+      '\u180b',
+      '葛\u{e0100}',
+      '🏴\u{e0067}',
+    ])
       assert.notEqual(withEscapes(piece.repeat(50_000)), '');
   });
 

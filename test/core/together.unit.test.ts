@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { Together, type TogetherOptions } from '../../src/core/together.js';
 
 /** Doubles numbers, and notes which were doubled together; what throws is said by the test. */
-function doubling(options: TogetherOptions<number>, failing: (items: readonly number[]) => void = () => undefined) {
+function doubling(
+  options: TogetherOptions<number>,
+  failing: (items: readonly number[]) => void = () => undefined,
+) {
   const groups: number[][] = [];
   const together = new Together(options, async (items: readonly number[]) => {
     groups.push([...items]);
@@ -10,7 +13,10 @@ function doubling(options: TogetherOptions<number>, failing: (items: readonly nu
     failing(items);
     return items.map((item) => 2 * item);
   });
-  return { groups, ask: (...items: number[]) => Promise.allSettled(items.map((item) => together.ask(item))) };
+  return {
+    groups,
+    ask: (...items: number[]) => Promise.allSettled(items.map((item) => together.ask(item))),
+  };
 }
 
 const valuesOf = (results: readonly PromiseSettledResult<number>[]): (number | 'failed')[] =>

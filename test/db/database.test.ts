@@ -19,7 +19,12 @@ describe('the database', () => {
   });
 
   it('returns a row as it was written, whatever its text contains', async () => {
-    const texts = [`O'Hara "x" \\ ; -- /* $1 ? ?? %s`, 'ß ss É e\u0301', '日本 🙂', ' ends in a space '];
+    const texts = [
+      `O'Hara "x" \\ ; -- /* $1 ? ?? %s`,
+      'ß ss É e\u0301',
+      '日本 🙂',
+      ' ends in a space ',
+    ];
     for (const name of texts) {
       const row = {
         id: newId(),
@@ -38,7 +43,9 @@ describe('the database', () => {
     const { tenant } = await makeTenant(db.database);
     await assert.rejects(
       db.database.withTransaction(async (transaction) => {
-        await transaction.execute(updateSql(tenants, { name: `gone ${newId()}` }, { id: tenant.id }));
+        await transaction.execute(
+          updateSql(tenants, { name: `gone ${newId()}` }, { id: tenant.id }),
+        );
         throw new Error('no');
       }),
       /^Error: no$/,
@@ -82,7 +89,11 @@ describe('the database', () => {
   });
 
   it('keeps connections for postings, whatever the number of other transactions that wait', async () => {
-    const connections = { transactionConnections: 5, postingConnections: 2, statementTimeoutMs: 10_000 };
+    const connections = {
+      transactionConnections: 5,
+      postingConnections: 2,
+      statementTimeoutMs: 10_000,
+    };
     const database = openDatabase(db.url, connections);
     let over: () => void = () => undefined;
     const waits = new Promise<void>((resolve) => (over = resolve));
@@ -93,7 +104,9 @@ describe('the database', () => {
         await waits;
       }),
     );
-    await until('as many wait as may', () => Promise.resolve(use()?.used === 3 && use()?.waiting === 6));
+    await until('as many wait as may', () =>
+      Promise.resolve(use()?.used === 3 && use()?.waiting === 6),
+    );
     const posting = () => database.withPosting((transaction) => transaction.query('SELECT 1'));
     for (let round = 0; round < 3; round += 1) await Promise.all([posting(), posting(), posting()]);
     over();
@@ -108,10 +121,17 @@ describe('the database', () => {
       postingConnections: 1,
       statementTimeoutMs: 2_000,
     });
-    const asked = (sql: string) => database.withTransaction((transaction) => transaction.query(sql));
-    for (let round = 0; round < 3; round += 1) await assert.rejects(asked('SELECT nothing'), /Unknown column/);
-    const stuck = await Promise.allSettled([asked('SELECT SLEEP(8)'), asked('SELECT SLEEP(8)'), asked('SELECT 1')]);
-    for (const ended of stuck) assert(ended.status === 'rejected' && ended.reason instanceof DatabaseUnavailable);
+    const asked = (sql: string) =>
+      database.withTransaction((transaction) => transaction.query(sql));
+    for (let round = 0; round < 3; round += 1)
+      await assert.rejects(asked('SELECT nothing'), /Unknown column/);
+    const stuck = await Promise.allSettled([
+      asked('SELECT SLEEP(8)'),
+      asked('SELECT SLEEP(8)'),
+      asked('SELECT 1'),
+    ]);
+    for (const ended of stuck)
+      assert(ended.status === 'rejected' && ended.reason instanceof DatabaseUnavailable);
     await asked('SELECT 1');
     await database.close();
   });
@@ -172,7 +192,10 @@ describe('the database', () => {
 
   it('gives up a transaction whose statements hang, including those queued behind another', async () => {
     const proxy = await Proxy.open(db.url);
-    const database = openDatabase(proxy.through(db.url), { transactionConnections: 1, statementTimeoutMs: 300 });
+    const database = openDatabase(proxy.through(db.url), {
+      transactionConnections: 1,
+      statementTimeoutMs: 300,
+    });
     proxy.fateOf = (data) => (data.includes('SELECT 2') ? 'stall' : 'pass');
     const hanging = database.withTransaction(async (transaction) => {
       await transaction.query('SELECT 1');
@@ -188,7 +211,10 @@ describe('the database', () => {
 
   it('refuses a balance below zero by itself, whoever writes it', async () => {
     const { desk } = openDesk(db.database);
-    const account = await makeAccount({ database: db.database, desk }, await makeTenant(db.database));
+    const account = await makeAccount(
+      { database: db.database, desk },
+      await makeTenant(db.database),
+    );
     const admin = await createConnection({ uri: db.adminUrl });
     for (const change of ['available=-1', 'held=-1'])
       await assert.rejects(
@@ -200,7 +226,8 @@ describe('the database', () => {
 
   it('refuses a value that does not belong in its column', async () => {
     assert.throws(() => accounts.column('status').column.parse('asleep'), TypeError);
-    for (const status of ACCOUNT_STATUSES) assert.equal(accounts.column('status').column.parse(status), status);
+    for (const status of ACCOUNT_STATUSES)
+      assert.equal(accounts.column('status').column.parse(status), status);
   });
 });
 

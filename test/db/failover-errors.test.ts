@@ -31,10 +31,13 @@ describe('a server that is no longer the primary', () => {
       },
     });
 
-  const fail = (errno: number): string => `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO=${errno}, MESSAGE_TEXT='a test'`;
+  const fail = (errno: number): string =>
+    `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO=${errno}, MESSAGE_TEXT='a test'`;
 
   /** A transaction that has written, and then meets the error by `then`. */
-  async function failing(then: (transaction: Transaction) => Promise<unknown>): Promise<readonly [unknown, boolean]> {
+  async function failing(
+    then: (transaction: Transaction) => Promise<unknown>,
+  ): Promise<readonly [unknown, boolean]> {
     told.length = 0;
     const database = open();
     const row = { id: newId(), tenantId: newId(), name: 'somebody', createdAt: instant(0) };
@@ -81,8 +84,20 @@ describe('a server that is no longer the primary', () => {
   }
 
   it('whose connection breaks leaves the outcome unknown, however little of a text with COMMIT was answered', () => {
-    assert(!isUncommitted(Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }), 0, 2));
-    assert(!isUncommitted(Object.assign(new Error('reset'), { fatal: true, code: 'ECONNRESET', errno: -104 }), 0, 2));
+    assert(
+      !isUncommitted(
+        Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }),
+        0,
+        2,
+      ),
+    );
+    assert(
+      !isUncommitted(
+        Object.assign(new Error('reset'), { fatal: true, code: 'ECONNRESET', errno: -104 }),
+        0,
+        2,
+      ),
+    );
   });
 
   it('is never sent a statement that returns rows along with COMMIT, because answers are counted', async () => {

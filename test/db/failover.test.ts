@@ -4,20 +4,40 @@ import { GaleraGroup, galeraTools } from '../support/galera-group.js';
 import { MysqlGroup, realMysql } from '../support/mysql-group.js';
 
 /** The full counts, and how long it takes, are for `npm run prove -- failover failover-galera`. */
-const SHORT = { clients: 8, pauseMs: 150, switchovers: 1, kills: 1, pauses: 0, cuts: 0, maxOutageMs: 60_000 };
+const SHORT = {
+  clients: 8,
+  pauseMs: 150,
+  switchovers: 1,
+  kills: 1,
+  pauses: 0,
+  cuts: 0,
+  maxOutageMs: 60_000,
+};
 const NEEDS_MYSQL = 'PENDING: needs root and MySQL itself, which `npm run test:mysql` fetches once';
 const NEEDS_GALERA = 'PENDING: needs root on Debian, and MariaDB';
 
-describe(realMysql() === null ? `a group of servers (${NEEDS_MYSQL})` : 'a group of servers', () => {
-  it('loses its primary under clients, to another member and to a kill: nothing is lost, nothing stale is read', async function () {
-    if (realMysql() === null) this.skip();
-    assert.equal((await failoverCampaign({ ...SHORT, start: () => MysqlGroup.start(3) })).length, 5);
-  });
-});
+describe(
+  realMysql() === null ? `a group of servers (${NEEDS_MYSQL})` : 'a group of servers',
+  () => {
+    it('loses its primary under clients, to another member and to a kill: nothing is lost, nothing stale is read', async function () {
+      if (realMysql() === null) this.skip();
+      assert.equal(
+        (await failoverCampaign({ ...SHORT, start: () => MysqlGroup.start(3) })).length,
+        5,
+      );
+    });
+  },
+);
 
-describe(galeraTools() === null ? `a cluster of MariaDB (${NEEDS_GALERA})` : 'a cluster of MariaDB', () => {
-  it('loses its writer under clients, to maintenance and to a kill: nothing is lost, nothing stale is read', async function () {
-    if (galeraTools() === null) this.skip();
-    assert.equal((await failoverCampaign({ ...SHORT, start: () => GaleraGroup.start(3) })).length, 5);
-  });
-});
+describe(
+  galeraTools() === null ? `a cluster of MariaDB (${NEEDS_GALERA})` : 'a cluster of MariaDB',
+  () => {
+    it('loses its writer under clients, to maintenance and to a kill: nothing is lost, nothing stale is read', async function () {
+      if (galeraTools() === null) this.skip();
+      assert.equal(
+        (await failoverCampaign({ ...SHORT, start: () => GaleraGroup.start(3) })).length,
+        5,
+      );
+    });
+  },
+);

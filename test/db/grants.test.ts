@@ -31,7 +31,11 @@ describe("the application's user", () => {
   after(() => connection.end());
 
   const denied = (sql: string): Promise<void> =>
-    assert.rejects(connection.query(sql), (error: { errno?: number }) => DENIED.includes(error.errno ?? 0), sql);
+    assert.rejects(
+      connection.query(sql),
+      (error: { errno?: number }) => DENIED.includes(error.errno ?? 0),
+      sql,
+    );
 
   for (const table of FOR_EVER)
     it(`may not change or delete what is in ${table}`, async () => {
@@ -80,7 +84,9 @@ describe("rights of the application's user beyond the list", () => {
     'the whole database': () => [`GRANT ALL PRIVILEGES ON ${db.name}.* TO ${user}`],
     'a right on every database': () => [`GRANT PROCESS ON *.* TO ${user}`],
     'a right on another database': () => [`GRANT SELECT ON mysql.user TO ${user}`],
-    'the right to hand on': () => [`GRANT SELECT ON ${db.name}.entries TO ${user} WITH GRANT OPTION`],
+    'the right to hand on': () => [
+      `GRANT SELECT ON ${db.name}.entries TO ${user} WITH GRANT OPTION`,
+    ],
     'a role': () => [
       'DROP ROLE IF EXISTS money_test_role',
       'CREATE ROLE money_test_role',
@@ -120,7 +126,9 @@ describe("rights of the application's user beyond the list", () => {
 
   it('do not include a table that a later release added: processes of this one still start', async () => {
     await db.sql(`CREATE TABLE ${db.name}.of_a_later_release (id INT PRIMARY KEY)`);
-    await db.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${db.name}.of_a_later_release TO ${user}`);
+    await db.sql(
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON ${db.name}.of_a_later_release TO ${user}`,
+    );
     await checkRights(db.database.reader);
     await db.sql(`GRANT DROP ON ${db.name}.of_a_later_release TO ${user}`);
     await assert.rejects(checkRights(db.database.reader), /REVOKE DROP ON/);

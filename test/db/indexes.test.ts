@@ -3,7 +3,11 @@ import { type Connection, createConnection } from 'mysql2/promise';
 import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
 import { heldPayouts } from '../../src/accounts/status.js';
 import { totalsAt } from '../../src/accounts/past-balances.js';
-import { listNewest, listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
+import {
+  listNewest,
+  listOperations,
+  type OperationFilter,
+} from '../../src/accounts/operation-list.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import type { TimePosition } from '../../src/core/pages.js';
@@ -35,7 +39,10 @@ describe('a transfer', () => {
 
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_indexes_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_indexes_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     api = await startTestApi(db);
     bank = await openBank(api);
   });
@@ -102,7 +109,10 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
 
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_reads_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_reads_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     caller = { tenantId: newId(), memberId: newId(), tokenKeyId: 'a', scopes: ['read'] };
     await fill();
     connection = await createConnection({
@@ -126,7 +136,9 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       SELECT a.n*200+b.n+1 AS n FROM s a CROSS JOIN s b) x`;
     const time = `TIMESTAMPADD(MICROSECOND, n*1000, '2031-01-01')`;
     const id = (salt: string): string => `LEFT(UNHEX(SHA2(CONCAT('${salt}', n), 256)), 16)`;
-    await db.sql(`INSERT INTO member_roles VALUES (${account}, ${uuid.literal(caller.memberId)}, 'owner')`);
+    await db.sql(
+      `INSERT INTO member_roles VALUES (${account}, ${uuid.literal(caller.memberId)}, 'owner')`,
+    );
     await db.sql(
       `INSERT INTO accounts (id, tenant_id, type, status, name, seq, last_posted_at, created_at)
        VALUES (${account}, ${tenant}, 'business', 'active', 'A', ${ROWS}, NOW(3), NOW(3))`,
@@ -212,7 +224,11 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     [', to before all', { to: at(0) }],
   ];
   const countOf = (from: number, to: number, keep: (row: number) => boolean): number =>
-    Math.min(PAGE, Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index).filter(keep).length);
+    Math.min(
+      PAGE,
+      Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index).filter(keep)
+        .length,
+    );
 
   const MOVEMENTS: readonly (readonly [string, MovementFilter, (row: number) => boolean])[] = [
     ['every movement', {}, () => true],
@@ -221,7 +237,11 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     ['movements of a kind', { kind: 'transfer_in' }, (row) => row > RARE && row % 2 === 1],
     ['movements of a rare kind', { kind: 'payin_in' }, (row) => row <= RARE],
     ['movements of a kind that there is not', { kind: 'bonus_in' }, () => false],
-    ['movements of an asset and kind', { asset: 'COPM', kind: 'transfer_out' }, (row) => row > RARE && row % 2 === 0],
+    [
+      'movements of an asset and kind',
+      { asset: 'COPM', kind: 'transfer_out' },
+      (row) => row > RARE && row % 2 === 0,
+    ],
   ];
   for (const [name, filter, keep] of MOVEMENTS)
     for (const [bounded, bounds] of BOUNDS)
@@ -249,7 +269,10 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   for (const [name, filter, keep] of LISTS)
     for (const [bounded, bounds] of BOUNDS)
       it(`${name}${bounded}, at any depth`, async () => {
-        const positions: readonly (TimePosition | null)[] = [null, { createdAt: at(ROWS / 2), id: MIN_ID }];
+        const positions: readonly (TimePosition | null)[] = [
+          null,
+          { createdAt: at(ROWS / 2), id: MIN_ID },
+        ];
         for (const before of positions) {
           const page = await within(MAX_READ, () =>
             listOperations(transferList, reader, caller, { ...filter, ...bounds }, before, PAGE),
@@ -263,7 +286,11 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
 
   it('transfers by what no index covers: a page looks at two thousand rows, and the next goes on after them', async () => {
     const nobody = newId();
-    for (const filter of [{ destination: { destinationAccountId: nobody } }, { asset: 'DUSD' }, { least: 2n }] as const)
+    for (const filter of [
+      { destination: { destinationAccountId: nobody } },
+      { asset: 'DUSD' },
+      { least: 2n },
+    ] as const)
       for (const bounds of [{}, { sourceAccountId: accountId }, { status: 'completed' }]) {
         const wanted = { ...filter, ...bounds };
         const page = await within(MAX_LOOKED_FOR, () =>
@@ -273,7 +300,14 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
         assert.equal(page.next?.createdAt, at(ROWS - 2_000 + 1));
       }
     const found = await within(MAX_LOOKED_FOR, () =>
-      listOperations(transferList, reader, caller, { destination: { destinationAccountId: otherId } }, null, PAGE),
+      listOperations(
+        transferList,
+        reader,
+        caller,
+        { destination: { destinationAccountId: otherId } },
+        null,
+        PAGE,
+      ),
     );
     assert.equal(found.items.length, PAGE);
   });
@@ -285,12 +319,16 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
 
   it('what operators list, by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
-      await within(MAX_READ, () => listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE));
+      await within(MAX_READ, () =>
+        listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE),
+      );
   });
 
   it('a list of which the caller may see nothing ends its page after two thousand rows, and goes on', async () => {
     const stranger = { ...caller, memberId: newId() };
-    const page = await within(MAX_LOOKED_FOR, () => listOperations(transferList, reader, stranger, {}, null, PAGE));
+    const page = await within(MAX_LOOKED_FOR, () =>
+      listOperations(transferList, reader, stranger, {}, null, PAGE),
+    );
     assert.deepEqual(page.items, []);
     assert.equal(page.next?.createdAt, at(ROWS - 2_000 + 1));
   });
@@ -321,16 +359,22 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   it('the entries of the outbox that are due, however many have waited since Temporal was away', async () => {
     const shards = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
     await within(OUTBOX_SHARDS * (PAGE + 2), async () => {
-      for (const sql of dueSql(PAGE, shards, at(ROWS))) assert.equal((await reader.query(sql)).length, PAGE);
+      for (const sql of dueSql(PAGE, shards, at(ROWS)))
+        assert.equal((await reader.query(sql)).length, PAGE);
     });
   });
 
   it('the first event since a time, and what waits for approval', async () => {
     const { tenantId } = caller;
-    assert.equal(await within(200, () => firstSince(reader, tenantId, at(ROWS / 4))), BigInt(ROWS / 4));
+    assert.equal(
+      await within(200, () => firstSince(reader, tenantId, at(ROWS / 4))),
+      BigInt(ROWS / 4),
+    );
     assert.equal(await within(200, () => firstSince(reader, tenantId, at(ROWS + 1))), null);
     assert.equal(await within(200, () => firstSince(reader, newId(), at(1))), null);
-    const waiting = await within(200, () => transferWaiting.longWaiting(reader, at(ROWS * 2), null, PAGE));
+    const waiting = await within(200, () =>
+      transferWaiting.longWaiting(reader, at(ROWS * 2), null, PAGE),
+    );
     assert.equal(waiting.length, 1);
   });
 

@@ -43,7 +43,9 @@ describe('migrations', () => {
 
   it('refuse a schema that another release made', async () => {
     await migrate({ adminUrl, url: url.href });
-    await admin.query(`INSERT INTO ${name}.schema_migrations (timestamp, name) VALUES (1, 'Other1763683200000')`);
+    await admin.query(
+      `INSERT INTO ${name}.schema_migrations (timestamp, name) VALUES (1, 'Other1763683200000')`,
+    );
     await assert.rejects(migrate({ adminUrl, url: url.href }), ForeignSchema);
   });
 

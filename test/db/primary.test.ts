@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import type { PrimaryObserver } from '../../src/db/primary.js';
-import { freshDatabase, openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import {
+  freshDatabase,
+  openDatabase,
+  type TestDatabase,
+  testDatabase,
+} from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { Proxy } from '../support/proxy.js';
 
@@ -62,7 +67,9 @@ describe('of several servers', () => {
   it('the one that takes writes is used, wherever it stands in the list', async () => {
     assert.equal(await serverOf(database), String(servers[0]!.port));
     const [user, rest = ''] = url.split('@');
-    const turned = openDatabase(`${user}@${rest.split('/')[0]!.split(',').reverse().join(',')}/${NAME}`);
+    const turned = openDatabase(
+      `${user}@${rest.split('/')[0]!.split(',').reverse().join(',')}/${NAME}`,
+    );
     assert.equal(await serverOf(turned), String(servers[0]!.port));
     await turned.close();
   });
@@ -85,7 +92,9 @@ describe('of several servers', () => {
     await serverOf(database);
     await setReadOnly(0);
     await assert.rejects(
-      database.withTransaction((transaction) => transaction.execute("UPDATE tenants SET network='x'")),
+      database.withTransaction((transaction) =>
+        transaction.execute("UPDATE tenants SET network='x'"),
+      ),
       (failure) => failure instanceof DatabaseUnavailable && failure.name === 'DatabaseUnavailable',
     );
     assert.equal(await serverOf(database), String(servers[1]!.port));

@@ -12,8 +12,12 @@ describe('the schema that the migrations create', () => {
   });
 
   it('has the tables that the code defines and that the application has rights to', async () => {
-    const rows = await db.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema=DATABASE()`);
-    const created = rows.map(({ name }) => String(name)).filter((name) => name !== 'schema_migrations');
+    const rows = await db.sql(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema=DATABASE()`,
+    );
+    const created = rows
+      .map(({ name }) => String(name))
+      .filter((name) => name !== 'schema_migrations');
     const defined = TABLES.map(({ name }) => name).sort();
     assert.deepEqual(created.sort(), defined);
     assert.deepEqual(

@@ -7,7 +7,12 @@ import type { Database } from '../../src/db/database.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import { migrate } from '../../src/db/migrate.js';
 import type { TlsMaterial } from '../../src/db/servers.js';
-import { type Authority, type Certificate, makeAuthority, makeCertificate } from '../support/certificates.js';
+import {
+  type Authority,
+  type Certificate,
+  makeAuthority,
+  makeCertificate,
+} from '../support/certificates.js';
 import { openDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 
@@ -26,7 +31,9 @@ describe('TLS with MySQL', () => {
     if (!PrivateMysql.isPossible) this.skip();
     mysql = await PrivateMysql.start(async (folder) => {
       await writeServer(folder, serverOf(authority), authority);
-      return ['ca', 'cert', 'key'].map((what) => `--ssl-${what}=${join(folder, `server-${what}.pem`)}`);
+      return ['ca', 'cert', 'key'].map(
+        (what) => `--ssl-${what}=${join(folder, `server-${what}.pem`)}`,
+      );
     });
     await admin(
       `CREATE DATABASE ${NAME} CHARACTER SET utf8mb4`,
@@ -34,7 +41,11 @@ describe('TLS with MySQL', () => {
       `CREATE USER 'migrator'@'%' IDENTIFIED BY '${PASSWORD}' REQUIRE X509`,
       "GRANT ALL ON *.* TO 'migrator'@'%' WITH GRANT OPTION",
     );
-    await migrate({ adminUrl: url('migrator', ''), url: url(NAME), tls: material(authority, client) });
+    await migrate({
+      adminUrl: url('migrator', ''),
+      url: url(NAME),
+      tls: material(authority, client),
+    });
   });
 
   after(async () => {
@@ -63,7 +74,8 @@ describe('TLS with MySQL', () => {
   async function admin(...statements: readonly string[]): Promise<RowDataPacket[]> {
     const connection = await createConnection({ uri: mysql.adminUrl });
     let rows: RowDataPacket[] = [];
-    for (const statement of statements) rows = (await connection.query<RowDataPacket[]>(statement))[0];
+    for (const statement of statements)
+      rows = (await connection.query<RowDataPacket[]>(statement))[0];
     await connection.end();
     return rows;
   }
@@ -77,7 +89,9 @@ describe('TLS with MySQL', () => {
 
   /** Nothing of the service stays connected, the watching of the server neither. */
   async function disconnectAll(): Promise<void> {
-    const rows = await admin(`SELECT ID AS id FROM information_schema.PROCESSLIST WHERE USER='${NAME}'`);
+    const rows = await admin(
+      `SELECT ID AS id FROM information_schema.PROCESSLIST WHERE USER='${NAME}'`,
+    );
     await admin(...rows.map(({ id }) => `KILL ${String(id)}`));
   }
 
@@ -94,13 +108,19 @@ describe('TLS with MySQL', () => {
     const database = over(material(authority, client));
     assert.match(await cipherOf(database), /^(TLS_)?AES/);
     await database.withTransaction(async (transaction) => {
-      assert.match(String((await transaction.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'"))[0]?.Value), /AES/);
+      assert.match(
+        String((await transaction.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'"))[0]?.Value),
+        /AES/,
+      );
     });
     assert.deepEqual(await database.reader.query('SELECT id FROM tenants'), []);
   });
 
   it('a server signed by another authority, or with another name, is refused', async () => {
-    await assert.rejects(cipherOf(over(material(makeAuthority('another'), client))), isRefused(/certificate/));
+    await assert.rejects(
+      cipherOf(over(material(makeAuthority('another'), client))),
+      isRefused(/certificate/),
+    );
     await becomes(serverOf(authority, { names: ['mysql.example'] }));
     await assert.rejects(cipherOf(over(material(authority, client))), isRefused(/does not match/));
     await becomes(serverOf(authority));
@@ -114,7 +134,10 @@ describe('TLS with MySQL', () => {
 
   it('the service is refused without a certificate of its own, or with an expired one', async () => {
     await assert.rejects(cipherOf(over(material(authority))), DatabaseUnavailable);
-    const old = makeCertificate({ subject: 'the service', notBefore: BEFORE, notAfter: YESTERDAY }, authority);
+    const old = makeCertificate(
+      { subject: 'the service', notBefore: BEFORE, notAfter: YESTERDAY },
+      authority,
+    );
     await assert.rejects(cipherOf(over(material(authority, old))), DatabaseUnavailable);
     await assert.rejects(cipherOf(over(null)), DatabaseUnavailable);
   });
@@ -133,9 +156,12 @@ describe('TLS with MySQL', () => {
   });
 
   it('certificates renewed on both sides, even by another authority, are picked up while the process runs', async () => {
-    const files = ['ca', 'certificate', 'key'].map((what) => join(mysql.folder, `client-${what}.pem`));
+    const files = ['ca', 'certificate', 'key'].map((what) =>
+      join(mysql.folder, `client-${what}.pem`),
+    );
     const write = async (believed: string, own: Certificate): Promise<void> => {
-      for (const [index, text] of [believed, own.cert, own.key].entries()) await writeFile(files[index]!, text);
+      for (const [index, text] of [believed, own.cert, own.key].entries())
+        await writeFile(files[index]!, text);
     };
     const [ca, certificate, key] = files.map((file) => () => readFileSync(file, 'utf8'));
     await write(authority.cert, client);

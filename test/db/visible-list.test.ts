@@ -51,7 +51,12 @@ describe('a list of which a caller may see only part', () => {
   async function add(count: number, isShown: (index: number) => boolean): Promise<string[]> {
     const rows = Array.from({ length: count }, (_, index) => {
       newest = instant(newest + 1);
-      return { id: newId(), status: index % 2 === 0 ? 'open' : 'waiting', isShown: isShown(index), createdAt: newest };
+      return {
+        id: newId(),
+        status: index % 2 === 0 ? 'open' : 'waiting',
+        isShown: isShown(index),
+        createdAt: newest,
+      };
     });
     await db.change(insertSql(listed, rows));
     return rows.filter((row) => row.isShown).map(({ id }) => id);
@@ -60,7 +65,10 @@ describe('a list of which a caller may see only part', () => {
   /** Every id that the pages show, one after the other, when this happens before each of their statements. */
   async function walk(happens: () => Promise<unknown>): Promise<string[]> {
     const { reader } = db.database;
-    const moving: Reader = { ...reader, query: async (sql) => (await happens(), reader.query(sql)) };
+    const moving: Reader = {
+      ...reader,
+      query: async (sql) => (await happens(), reader.query(sql)),
+    };
     const list = {
       ...{ table: listed, index: 'status', within: [], shown: ['l.is_shown=1'] },
       oneOf: [`t.status='open'`, `t.status='waiting'`],

@@ -18,7 +18,11 @@ export function blocksOf(page: string): Block[] {
   const parts = readFileSync(page, 'utf8').split(/^```(.*)\n([\s\S]*?)^```$/m);
   const blocks: Block[] = [];
   for (let at = 0; at + 2 < parts.length; at += 3)
-    blocks.push({ before: parts[at] ?? '', language: parts[at + 1] ?? '', text: parts[at + 2] ?? '' });
+    blocks.push({
+      before: parts[at] ?? '',
+      language: parts[at + 1] ?? '',
+      text: parts[at + 2] ?? '',
+    });
   return blocks;
 }
 
@@ -39,16 +43,21 @@ export function difference(shown: unknown, came: unknown, at = '$'): string | nu
     return shown.length === 0 ? null : difference(shown[0], came[0], `${at}[0]`);
   }
   if (typeof shown === 'object') {
-    if (typeof came !== 'object' || came === null) return `${at} is no object: ${JSON.stringify(came)}`;
+    if (typeof came !== 'object' || came === null)
+      return `${at} is no object: ${JSON.stringify(came)}`;
     const [expected, given] = [Object.keys(shown), Object.keys(came)].map((keys) => keys.join());
     if (expected !== given) return `${at} has ${given}, not ${expected}`;
     const fields = new Map<string, unknown>(Object.entries(came));
-    const faults = Object.entries(shown).map(([name, value]) => difference(value, fields.get(name), `${at}.${name}`));
+    const faults = Object.entries(shown).map(([name, value]) =>
+      difference(value, fields.get(name), `${at}.${name}`),
+    );
     return faults.find((fault) => fault !== null) ?? null;
   }
   if (typeof shown === 'string' && typeof came === 'string') {
     const kind = OWN.find((pattern) => pattern.test(shown));
-    return (kind === undefined ? shown === came : kind.test(came)) ? null : `${at} is ${came}, not ${shown}`;
+    return (kind === undefined ? shown === came : kind.test(came))
+      ? null
+      : `${at} is ${came}, not ${shown}`;
   }
   return typeof shown === typeof came ? null : `${at} is ${JSON.stringify(came)}`;
 }

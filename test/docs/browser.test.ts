@@ -29,8 +29,14 @@ describe('in a browser, the docs', () => {
     if (executablePath === undefined) return this.skip();
     api = await startTestApi(await testDatabase());
     // Root, which containers have, gets no sandbox.
-    browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: ['--disable-dev-shm-usage'] });
-    const index = (await (await fetch(`${api.baseUrl}/docs/assets/search.json`)).json()) as { href: string }[];
+    browser = await chromium.launch({
+      executablePath,
+      chromiumSandbox: false,
+      args: ['--disable-dev-shm-usage'],
+    });
+    const index = (await (await fetch(`${api.baseUrl}/docs/assets/search.json`)).json()) as {
+      href: string;
+    }[];
     paths = [...new Set(index.map(({ href }) => href.split('#')[0] ?? ''))];
     assert.ok(paths.length > 20, paths.join());
   });
@@ -41,7 +47,10 @@ describe('in a browser, the docs', () => {
   });
 
   /** A page whose faults are gathered: of its scripts, of its policy, of what it fails to load. */
-  async function open(options: Parameters<Browser['newContext']>[0], faults: string[] = []): Promise<Page> {
+  async function open(
+    options: Parameters<Browser['newContext']>[0],
+    faults: string[] = [],
+  ): Promise<Page> {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     page.on('pageerror', (fault) => faults.push(fault.message));
@@ -95,7 +104,10 @@ describe('in a browser, the docs', () => {
     await page.goto(`${api.baseUrl}/docs`);
     assert.equal(await page.getByRole('link', { name: 'Payouts' }).isVisible(), false);
     await page.getByRole('button', { name: 'Menu' }).click();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Payouts' }).click();
+    await page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: 'Payouts' })
+      .click();
     assert.equal(await page.locator('h1').textContent(), 'Payouts');
     await page.context().close();
   });
@@ -110,7 +122,10 @@ describe('in a browser, the docs', () => {
     await results.first().waitFor();
     assert.match((await results.first().textContent()) ?? '', /^Idempotency and unknown results/);
     await page.evaluate(AXE);
-    assert.deepEqual(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))'), []);
+    assert.deepEqual(
+      await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))'),
+      [],
+    );
     await picture(page, 'search');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -132,7 +147,8 @@ describe('in a browser, the docs', () => {
 
   it('keep the colours that were chosen, against those of the system', async () => {
     const page = await open({ viewport: DESKTOP, colorScheme: 'light' });
-    const paper = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const paper = (): Promise<string> =>
+      page.evaluate('getComputedStyle(document.body).backgroundColor');
     await page.goto(`${api.baseUrl}/docs`);
     const light = await paper();
     await page.getByRole('button', { name: 'Dark colours' }).click();
@@ -146,7 +162,10 @@ describe('in a browser, the docs', () => {
   });
 
   it('offer commands to copy as they stand', async () => {
-    const page = await open({ viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await open({
+      viewport: DESKTOP,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     await page.goto(`${api.baseUrl}/docs/first-transfer`);
     await page.locator('pre').first().hover();
     await page.getByRole('button', { name: 'Copy' }).first().click();

@@ -54,7 +54,10 @@ const title = 'what the pages of the site show';
     before(async () => {
       const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
       assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-      test = await freshDatabase(adminUrl, `money_site_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+      test = await freshDatabase(
+        adminUrl,
+        `money_site_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+      );
       folder = mkdtempSync(join(tmpdir(), 'site-'));
       const world = await makeDemoWorld(test.url, folder);
       mkdirSync(join(folder, '.run'));
@@ -108,7 +111,10 @@ const title = 'what the pages of the site show';
         target: ts.ScriptTarget.ES2022,
         verbatimModuleSyntax: true,
       };
-      writeFileSync(join(folder, 'receiver.mjs'), ts.transpileModule(source, { compilerOptions }).outputText);
+      writeFileSync(
+        join(folder, 'receiver.mjs'),
+        ts.transpileModule(source, { compilerOptions }).outputText,
+      );
       return `PORT=${port} "$NODE" receiver.mjs >received.txt & trap "kill $!" EXIT
         until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.1; done`;
     }
@@ -118,10 +124,13 @@ const title = 'what the pages of the site show';
       const [port = 0] = await freePorts(1);
       const [setup] = blocksOf(SETUP);
       assert.ok(setup !== undefined);
-      const shell = blocks.filter(({ language, text: own }) => language === 'sh' && own !== setup.text);
+      const shell = blocks.filter(
+        ({ language, text: own }) => language === 'sh' && own !== setup.text,
+      );
       const [first, ...others] = shell.map((block) => addressed(block, port));
       // It is to listen from when the page has its secret.
-      const own = page === WEBHOOKS ? [`${first}\n${receiver(port)}`, ...others] : [first ?? '', ...others];
+      const own =
+        page === WEBHOOKS ? [`${first}\n${receiver(port)}`, ...others] : [first ?? '', ...others];
       const [, ...came] = await printed([addressed(setup, port), ...own]);
       return new Map(shell.map((block, index) => [block, came[index] ?? '']));
     }
@@ -131,11 +140,16 @@ const title = 'what the pages of the site show';
       const isRun = blocks.some(({ language }) => language === 'sh');
       it(`in ${page} ${isRun ? 'runs as it stands, and prints what is shown' : 'has nothing to run'}`, async () => {
         for (const { language, text: code } of blocks) {
-          assert.ok([...RUN_HERE, ...(RUN_ELSEWHERE[page] ?? [])].includes(language), `who runs ${language}?\n${code}`);
+          assert.ok(
+            [...RUN_HERE, ...(RUN_ELSEWHERE[page] ?? [])].includes(language),
+            `who runs ${language}?\n${code}`,
+          );
           if (language === 'text') assert.match(code, /[─►▼]/, 'a picture');
           if (language === 'sql') await test.sql(code);
         }
-        for (const { before, language, text: file } of blocks.filter((block) => block.language === 'csv')) {
+        for (const { before, language, text: file } of blocks.filter(
+          (block) => block.language === 'csv',
+        )) {
           const [, name] = /Save this as `([\w.]+)`:\s*$/.exec(before) ?? [];
           assert.ok(name !== undefined, `a ${language} without a name`);
           writeFileSync(join(folder, name), file);
@@ -148,7 +162,9 @@ const title = 'what the pages of the site show';
           const output = source === undefined ? undefined : came.get(source);
           if (block.language !== 'json' || output === undefined) return;
           // Of several things that come, such as accounts, it may be any.
-          const values = JSON.parse(execFileSync('jq', ['-cs', '.'], { input: output, encoding: 'utf8' })) as unknown[];
+          const values = JSON.parse(
+            execFileSync('jq', ['-cs', '.'], { input: output, encoding: 'utf8' }),
+          ) as unknown[];
           const faults = values.map((value) => difference(JSON.parse(block.text), value));
           assert.ok(faults.includes(null), `${faults.join('\n')}\n${output}`);
           compared += 1;
@@ -164,12 +180,16 @@ const title = 'what the pages of the site show';
     async function assertToldRight(page: string, came: ReadonlyMap<Block, string>): Promise<void> {
       const all = Array.from(came.values()).join('\n');
       if (page === SETUP) assert.match(all, /HTTP\/1\.1 200 [\s\S]*svc-idempotent-replayed: true/i);
-      if (page === 'docs/guides/idempotency.md') assert.match(all, /201\n200\n[\s\S]*200 completed\n[\s\S]*\b1\n/);
+      if (page === 'docs/guides/idempotency.md')
+        assert.match(all, /201\n200\n[\s\S]*200 completed\n[\s\S]*\b1\n/);
       if (page === 'docs/guides/payouts.md') assert.match(all, /true\n[\s\S]*"completed"/);
       if (page === 'docs/guides/events.md') assert.match(all, /^1 account\.verified$/m);
       if (page === 'docs/guides/batches.md') {
         assert.match(all, /executing/);
-        assert.match(readFileSync(join(folder, 'result.csv'), 'utf8'), /NOV-1,.*,paid,[\s\S]*NOV-2,.*,paid,/);
+        assert.match(
+          readFileSync(join(folder, 'result.csv'), 'utf8'),
+          /NOV-1,.*,paid,[\s\S]*NOV-2,.*,paid,/,
+        );
         assert.match(all, /not_found[\s\S]*invalid_field/);
       }
       if (page !== WEBHOOKS) return;
@@ -185,7 +205,8 @@ const title = 'what the pages of the site show';
       const { data, ...rest } = object(event);
       assert.equal(difference(shownRest, rest), null);
       const resource = object(object(data).object);
-      for (const name of Object.keys(object(object(shownData).object))) assert.ok(name in resource, name);
+      for (const name of Object.keys(object(object(shownData).object)))
+        assert.ok(name in resource, name);
     }
   },
 );

@@ -16,10 +16,18 @@ describe('npm run docs:site', () => {
   it('writes the site as files that lead to one another wherever they stand', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'site-'));
     try {
-      const env = { PATH: process.env.PATH, BASE_URL: 'https://api.example', DOCS_URL: 'https://docs.example/money' };
+      const env = {
+        PATH: process.env.PATH,
+        BASE_URL: 'https://api.example',
+        DOCS_URL: 'https://docs.example/money',
+      };
       await promisify(execFile)(process.execPath, [EXPORT, folder], { env });
       const files = filesUnder(folder).filter((file) => file.endsWith('.html'));
-      const places = { page: (path: string) => path, asset: (name: string) => name, openApi: '/openapi.json' };
+      const places = {
+        page: (path: string) => path,
+        asset: (name: string) => name,
+        openApi: '/openapi.json',
+      };
       const { pages } = assembleSite({ ...(await describeApi({})), places });
       assert.equal(files.length, pages.size + 1, 'each page, and one for what has none');
       for (const file of files) {
@@ -29,7 +37,11 @@ describe('npm run docs:site', () => {
           const [place = ''] = link.split('#');
           if (place === '') continue;
           assert.match(place, /^\/money\//, `${file}: ${link}`);
-          const target = join(folder, place.slice('/money'.length), place.endsWith('/') ? 'index.html' : '');
+          const target = join(
+            folder,
+            place.slice('/money'.length),
+            place.endsWith('/') ? 'index.html' : '',
+          );
           assert.ok(existsSync(target), `${file}: there is no ${link}`);
         }
       }

@@ -20,7 +20,9 @@ const PLACES: Places = {
 
 const api = await describeApi({});
 const { pages, assets } = assembleSite({ ...api, places: PLACES });
-const html = new Map(Array.from(pages, ([path, { content }]) => [PLACES.page(path), content.toString()]));
+const html = new Map(
+  Array.from(pages, ([path, { content }]) => [PLACES.page(path), content.toString()]),
+);
 const known = new Set([...html.keys(), ...Array.from(assets.keys(), PLACES.asset), PLACES.openApi]);
 
 function idsOf(text: string): string[] {
@@ -65,7 +67,10 @@ describe('the site', () => {
   });
 
   it('is fully searchable: each entry leads to what it names', () => {
-    const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<string, string>[];
+    const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<
+      string,
+      string
+    >[];
     assert.ok(index.length > 150, `${index.length} entries`);
     for (const { href = '', page, text } of index) {
       const [place = '', anchor] = href.split('#');
@@ -81,7 +86,10 @@ describe('the site', () => {
 
   it('cannot be made with a page that links to what is not on it', () => {
     const listed = { path: '/x', from: 'docs/architecture.md', about: '' };
-    assert.throws(() => writtenPage(listed, 'docs/architecture.md', PLACES, api.baseUrl), /which is not on the site/);
+    assert.throws(
+      () => writtenPage(listed, 'docs/architecture.md', PLACES, api.baseUrl),
+      /which is not on the site/,
+    );
   });
 });
 
@@ -95,7 +103,10 @@ describe('the site of an API', () => {
       const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
       const path = `${route.path}/copy-${index}`;
       const copied = { ...operation, operationId: `operation${index}` };
-      return { route: { ...route, path }, item: [path, { [route.method.toLowerCase()]: copied }] as const };
+      return {
+        route: { ...route, path },
+        item: [path, { [route.method.toLowerCase()]: copied }] as const,
+      };
     });
     const openApi = { ...api.openApi, paths: Object.fromEntries(copies.map(({ item }) => item)) };
     const names = copies.map((_, index) => `operation${index}`);
@@ -106,8 +117,11 @@ describe('the site of an API', () => {
     it(`has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
       const { names, ...many } = apiOf(count);
       const made = assembleSite({ ...api, ...many, places: PLACES });
-      const texts = new Map(Array.from(made.pages, ([path, { content }]) => [path, content.toString()]));
-      for (const { path } of CONTENTS.flatMap((chapter) => chapter.pages)) assert.ok(texts.has(path), path);
+      const texts = new Map(
+        Array.from(made.pages, ([path, { content }]) => [path, content.toString()]),
+      );
+      for (const { path } of CONTENTS.flatMap((chapter) => chapter.pages))
+        assert.ok(texts.has(path), path);
       for (const [path, text] of texts) {
         assert.deepEqual(idsOf(text), [...new Set(idsOf(text))], path);
         assert.doesNotMatch(text, /undefined|\[object/, path);
@@ -115,7 +129,8 @@ describe('the site of an API', () => {
       const described = Array.from(texts.values()).flatMap(idsOf);
       for (const name of names) assert.equal(described.filter((id) => id === name).length, 1, name);
       for (const path of ['/reference', '/permissions'])
-        for (const name of names) assert.ok(texts.get(path)?.includes(`#${name}"`), `${path} ${name}`);
+        for (const name of names)
+          assert.ok(texts.get(path)?.includes(`#${name}"`), `${path} ${name}`);
     });
 });
 
@@ -123,7 +138,9 @@ describe('the reference', () => {
   const document = readDocument(api.openApi);
   const articles = new Map(
     Array.from(html.values()).flatMap((text) =>
-      text.split('<article ').map((article) => [/^id="([^"]+)"/.exec(article)?.[1] ?? '', article] as const),
+      text
+        .split('<article ')
+        .map((article) => [/^id="([^"]+)"/.exec(article)?.[1] ?? '', article] as const),
     ),
   );
 

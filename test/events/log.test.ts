@@ -46,15 +46,28 @@ describe('GET /v1/events', () => {
     now = instant(START);
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
-    const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 100n * LEAST } }),
+      await bank.account(),
+    ];
     objects = [];
     // Two in each millisecond, every fourth a verification.
     for (let index = 0; index < EVENTS; index += 1) {
       now = instant(START + Math.trunc(index / 2));
-      if (index % 4 === 3) objects.push({ type: 'account.verified', object: await verify(), path: null });
+      if (index % 4 === 3)
+        objects.push({ type: 'account.verified', object: await verify(), path: null });
       else {
-        const transfer = await bank.sent({ from, to, raw: LEAST + BigInt(index), description: `number ${index}` });
-        objects.push({ type: 'transfer.completed', object: transfer, path: `/v1/transfers/${text(transfer.id)}` });
+        const transfer = await bank.sent({
+          from,
+          to,
+          raw: LEAST + BigInt(index),
+          description: `number ${index}`,
+        });
+        objects.push({
+          type: 'transfer.completed',
+          object: transfer,
+          path: `/v1/transfers/${text(transfer.id)}`,
+        });
       }
     }
     all = list(answered(await bank.get('/v1/events?limit=100'), 200).json.items);
@@ -74,7 +87,10 @@ describe('GET /v1/events', () => {
       document_number: '900123456',
       country: 'CO',
     };
-    return answered(await bank.request('PUT', `/v1/accounts/${account.id}/verification`, { body }), 200).json;
+    return answered(
+      await bank.request('PUT', `/v1/accounts/${account.id}/verification`, { body }),
+      200,
+    ).json;
   }
 
   it('lists what happened, newest first, with a gapless sequence', () => {
@@ -92,7 +108,10 @@ describe('GET /v1/events', () => {
     for (const [index, { type, object: expected, path }] of objects.entries()) {
       const event = all[EVENTS - 1 - index];
       const { id, ...others } = event!;
-      assert.match(text(id), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      assert.match(
+        text(id),
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      );
       assert.deepEqual(others, {
         type,
         api_version: '2026-11-01',
@@ -112,8 +131,12 @@ describe('GET /v1/events', () => {
   it('has at most 25 on a page by default, and says where the log begins', async () => {
     const { json } = answered(await bank.get('/v1/events'), 200);
     assert.deepEqual(Object.keys(json).sort(), ['first_sequence', 'gaps', 'items', 'next_cursor']);
-    assert.deepEqual([list(json.items).length, json.next_cursor, json.first_sequence], [EVENTS, null, 1]);
-    for (const limit of ['0', '101', 'x']) answered(await bank.get(`/v1/events?limit=${limit}`), 400, 'invalid_field');
+    assert.deepEqual(
+      [list(json.items).length, json.next_cursor, json.first_sequence],
+      [EVENTS, null, 1],
+    );
+    for (const limit of ['0', '101', 'x'])
+      answered(await bank.get(`/v1/events?limit=${limit}`), 400, 'invalid_field');
   });
 
   it('of an empty log is an empty page without a first sequence, in either order', async () => {
@@ -163,7 +186,10 @@ describe('GET /v1/events', () => {
   it('filters up to the end of the calendar by everything there is', async () => {
     const query = '/v1/events?created_at[lte]=9999-12-31T23:59:59.9999999Z&limit=100';
     assert.deepEqual(answered(await bank.get(query), 200).json.items, all);
-    assert.deepEqual(answered(await bank.get(`${query}&created_at[gte]=${at(0)}`), 200).json.items, all);
+    assert.deepEqual(
+      answered(await bank.get(`${query}&created_at[gte]=${at(0)}`), 200).json.items,
+      all,
+    );
   });
 
   it('follows the log with order=asc: next_cursor is never null, and continues with what came since', async () => {
@@ -204,7 +230,11 @@ describe('GET /v1/events', () => {
       [bank, 'type=account.verified&'],
       [bank, `created_at[gte]=${at(0)}&`],
     ] as const) {
-      const answer = answered(await whose.get(`/v1/events?${query}cursor=${cursor}`), 400, 'invalid_field');
+      const answer = answered(
+        await whose.get(`/v1/events?${query}cursor=${cursor}`),
+        400,
+        'invalid_field',
+      );
       assert.equal(answer.details?.field, 'cursor');
     }
     // The order that is meant where none is named is no other one.
@@ -214,7 +244,9 @@ describe('GET /v1/events', () => {
   });
 
   it('holds the events of every account to a token of the tenant, roles or none', async () => {
-    await db.change(`DELETE FROM member_roles WHERE member_id=X'${bank.tenant.owner.id.replaceAll('-', '')}'`);
+    await db.change(
+      `DELETE FROM member_roles WHERE member_id=X'${bank.tenant.owner.id.replaceAll('-', '')}'`,
+    );
     assert.deepEqual(await walk(bank, '/v1/events?limit=10'), all);
   });
 
@@ -223,15 +255,25 @@ describe('GET /v1/events', () => {
       for (const event of all.slice(0, 6)) {
         const id = text(event.id);
         assert.deepEqual(answered(await bank.get(`/v1/events/${id}`), 200).json, event);
-        assert.deepEqual(answered(await bank.get(`/v1/events/${id.toUpperCase()}`), 200).json, event);
+        assert.deepEqual(
+          answered(await bank.get(`/v1/events/${id.toUpperCase()}`), 200).json,
+          event,
+        );
       }
     });
 
     it("answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
-      const missing = answered(await stranger.get(`/v1/events/${randomUUID()}`), 404, 'not_found').text;
+      const missing = answered(
+        await stranger.get(`/v1/events/${randomUUID()}`),
+        404,
+        'not_found',
+      ).text;
       for (const id of [text(all[0]!.id), text(object(object(all[1]!.data).object).id), '1', 'x'])
-        assert.equal(answered(await stranger.get(`/v1/events/${id}`), 404, 'not_found').text, missing);
+        assert.equal(
+          answered(await stranger.get(`/v1/events/${id}`), 404, 'not_found').text,
+          missing,
+        );
     });
   });
 });

@@ -24,12 +24,16 @@ describe('a batch that is being paid', () => {
     try {
       const { bank, source, upload, read, until } = await openPayrollBank(api);
       // Its CSV is two megabytes: more than is stored at once.
-      const id = await upload(csvOf(Array.from({ length: MANY }, () => ['$nobody', '1.5', 'EUR', null, null])));
+      const id = await upload(
+        csvOf(Array.from({ length: MANY }, () => ['$nobody', '1.5', 'EUR', null, null])),
+      );
       const file = `/v1/bonus_batches/${id}/files/errors`;
       // It may die before it is seen to be ready.
       await worker.start({ TEST_FAILPOINT: 'after_file_stored:1' }).catch(() => undefined);
       await worker.ended();
-      const [stored] = await db.sql(`SELECT COUNT(*) AS n FROM bonus_batch_files WHERE batch_id=${idLiteral(id)}`);
+      const [stored] = await db.sql(
+        `SELECT COUNT(*) AS n FROM bonus_batch_files WHERE batch_id=${idLiteral(id)}`,
+      );
       assert(Number(stored?.n) > 0);
       const { status, files } = await read(id);
       assert.deepEqual([status, files], ['validating', { errors_url: null, result_url: null }]);

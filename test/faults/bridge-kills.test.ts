@@ -16,7 +16,13 @@ describe('pending transfers end as decided', function () {
   it('when the worker dies before or after a COMMIT, and the worker or API before or after telling Temporal', async () => {
     const temporal = await newNamespace(sharedAddress(), 'kills');
     // Before and after the locks the desk ends in test/ledger/kills.test.ts, and the worker too in `npm run prove -- bridge-failpoints`.
-    await bridgeFailpoints({ db, temporal, ...LOAD, rounds: 1, ofDesk: ['before_commit', 'after_commit'] });
+    await bridgeFailpoints({
+      db,
+      temporal,
+      ...LOAD,
+      rounds: 1,
+      ofDesk: ['before_commit', 'after_commit'],
+    });
   });
 
   it('when Temporal is killed, stays away and comes back; instant transfers never notice', async () => {

@@ -11,7 +11,14 @@ describe('two API processes behind a proxy and two workers', function () {
   });
 
   it('answer truthfully and end everything once, whether one of them, MySQL or Temporal fails', () =>
-    twoOfEachCampaign({ rounds: 1, clients: 4, pauseMs: 150, calmMs: 200, rows: 50, betweenBatchesMs: 1_000 }));
+    twoOfEachCampaign({
+      rounds: 1,
+      clients: 4,
+      pauseMs: 150,
+      calmMs: 200,
+      rows: 50,
+      betweenBatchesMs: 1_000,
+    }));
 
   it('lose no request, event or workflow task while they are upgraded one by one, to a release with changed workflows', async () => {
     const db = await ownDatabase('fleet_upgrade');

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ENDPOINTS, makeTarget, methodOf, renewed, type Target } from '../access/matrix-endpoints.js';
+import {
+  ENDPOINTS,
+  makeTarget,
+  methodOf,
+  renewed,
+  type Target,
+} from '../access/matrix-endpoints.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
@@ -70,20 +76,32 @@ describe('while MySQL is away', () => {
 
   /** Every endpoint at once, each with a token that the process has never seen, unless one is given. */
   async function askEverything(known?: string): Promise<Asked[]> {
-    const tokens = await Promise.all(ASKED.map(async () => known ?? (await bank.issue(bank.tenant.owner))));
+    const tokens = await Promise.all(
+      ASKED.map(async () => known ?? (await bank.issue(bank.tenant.owner))),
+    );
     const targets = await Promise.all(ASKED.map((endpoint) => renewed(endpoint, target)));
     return Promise.all(
       ASKED.map(async (endpoint, index) => {
         const { path, ...sent } = endpoint.ask(targets[index]!);
-        const answer = await request(api.baseUrl, methodOf(endpoint), path, { token: tokens[index]!, ...sent });
+        const answer = await request(api.baseUrl, methodOf(endpoint), path, {
+          token: tokens[index]!,
+          ...sent,
+        });
         return { route: endpoint.route, answer };
       }),
     );
   }
 
   function assertUnavailable({ route, answer }: Asked): void {
-    assert.deepEqual([route, answer.status, answer.code], [route, 503, 'ledger_unavailable'], answer.text);
-    assert.match(answer.text, /only repeating the same request with the same Idempotency-Key tells what happened/);
+    assert.deepEqual(
+      [route, answer.status, answer.code],
+      [route, 503, 'ledger_unavailable'],
+      answer.text,
+    );
+    assert.match(
+      answer.text,
+      /only repeating the same request with the same Idempotency-Key tells what happened/,
+    );
     assert.match(answer.headers.get('svc-request-id') ?? '', /^[0-9a-f-]{36}$/);
   }
 
@@ -94,7 +112,10 @@ describe('while MySQL is away', () => {
         ({ route, answer }) => answer.status !== ASKED.find((one) => one.route === route)!.status,
       );
       if (wrong.length === 0) return;
-      assert(performance.now() < until, wrong.map(({ route, answer }) => `${route} ${answer.status}`).join());
+      assert(
+        performance.now() < until,
+        wrong.map(({ route, answer }) => `${route} ${answer.status}`).join(),
+      );
       // What was unknown may be done late: a DELETE then takes what the next one was made for.
       for (const one of wrong)
         if (one.answer.status !== 404 || !one.route.startsWith('DELETE ')) assertUnavailable(one);
@@ -158,7 +179,8 @@ describe('while MySQL is away', () => {
       request(api.baseUrl, 'POST', '/v1/transfers', { token: bank.token, body, key });
     answered(await send(randomUUID()), 201);
     proxy.refuse();
-    for (const answer of await Promise.all(keys.map(send))) answered(answer, 503, 'ledger_unavailable');
+    for (const answer of await Promise.all(keys.map(send)))
+      answered(answer, 503, 'ledger_unavailable');
     proxy.allow();
     const first = await Promise.all(keys.map((key) => untilKnown(() => send(key))));
     const again = await Promise.all(keys.map(send));

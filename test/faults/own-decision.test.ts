@@ -9,7 +9,13 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
 import { openGuarded } from '../support/guarded.js';
 import { move, reserve, settle, testKind } from '../support/kinds.js';
 import { type Fate, isCommit, Proxy } from '../support/proxy.js';
-import { assertLedgerSound, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type WatchedDesk,
+} from '../support/world.js';
 
 describe('a COMMIT that was never answered', () => {
   let db: TestDatabase;
@@ -21,7 +27,10 @@ describe('a COMMIT that was never answered', () => {
   });
 
   /** The next such COMMIT meets this fate; resolves when it has. */
-  const fateOfNextCommit = (fate: Fate, isSuch: (data: Buffer) => boolean = isCommit): Promise<void> =>
+  const fateOfNextCommit = (
+    fate: Fate,
+    isSuch: (data: Buffer) => boolean = isCommit,
+  ): Promise<void> =>
     new Promise((resolve) => {
       proxy.fateOf = (data) => {
         if (!isSuch(data)) return 'pass';
@@ -76,7 +85,10 @@ describe('a COMMIT that was never answered', () => {
       const own = await openGuarded(healthy, { approvals: 1 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const cut = fateOfNextCommit('cut_before', withEvents);
-      const lost = hasty.request('POST', `/v1/transfers/${text(id)}/approve`, { token: own.tokens.approver, key });
+      const lost = hasty.request('POST', `/v1/transfers/${text(id)}/approve`, {
+        token: own.tokens.approver,
+        key,
+      });
       await cut;
       assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, 'completed');
       answered(await own.act('approve', id, 'approver', { key }), 409, 'invalid_state');
@@ -122,7 +134,10 @@ describe('a COMMIT that was never answered', () => {
     });
 
     it('that was rolled back tells none, though the resource is the one that it would have changed', async () => {
-      const held = await safe.desk.submit(testKind, reserve({ from: payer, to: receiver, raw: 5n }));
+      const held = await safe.desk.submit(
+        testKind,
+        reserve({ from: payer, to: receiver, raw: 5n }),
+      );
       assert(held.outcome.done);
       const reject = settle(held.outcome.resource, 'rejected');
       const complete = { ...settle(held.outcome.resource, 'completed'), ...pick(reject) };
@@ -140,6 +155,9 @@ describe('a COMMIT that was never answered', () => {
 });
 
 /** The name and content of a request, which two processes can decide at different times and so differently. */
-function pick({ key, fingerprint }: ReturnType<typeof settle>): Pick<ReturnType<typeof settle>, 'key' | 'fingerprint'> {
+function pick({
+  key,
+  fingerprint,
+}: ReturnType<typeof settle>): Pick<ReturnType<typeof settle>, 'key' | 'fingerprint'> {
   return { key, fingerprint };
 }

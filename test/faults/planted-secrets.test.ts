@@ -6,7 +6,15 @@ import { connect } from 'node:net';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { EXAMPLE } from '../../src/http/examples.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, object, openBank, transferBody } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+  transferBody,
+} from '../support/bank.js';
 import { resolved } from '../support/described.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
@@ -64,11 +72,23 @@ describe('what is secret or personal in a request', () => {
     const from = await bank.account({ name, phone, funds: { COPM: 100n * LEAST } });
     const to = await bank.account({ isVerified: false });
     const description = plant('a description');
-    answered(await ask('POST', '/v1/transfers', { body: transferBody({ from, to, raw: LEAST, description }) }), 201);
-    const declared = { ...VERIFICATION, legal_name: plant('a legal name'), document_number: plant('a document', 'D-') };
+    answered(
+      await ask('POST', '/v1/transfers', {
+        body: transferBody({ from, to, raw: LEAST, description }),
+      }),
+      201,
+    );
+    const declared = {
+      ...VERIFICATION,
+      legal_name: plant('a legal name'),
+      document_number: plant('a document', 'D-'),
+    };
     answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }), 200);
     answered(await ask('GET', `/v1/accounts/lookup?phone=${encodeURIComponent(phone)}`), 200);
-    answered(await ask('GET', `/v1/accounts/${from.id}`, { headers: { 'x-note': plant('a header') } }), 200);
+    answered(
+      await ask('GET', `/v1/accounts/${from.id}`, { headers: { 'x-note': plant('a header') } }),
+      200,
+    );
   }
 
   /** Every text that a body may hold, whatever takes it: the document tells which there are. */
@@ -80,7 +100,9 @@ describe('what is secret or personal in a request', () => {
       [EXAMPLE.source, from.id],
       [EXAMPLE.destination, to.id],
     ]);
-    const { properties: known } = resolved(document, { $ref: '#/components/schemas/CreateTransfer' });
+    const { properties: known } = resolved(document, {
+      $ref: '#/components/schemas/CreateTransfer',
+    });
     const { pattern: text } = object(object(known).description);
     const fill = (schema: Json, example: unknown, what: string): unknown => {
       const { properties, pattern } = resolved(document, schema);
@@ -110,19 +132,35 @@ describe('what is secret or personal in a request', () => {
     const key = randomUUID();
     await ask('POST', '/v1/transfers', { body: body('a first body'), key });
     await ask('POST', '/v1/transfers', { body: body('a second body'), key });
-    await ask('POST', '/v1/transfers', { body: `{"description":"${plant('JSON that is cut off')}` });
+    await ask('POST', '/v1/transfers', {
+      body: `{"description":"${plant('JSON that is cut off')}`,
+    });
     await ask('POST', '/v1/transfers', { body: `${plant('what is no JSON')} {}` });
-    await ask('POST', '/v1/transfers', { body: { ...body('an unknown field'), colour: plant('an unknown value') } });
+    await ask('POST', '/v1/transfers', {
+      body: { ...body('an unknown field'), colour: plant('an unknown value') },
+    });
     await ask('POST', '/v1/transfers', { body: { source_account: plant('a malformed id') } });
-    await ask('POST', '/v1/transfers', { body: { amount: { raw: plant('an amount'), asset: plant('an asset') } } });
-    await ask('POST', '/v1/transfers', { body: { description: `${plant('a control character')}\u0000` } });
-    await ask('POST', '/v1/transfers', { body: { description: plant('a long text').padEnd(200, 'x') } });
-    await ask('POST', '/v1/transfers', { body: body('a bad key'), key: plant('an idempotency key') });
+    await ask('POST', '/v1/transfers', {
+      body: { amount: { raw: plant('an amount'), asset: plant('an asset') } },
+    });
+    await ask('POST', '/v1/transfers', {
+      body: { description: `${plant('a control character')}\u0000` },
+    });
+    await ask('POST', '/v1/transfers', {
+      body: { description: plant('a long text').padEnd(200, 'x') },
+    });
+    await ask('POST', '/v1/transfers', {
+      body: body('a bad key'),
+      key: plant('an idempotency key'),
+    });
     await ask('POST', '/v1/transfers', {
       body: body('another type'),
       headers: { 'content-type': `text/${plant('a content type')}` },
     });
-    await ask('POST', '/v1/transfers', { body: body('a version'), headers: { 'svc-version': plant('a version') } });
+    await ask('POST', '/v1/transfers', {
+      body: body('a version'),
+      headers: { 'svc-version': plant('a version') },
+    });
     await ask('POST', '/v1/transfers', { body: plant('what is too large').padEnd(70_000, 'x') });
     await ask('GET', `/v1/accounts/lookup?phone=${plant('a malformed phone')}`);
     await ask('GET', `/v1/accounts/lookup?alias=${plant('a malformed alias')}`);
@@ -147,8 +185,12 @@ describe('what is secret or personal in a request', () => {
         },
       });
     answered(await ask('POST', '/v1/payouts', { body: body('a payout') }), 201);
-    await ask('POST', '/v1/payouts', { body: body('a malformed payout', { country: plant('a country') }) });
-    await ask('POST', '/v1/payouts', { body: body('a payout without amount', { bank_code: plant('a bank') }) });
+    await ask('POST', '/v1/payouts', {
+      body: body('a malformed payout', { country: plant('a country') }),
+    });
+    await ask('POST', '/v1/payouts', {
+      body: body('a payout without amount', { bank_code: plant('a bank') }),
+    });
     await ask('POST', `/rails/${plant('a rail')}/callbacks`, { body: { id: plant('a callback') } });
     await ask('POST', '/rails/bank-a/callbacks', { body: { id: plant('another callback') } });
   }
@@ -178,7 +220,9 @@ describe('what is secret or personal in a request', () => {
         const socket = connect(port, '127.0.0.1');
         socket.on('data', (data) => errors.push(data.toString())).on('close', resolve);
         socket.end(
-          what.endsWith('line') ? `GET /${plant(what)} nothing\r\n\r\n` : `GET / HTTP/1.1\r\n${plant(what)}\r\n\r\n`,
+          what.endsWith('line')
+            ? `GET /${plant(what)} nothing\r\n\r\n`
+            : `GET / HTTP/1.1\r\n${plant(what)}\r\n\r\n`,
         );
       });
     await new Promise<void>((resolve) => {
@@ -204,7 +248,8 @@ describe('what is secret or personal in a request', () => {
       await bank.account({ funds: { COPM: 10n * LEAST } }),
       await bank.account({ isVerified: false }),
     ];
-    const body = (what: string): object => transferBody({ from, to, raw: LEAST, description: plant(what) });
+    const body = (what: string): object =>
+      transferBody({ from, to, raw: LEAST, description: plant(what) });
     await db.sql('RENAME TABLE transfers TO gone_transfers, verifications TO gone_verifications');
     try {
       answered(
@@ -218,13 +263,25 @@ describe('what is secret or personal in a request', () => {
         legal_name: plant('the name of a fault'),
         document_number: plant('the document of a fault', 'D-'),
       };
-      answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }), 500, 'internal_error');
+      answered(
+        await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }),
+        500,
+        'internal_error',
+      );
     } finally {
       await db.sql('RENAME TABLE gone_transfers TO transfers, gone_verifications TO verifications');
     }
     proxy.refuse();
-    answered(await ask('POST', '/v1/transfers', { body: body('what MySQL never saw') }), 503, 'ledger_unavailable');
-    answered(await ask('GET', `/v1/accounts/lookup?phone=${plantPhone()}`), 503, 'ledger_unavailable');
+    answered(
+      await ask('POST', '/v1/transfers', { body: body('what MySQL never saw') }),
+      503,
+      'ledger_unavailable',
+    );
+    answered(
+      await ask('GET', `/v1/accounts/lookup?phone=${plantPhone()}`),
+      503,
+      'ledger_unavailable',
+    );
     proxy.allow();
   }
 
@@ -238,11 +295,23 @@ describe('what is secret or personal in a request', () => {
     await faults();
     const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text();
     assert(planted.size > 40, `${planted.size} values were planted`);
-    assert(lines.length > 40 && errors.length > 25, `${lines.length} lines, ${errors.length} errors`);
+    assert(
+      lines.length > 40 && errors.length > 25,
+      `${lines.length} lines, ${errors.length} errors`,
+    );
     assert(lines.some((line) => line.includes('a request failed by our fault')));
-    assert.match(metrics, /http_request_duration_seconds_count\{method="POST",route="\/v1\/transfers",status="422"\}/);
-    for (const [where, text] of Object.entries({ log: lines.join(''), metrics, errors: errors.join('\n') })) {
-      const found = [...planted].filter(([, value]) => text.toLowerCase().includes(value.toLowerCase()));
+    assert.match(
+      metrics,
+      /http_request_duration_seconds_count\{method="POST",route="\/v1\/transfers",status="422"\}/,
+    );
+    for (const [where, text] of Object.entries({
+      log: lines.join(''),
+      metrics,
+      errors: errors.join('\n'),
+    })) {
+      const found = [...planted].filter(([, value]) =>
+        text.toLowerCase().includes(value.toLowerCase()),
+      );
       assert.deepEqual(found, [], `found in the ${where}`);
     }
   });

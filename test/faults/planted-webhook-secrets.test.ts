@@ -39,7 +39,10 @@ describe('what is secret about a webhook endpoint', () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_secrets');
     const set = await startTestApi(db);
     const bank = await openBank(set);
-    const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 100n * LEAST } }),
+      await bank.account(),
+    ];
     await set.stop();
     const logged = { LOG_LEVEL: 'debug', WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*' };
     const proxy = `http://egress:${plant('the password of the egress proxy')}@127.0.0.1:1`;
@@ -77,7 +80,8 @@ describe('what is secret about a webhook endpoint', () => {
       planted.set('the key that seals them', Buffer.alloc(32, 7).toString('base64'));
       planted.set('the token', bank.token.slice(-40));
 
-      const transfer = (): Promise<TestAnswer> => ask('POST', '/v1/transfers', transferBody({ from, to, raw: LEAST }));
+      const transfer = (): Promise<TestAnswer> =>
+        ask('POST', '/v1/transfers', transferBody({ from, to, raw: LEAST }));
       receiver.reply = () => 500;
       answered(await transfer(), 201);
       await until('it has come', () => receiver.arrived.length === 1);
@@ -90,7 +94,10 @@ describe('what is secret about a webhook endpoint', () => {
       const during = await keptByTemporal(temporal, [webhookWorkflowId(id)]);
       await db.sql('RENAME TABLE gone_attempts TO webhook_attempts');
       receiver.reply = () => 200;
-      await until('it goes on', async () => (await readHook(db, asUuid(id))).lastSuccessAt !== null);
+      await until(
+        'it goes on',
+        async () => (await readHook(db, asUuid(id))).lastSuccessAt !== null,
+      );
       await ask('GET', `${endpoints}/${id}/deliveries`);
 
       const places = {
@@ -130,11 +137,18 @@ describe('what is secret about a webhook endpoint', () => {
 
   async function tables(): Promise<string> {
     const rows = await Promise.all(
-      ['webhook_endpoints', 'webhook_deliveries', 'webhook_attempts', 'idempotency_keys', 'audit_log'].map((table) =>
-        db.sql(`SELECT * FROM ${table}`),
-      ),
+      [
+        'webhook_endpoints',
+        'webhook_deliveries',
+        'webhook_attempts',
+        'idempotency_keys',
+        'audit_log',
+      ].map((table) => db.sql(`SELECT * FROM ${table}`)),
     );
-    const readable = (value: unknown): string => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value));
-    return rows.flatMap((some) => some.flatMap((row) => Object.values(row).map(readable))).join('\n');
+    const readable = (value: unknown): string =>
+      Buffer.isBuffer(value) ? value.toString('latin1') : String(value);
+    return rows
+      .flatMap((some) => some.flatMap((row) => Object.values(row).map(readable)))
+      .join('\n');
   }
 });

@@ -3,13 +3,29 @@ import { randomUUID } from 'node:crypto';
 import { UnknownKey, type Keyring } from '../../src/core/fingerprint.js';
 import type { TestAnswer, TestApi } from '../support/api.js';
 import { startTestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, openBank, text, transferBody } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  LEAST,
+  openBank,
+  text,
+  transferBody,
+} from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { FakeReceiver } from '../support/receiver.js';
 import { assertLedgerSound } from '../support/world.js';
 import { csvOf, formOf } from '../batches/support.js';
 import { openPayoutBank, paidTimes, railsOf, rowOf } from '../payouts/support.js';
-import { deliveriesOf, drained, endpointOf, hooked, newUrl, ownDatabase, partsOf } from '../webhooks/support.js';
+import {
+  deliveriesOf,
+  drained,
+  endpointOf,
+  hooked,
+  newUrl,
+  ownDatabase,
+  partsOf,
+} from '../webhooks/support.js';
 import type { Account } from '../../src/db/entities/parties.js';
 
 const OLD = { id: 'test', secret: Buffer.alloc(32, 7) };
@@ -36,7 +52,8 @@ describe('while a key is rolled, old and new processes side by side', () => {
   before(async () => {
     // What is sealed under the new key must not be met by tests that have only the old one.
     db = await ownDatabase('rolling');
-    const open = (...keys: Keyring): Promise<TestApi> => startTestApi(db, environment(...keys), { receiver });
+    const open = (...keys: Keyring): Promise<TestApi> =>
+      startTestApi(db, environment(...keys), { receiver });
     [behind, ahead, between] = [await open(OLD), await open(NEW, OLD), await open(OLD, NEW)];
     bank = await openBank(behind);
     payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
@@ -96,7 +113,11 @@ describe('while a key is rolled, old and new processes side by side', () => {
 
     it(`${what} that a new process made is 503 at one without the key, never 409, and a replay wherever the key is`, async () => {
       const key = randomUUID();
-      const made = answered(await ask(ahead, key), status, status === 422 ? 'below_minimum' : undefined);
+      const made = answered(
+        await ask(ahead, key),
+        status,
+        status === 422 ? 'below_minimum' : undefined,
+      );
       answered(await ask(behind, key), 503, 'ledger_unavailable');
       for (const api of [between, ahead]) {
         const again = await ask(api, key);
@@ -109,7 +130,11 @@ describe('while a key is rolled, old and new processes side by side', () => {
     it(`${what} that an old process made is a replay everywhere`, async () => {
       for (const maker of [behind, between]) {
         const key = randomUUID();
-        const made = answered(await ask(maker, key), status, status === 422 ? 'below_minimum' : undefined);
+        const made = answered(
+          await ask(maker, key),
+          status,
+          status === 422 ? 'below_minimum' : undefined,
+        );
         for (const api of [behind, between, ahead]) {
           const again = await ask(api, key);
           assert.equal(again.status, replayed, again.text);
@@ -130,10 +155,17 @@ describe('while a key is rolled, old and new processes side by side', () => {
     const key = randomUUID();
     answered(await asked['a transfer']!.ask(ahead, key), 201);
     answered(await asked['a transfer']!.ask(behind, key), 503, 'ledger_unavailable');
-    const metrics = async (api: TestApi): Promise<string> => (await fetch(`${api.adminUrl}/metrics`)).text();
+    const metrics = async (api: TestApi): Promise<string> =>
+      (await fetch(`${api.adminUrl}/metrics`)).text();
     assert.match(await metrics(behind), /^desk_fingerprint_keys_unknown_total [1-9]/m);
-    assert.match(await metrics(between), /^keyring_keys\{keyring="FINGERPRINT_KEYS",id="k2",use="known"\} 1$/m);
-    assert.match(await metrics(ahead), /^keyring_keys\{keyring="CURSOR_KEYS",id="k2",use="used"\} 1$/m);
+    assert.match(
+      await metrics(between),
+      /^keyring_keys\{keyring="FINGERPRINT_KEYS",id="k2",use="known"\} 1$/m,
+    );
+    assert.match(
+      await metrics(ahead),
+      /^keyring_keys\{keyring="CURSOR_KEYS",id="k2",use="used"\} 1$/m,
+    );
     assert.doesNotMatch(await metrics(behind), /id="k2"/);
   });
 
@@ -155,7 +187,10 @@ describe('while a key is rolled, old and new processes side by side', () => {
     const own = await hooked(ahead, ['account.verified', 'transfer.completed']);
     const from = await own.bank.account({ funds: { COPM: 10n * LEAST } });
     await own.bank.sent({ from, to: own.account, raw: LEAST });
-    await assert.rejects(drained(partsOf(behind, receiver), own.id), new UnknownKey('ENCRYPTION_KEYS', 'k2'));
+    await assert.rejects(
+      drained(partsOf(behind, receiver), own.id),
+      new UnknownKey('ENCRYPTION_KEYS', 'k2'),
+    );
     assert.deepEqual(receiver.at(own.url), []);
     const waiting = await deliveriesOf(ahead, own.id);
     assert.deepEqual(
@@ -165,7 +200,11 @@ describe('while a key is rolled, old and new processes side by side', () => {
     const { failuresInRow, status } = await endpointOf(ahead, own.id);
     assert.deepEqual([failuresInRow, status], [0, 'enabled']);
     const test = `/v1/webhook_endpoints/${own.id}/test`;
-    answered(await behind.request('POST', test, { token: own.bank.token }), 503, 'ledger_unavailable');
+    answered(
+      await behind.request('POST', test, { token: own.bank.token }),
+      503,
+      'ledger_unavailable',
+    );
 
     // Nobody else begins while the lease of the one that failed lasts.
     await db.change(`UPDATE webhook_endpoints SET lease_until=NULL WHERE id=${idLiteral(own.id)}`);
@@ -182,7 +221,8 @@ describe('while a key is rolled, old and new processes side by side', () => {
     const own = await openPayoutBank(ahead);
     const id = await own.pay('00');
     const blind = railsOf(db, { encryptionKeys: [OLD] });
-    for (const _ of [1, 2]) await assert.rejects(blind.submissions.submit(id), new UnknownKey('ENCRYPTION_KEYS', 'k2'));
+    for (const _ of [1, 2])
+      await assert.rejects(blind.submissions.submit(id), new UnknownKey('ENCRYPTION_KEYS', 'k2'));
     const { status, stuckSince } = await rowOf(db, id);
     assert.deepEqual([status, stuckSince], ['in_progress', null]);
     assert.deepEqual(await paidTimes(db, [id]), [0]);

@@ -22,7 +22,10 @@ describe('a process that is told to stop', () => {
 
   it('answers what it has accepted, refuses what comes later, and exits; every answer is true', async () => {
     const bank = await openBank(healthy);
-    const [from, to] = [await bank.account({ funds: { COPM: 100_000n * LEAST } }), await bank.account()];
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 100_000n * LEAST } }),
+      await bank.account(),
+    ];
     const body = transferBody({ from, to, raw: LEAST });
     const api = await ApiProcess.start(db.url, PATIENT);
     const told = new Map<string, string | null>();
@@ -30,16 +33,19 @@ describe('a process that is told to stop', () => {
       for (;;) {
         const key = randomUUID();
         told.set(key, null);
-        const answer = await request(api.baseUrl, 'POST', '/v1/transfers', { token: bank.token, body, key }).catch(
-          () => null,
-        );
+        const answer = await request(api.baseUrl, 'POST', '/v1/transfers', {
+          token: bank.token,
+          body,
+          key,
+        }).catch(() => null);
         if (answer === null) return;
         // Never 503 while it stops: what was taken in is finished.
         told.set(key, answered(answer, 201).text);
       }
     };
     const working = Array.from({ length: CLIENTS }, work);
-    while ([...told.values()].filter((answer) => answer !== null).length < 5 * CLIENTS) await sleep(5);
+    while ([...told.values()].filter((answer) => answer !== null).length < 5 * CLIENTS)
+      await sleep(5);
     await api.stop();
     await Promise.all(working);
     assert(!api.isRunning);
@@ -57,7 +63,10 @@ describe('a process that is told to stop', () => {
   it('first says that it is stopping, and serves until its balancer has noticed', async () => {
     const delayMs = 5_000;
     const bank = await openBank(healthy);
-    const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 100n * LEAST } }),
+      await bank.account(),
+    ];
     const api = await ApiProcess.start(db.url, { ...PATIENT, STOP_DELAY_MS: delayMs.toString() });
     const toldAt = performance.now();
     const stopped = api.stop();
@@ -65,7 +74,12 @@ describe('a process that is told to stop', () => {
     // Another connection each time, as of somebody new.
     const headers = { connection: 'close' };
     while (performance.now() - toldAt < 500) {
-      const options = { token: bank.token, body: transferBody({ from, to, raw: LEAST }), key: randomUUID(), headers };
+      const options = {
+        token: bank.token,
+        body: transferBody({ from, to, raw: LEAST }),
+        key: randomUUID(),
+        headers,
+      };
       answered(await request(api.baseUrl, 'POST', '/v1/transfers', options), 201);
       served += 1;
       const ready = await fetch(`${api.adminUrl}/readyz`);

@@ -16,14 +16,19 @@ describe('a log that nobody reads', () => {
   it('holds up neither answers nor the end of the process', async () => {
     const { url } = await testDatabase();
     const [port = 0, adminPort = 0] = await freePorts(2);
-    const environment = testEnvironment(url, { LOG_LEVEL: 'info', PORT: `${port}`, ADMIN_PORT: `${adminPort}` });
+    const environment = testEnvironment(url, {
+      LOG_LEVEL: 'info',
+      PORT: `${port}`,
+      ADMIN_PORT: `${adminPort}`,
+    });
     const child = spawn(process.execPath, [SERVER], {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     try {
       const baseUrl = `http://127.0.0.1:${port}`;
-      while (!(await request(baseUrl, 'GET', '/nothing').then(Boolean, () => false))) await sleep(50);
+      while (!(await request(baseUrl, 'GET', '/nothing').then(Boolean, () => false)))
+        await sleep(50);
       for (let sent = 0; sent < REQUESTS; sent += 1)
         assert.equal((await request(baseUrl, 'GET', '/nothing')).status, 404);
       child.kill('SIGTERM');

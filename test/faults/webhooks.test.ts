@@ -7,7 +7,13 @@ import { startTestApi } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
-import { newNamespace, serving, sharedAddress, temporalEnvironment, until } from '../support/temporal.js';
+import {
+  newNamespace,
+  serving,
+  sharedAddress,
+  temporalEnvironment,
+  until,
+} from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import {
   assertGenuine,
@@ -95,7 +101,10 @@ describe('webhooks under faults', () => {
       let fails = 1;
       receiver.reply = () => ((fails -= 1) >= 0 ? 500 : 200);
       const retried = await own.send();
-      await until('it is retried', () => transfersAt(receiver, own.path).filter((id) => id === retried).length === 2);
+      await until(
+        'it is retried',
+        () => transfersAt(receiver, own.path).filter((id) => id === retried).length === 2,
+      );
       await assertGenuine(receiver, own);
       receiver.reply = () => 500;
       await own.send();
@@ -103,15 +112,19 @@ describe('webhooks under faults', () => {
       await untilDetails(temporal, own.id, /to retry 1 delivery/);
       const { runId } = await hookWorkflow(temporal, own.id).describe();
       await hookWorkflow(temporal, own.id).signal('pause', { actor: 'Mallory', reason: 'because' });
-      await until('it is refused', async () => /Mallory is not active/.test(await hookDetails(temporal, own.id)));
+      await until('it is refused', async () =>
+        /Mallory is not active/.test(await hookDetails(temporal, own.id)),
+      );
       await until('it was continued', async () => {
         await hookWorkflow(temporal, own.id).signal('changed');
         return (await hookWorkflow(temporal, own.id).describe()).runId !== runId;
       });
-      await until('it waits again, and says what it is and why the signal changed nothing', async () =>
-        /^[^\n]+\n\n[^]*to retry 1 delivery[^]*\n\nRefused at .*Mallory is not active/.test(
-          await hookDetails(temporal, own.id),
-        ),
+      await until(
+        'it waits again, and says what it is and why the signal changed nothing',
+        async () =>
+          /^[^\n]+\n\n[^]*to retry 1 delivery[^]*\n\nRefused at .*Mallory is not active/.test(
+            await hookDetails(temporal, own.id),
+          ),
       );
       receiver.reply = () => 200;
       await untilArrived(receiver, own.path, [await own.send()]);

@@ -21,7 +21,10 @@ const TENANT = newId();
 const AT = instant(1_800_000_000_000);
 const ZERO = eachAsset(() => ({ available: 0n, held: 0n }));
 
-function locked(changes: Partial<Account> = {}, copm: { available?: bigint; held?: bigint } = {}): LockedAccount {
+function locked(
+  changes: Partial<Account> = {},
+  copm: { available?: bigint; held?: bigint } = {},
+): LockedAccount {
   const account: Account = {
     id: newId(),
     tenantId: TENANT,
@@ -46,7 +49,8 @@ function system(available = 0n): LockedAccount {
 }
 
 function stateOf(accounts: readonly LockedAccount[], adjustment?: Adjustment): LockedState {
-  const row = (_table: unknown, { id }: { id?: Uuid }) => (adjustment?.id === id ? adjustment : undefined);
+  const row = (_table: unknown, { id }: { id?: Uuid }) =>
+    adjustment?.id === id ? adjustment : undefined;
   const find: LockedState['account'] = (id) => accounts.find(({ account }) => account.id === id);
   return {
     at: AT,
@@ -66,7 +70,12 @@ const IDENTITY = {
   auditId: newId(),
 };
 
-function payIn(account: LockedAccount, side: LockedAccount, raw: bigint, asset: Asset = 'COPM'): RecordPayIn {
+function payIn(
+  account: LockedAccount,
+  side: LockedAccount,
+  raw: bigint,
+  asset: Asset = 'COPM',
+): RecordPayIn {
   return {
     ...IDENTITY,
     payInId: newId(),
@@ -78,8 +87,14 @@ function payIn(account: LockedAccount, side: LockedAccount, raw: bigint, asset: 
 }
 
 function codeOf(decision: Decision<unknown>): string | null {
-  assert.ok(decision.outcome.done || !decision.bindsKey, 'a refusal binds no key: the same reference may try again');
-  assert.ok(decision.outcome.done || Object.keys(decision.writes).length === 0, 'a refusal writes nothing');
+  assert.ok(
+    decision.outcome.done || !decision.bindsKey,
+    'a refusal binds no key: the same reference may try again',
+  );
+  assert.ok(
+    decision.outcome.done || Object.keys(decision.writes).length === 0,
+    'a refusal writes nothing',
+  );
   return decision.outcome.done ? null : decision.outcome.refusal.code;
 }
 
@@ -97,8 +112,20 @@ describe('a pay-in', () => {
         relatedId: resource.id,
         description: 'from the bank',
         entries: [
-          { accountId: own, asset: 'COPM', raw: 5n, kind: 'payin_in', counterpartyAccountId: other },
-          { accountId: other, asset: 'COPM', raw: -5n, kind: 'system_out', counterpartyAccountId: own },
+          {
+            accountId: own,
+            asset: 'COPM',
+            raw: 5n,
+            kind: 'payin_in',
+            counterpartyAccountId: other,
+          },
+          {
+            accountId: other,
+            asset: 'COPM',
+            raw: -5n,
+            kind: 'system_out',
+            counterpartyAccountId: own,
+          },
         ],
       },
     ]);
@@ -113,7 +140,10 @@ describe('a pay-in', () => {
 
   it('does not reach a closed account', () => {
     const [account, side] = [locked({ status: 'closed' }), system()];
-    assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), 'invalid_state');
+    assert.equal(
+      codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))),
+      'invalid_state',
+    );
   });
 
   for (const [what, account] of [
@@ -122,7 +152,10 @@ describe('a pay-in', () => {
   ] as const)
     it(`does not find an account of ${what}`, () => {
       const side = system();
-      assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), 'not_found');
+      assert.equal(
+        codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))),
+        'not_found',
+      );
     });
 
   it('does not find an account that is not there', () => {
@@ -140,7 +173,10 @@ describe('a pay-in', () => {
       const [account, side] = [locked({}, { available, held }), system()];
       const room = MAX_RAW - available - held;
       assert.equal(codeOf(decidePayIn(payIn(account, side, room), stateOf([account, side]))), null);
-      assert.equal(codeOf(decidePayIn(payIn(account, side, room + 1n), stateOf([account, side]))), 'invalid_field');
+      assert.equal(
+        codeOf(decidePayIn(payIn(account, side, room + 1n), stateOf([account, side]))),
+        'invalid_field',
+      );
     });
 
   it('is out of range, by name, if the pay-in account would exceed 64 bits', () => {
@@ -154,7 +190,11 @@ describe('a pay-in', () => {
 });
 
 describe('an adjustment', () => {
-  const proposal = (account: LockedAccount, direction: 'in' | 'out', raw: bigint): ProposeAdjustment => ({
+  const proposal = (
+    account: LockedAccount,
+    direction: 'in' | 'out',
+    raw: bigint,
+  ): ProposeAdjustment => ({
     ...IDENTITY,
     adjustmentId: newId(),
     accountId: account.account.id,
@@ -164,13 +204,20 @@ describe('an adjustment', () => {
   });
 
   function proposed(account: LockedAccount, direction: 'in' | 'out', raw: bigint): Adjustment {
-    const { outcome, writes } = decideProposal(proposal(account, direction, raw), stateOf([account]));
+    const { outcome, writes } = decideProposal(
+      proposal(account, direction, raw),
+      stateOf([account]),
+    );
     assert.ok(outcome.done);
     assert.equal(writes.postings, undefined);
     return outcome.resource;
   }
 
-  function approve(adjustment: Adjustment, side: LockedAccount, by = someone('mary')): DecideAdjustment {
+  function approve(
+    adjustment: Adjustment,
+    side: LockedAccount,
+    by = someone('mary'),
+  ): DecideAdjustment {
     return {
       ...IDENTITY,
       by,
@@ -193,7 +240,10 @@ describe('an adjustment', () => {
     it(`${direction} moves the money when a second person approves`, () => {
       const [account, side] = [locked({}, { available: 5n }), system()];
       const adjustment = proposed(account, direction, 5n);
-      const { outcome, writes } = decideApproval(approve(adjustment, side), stateOf([account, side], adjustment));
+      const { outcome, writes } = decideApproval(
+        approve(adjustment, side),
+        stateOf([account, side], adjustment),
+      );
       assert.ok(outcome.done);
       assert.deepEqual([outcome.resource.status, outcome.resource.decidedBy], ['posted', 'mary']);
       assert.deepEqual(
@@ -218,7 +268,10 @@ describe('an adjustment', () => {
   it('takes only what is available: held funds are not', () => {
     const [account, side] = [locked({}, { available: 4n, held: 10n }), system()];
     const adjustment = proposed(account, 'out', 5n);
-    const { outcome } = decideApproval(approve(adjustment, side), stateOf([account, side], adjustment));
+    const { outcome } = decideApproval(
+      approve(adjustment, side),
+      stateOf([account, side], adjustment),
+    );
     assert.ok(!outcome.done);
     assert.equal(outcome.refusal.code, 'insufficient_funds');
     assert.deepEqual(outcome.refusal.details, { available: '4', requested: '5' });
@@ -239,11 +292,17 @@ describe('an adjustment', () => {
 
   it('empties a closed account, and never fills one', () => {
     const [account, side] = [locked({ status: 'closed' }, { available: 5n }), system()];
-    assert.equal(codeOf(decideProposal(proposal(account, 'in', 5n), stateOf([account]))), 'invalid_state');
+    assert.equal(
+      codeOf(decideProposal(proposal(account, 'in', 5n), stateOf([account]))),
+      'invalid_state',
+    );
     const out = proposed(account, 'out', 5n);
     assert.equal(codeOf(decideApproval(approve(out, side), stateOf([account, side], out))), null);
     const into: Adjustment = { ...out, direction: 'in' };
-    assert.equal(codeOf(decideApproval(approve(into, side), stateOf([account, side], into))), 'invalid_state');
+    assert.equal(
+      codeOf(decideApproval(approve(into, side), stateOf([account, side], into))),
+      'invalid_state',
+    );
   });
 
   for (const status of ['posted', 'rejected'] as const)
@@ -251,7 +310,10 @@ describe('an adjustment', () => {
       const [account, side] = [locked({}, { available: 5n }), system()];
       const adjustment: Adjustment = { ...proposed(account, 'out', 5n), status, decidedBy: 'mary' };
       for (const decide of [decideApproval, decideRejection]) {
-        const { outcome } = decide(approve(adjustment, side, someone('zoe')), stateOf([account, side], adjustment));
+        const { outcome } = decide(
+          approve(adjustment, side, someone('zoe')),
+          stateOf([account, side], adjustment),
+        );
         assert.ok(!outcome.done);
         assert.deepEqual(outcome.refusal.details, { current: status, allowed: ['proposed'] });
       }
@@ -276,6 +338,9 @@ describe('an adjustment', () => {
       accountId: account.account.id,
     };
     for (const decide of [decideApproval, decideRejection])
-      assert.equal(codeOf(decide(approve(adjustment, side), stateOf([account, side], adjustment))), 'not_found');
+      assert.equal(
+        codeOf(decide(approve(adjustment, side), stateOf([account, side], adjustment))),
+        'not_found',
+      );
   });
 });

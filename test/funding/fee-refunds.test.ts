@@ -50,7 +50,8 @@ describe('what a wrong fee schedule has charged', () => {
     await assertLedgerSound(db.database);
   });
 
-  const charge = (flatRaw: bigint): Promise<void> => setFee(db.database, { tenantId: bank.tenant.tenant.id, flatRaw });
+  const charge = (flatRaw: bigint): Promise<void> =>
+    setFee(db.database, { tenantId: bank.tenant.tenant.id, flatRaw });
   const send = async (payer = from): Promise<void> =>
     void answered(await bank.send({ from: payer, to, raw: LEAST }), 201);
   const overcharged = async (times: number, payer = from): Promise<void> => {
@@ -61,8 +62,10 @@ describe('what a wrong fee schedule has charged', () => {
   const command = async (...args: readonly string[]): Promise<Ran> =>
     run('src/ops/main.js', await people.withCode(args), people.env);
   const named = (): readonly string[] => ['--tenant', bank.tenant.tenant.name, '--json'];
-  const ops = (...args: readonly string[]): Promise<Ran> => command('fees', 'refund', ...named(), '--yes', ...args);
-  const adjust = (...args: readonly string[]): Promise<Ran> => command('adjustments', ...args, ...named(), '--yes');
+  const ops = (...args: readonly string[]): Promise<Ran> =>
+    command('fees', 'refund', ...named(), '--yes', ...args);
+  const adjust = (...args: readonly string[]): Promise<Ran> =>
+    command('adjustments', ...args, ...named(), '--yes');
   const reject = async (reference: string): Promise<void> =>
     void shown(await adjust('reject', reference, '--as', 'maria'));
   const referencesUnder = async (name: string, status: string): Promise<string[]> => {
@@ -74,7 +77,10 @@ describe('what a wrong fee schedule has charged', () => {
   /** What has come out of accounts, and gone to none. */
   const suspense = async (): Promise<bigint> => {
     const { id } = bank.tenant.tenant;
-    const account = await db.database.reader.find(accounts, { tenantId: id, systemRole: 'adjustment' });
+    const account = await db.database.reader.find(accounts, {
+      tenantId: id,
+      systemRole: 'adjustment',
+    });
     return (await balanceOf(db.database, account!.id)).available;
   };
   const propose = (reference: string, as = 'maria'): Promise<Ran> =>
@@ -88,7 +94,8 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(code, 0, stderr);
     return object(JSON.parse(stdout));
   };
-  const available = async ({ id }: Account): Promise<bigint> => (await balanceOf(db.database, id)).available;
+  const available = async ({ id }: Account): Promise<bigint> =>
+    (await balanceOf(db.database, id)).available;
 
   it('is proposed by one person and moves nothing', async () => {
     for (let sent = 0; sent < 3; sent += 1) await send();
@@ -108,7 +115,11 @@ describe('what a wrong fee schedule has charged', () => {
     const before = await available(from);
     answered(await bank.send({ from: fees, to, raw: LEAST }), 201);
     const refused = await approve('fees-1', 'leo');
-    assert.deepEqual([refused.code, /insufficient_funds/.test(refused.stderr)], [1, true], refused.stderr);
+    assert.deepEqual(
+      [refused.code, /insufficient_funds/.test(refused.stderr)],
+      [1, true],
+      refused.stderr,
+    );
     assert.equal(await available(from), before);
   });
 
@@ -151,7 +162,16 @@ describe('what a wrong fee schedule has charged', () => {
           ...['--reason', 'fees-3: double pay-in', '--as', 'maria'],
         ),
       );
-    const asked = await command('fees', 'refund', ...named(), '--reference', 'fees-3', '--approve', '--as', 'leo');
+    const asked = await command(
+      'fees',
+      'refund',
+      ...named(),
+      '--reference',
+      'fees-3',
+      '--approve',
+      '--as',
+      'leo',
+    );
     const sum = formatAmount({ raw: 2n * (WRONG - RIGHT), asset: 'COPM' });
     const said = `Take ${sum} out of the fee accounts, and give ${sum} back for 2 operation(s)`;
     assert.deepEqual([asked.code, asked.stderr.includes(said)], [1, true], asked.stderr);
@@ -190,7 +210,9 @@ describe('what a wrong fee schedule has charged', () => {
     const owed = WRONG - RIGHT;
     shown(await propose('fees-5'));
     for (const reference of await referencesUnder('fees-5', 'proposed')) await reject(reference);
-    const [first = ''] = (await referencesUnder('fees-5', 'rejected')).filter((one) => one.startsWith('fee-refund.'));
+    const [first = ''] = (await referencesUnder('fees-5', 'rejected')).filter((one) =>
+      one.startsWith('fee-refund.'),
+    );
     const before = await available(from);
     const other = shown(await propose('fees-6'));
     assert.deepEqual([other.operations, other.refunded_before], [2, 7]);
@@ -223,7 +245,10 @@ describe('what a wrong fee schedule has charged', () => {
     await overcharged(1, gone);
     await overcharged(1);
     shown(await propose('fees-8'));
-    await closeAccount(db.database, systemClock, gone.id, { actor: TEST_ACTOR, reason: 'at their wish' });
+    await closeAccount(db.database, systemClock, gone.id, {
+      actor: TEST_ACTOR,
+      reason: 'at their wish',
+    });
     const kept = await available(fees);
     assert.match((await approve('fees-8', 'leo')).stderr, /the account is closed/);
     for (const reference of await referencesUnder('fees-8', 'proposed')) await reject(reference);
@@ -254,7 +279,10 @@ describe('what a wrong fee schedule has charged', () => {
   it("is found up to the last moment asked for, though a batch's bonuses get their ids only after they are dated", async () => {
     let at = systemClock();
     const world = await BatchWorld.open(db, { clock: () => at });
-    const [source, receiver] = [await world.account({ funds: { COPM: 10n * LEAST } }), await world.account()];
+    const [source, receiver] = [
+      await world.account({ funds: { COPM: 10n * LEAST } }),
+      await world.account(),
+    ];
     const { id: tenantId } = world.tenant.tenant;
     await world.account({ alias: '$ana' });
     await setFeeAccount(db.database, systemClock, tenantId, receiver.id, TEST_ACTOR);
@@ -262,12 +290,22 @@ describe('what a wrong fee schedule has charged', () => {
     at = systemClock();
     await world.pay(await world.executed(source, payroll([['$ana', LEAST.toString(), 'COPM']])));
     await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: RIGHT });
-    const wanted = { tenantId, operation: 'bonus', asset: 'COPM', reference: 'fees-20', reason: 'too much' } as const;
+    const wanted = {
+      tenantId,
+      operation: 'bonus',
+      asset: 'COPM',
+      reference: 'fees-20',
+      reason: 'too much',
+    } as const;
     const planned = async (from: number, to: number): Promise<number> =>
-      (await planRefund(db.database.reader, { ...wanted, from: instant(from), to: instant(to) })).operations;
+      (await planRefund(db.database.reader, { ...wanted, from: instant(from), to: instant(to) }))
+        .operations;
     const [bonus] = await db.database.reader.select(bonuses, { tenantId });
     assert(bonus?.createdAt === at && timeOfId(bonus.id) > at);
-    assert.deepEqual([await planned(at - 1, at - 1), await planned(at, at), await planned(at + 1, at + 1)], [0, 1, 0]);
+    assert.deepEqual(
+      [await planned(at - 1, at - 1), await planned(at, at), await planned(at + 1, at + 1)],
+      [0, 1, 0],
+    );
   });
 
   it('is found of what was charged after the clock of the process had been hours ahead and was set back', async () => {
@@ -282,10 +320,30 @@ describe('what a wrong fee schedule has charged', () => {
   });
 
   it('is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {
-    for (const none of ['no reference', 'fee-refund']) assert.match((await propose(none)).stderr, /reference/);
-    const crossed = ['--from', '2026-01-02T00:00:00Z', '--to', '2026-01-01T00:00:00Z', '--reason', 'x'];
-    const half = ['--reference', 'r', '--operation', 'transfer', '--asset', 'COPM', '--as', 'maria'];
+    for (const none of ['no reference', 'fee-refund'])
+      assert.match((await propose(none)).stderr, /reference/);
+    const crossed = [
+      '--from',
+      '2026-01-02T00:00:00Z',
+      '--to',
+      '2026-01-01T00:00:00Z',
+      '--reason',
+      'x',
+    ];
+    const half = [
+      '--reference',
+      'r',
+      '--operation',
+      'transfer',
+      '--asset',
+      'COPM',
+      '--as',
+      'maria',
+    ];
     assert.match((await ops(...half, ...crossed)).stderr, /before_from/);
-    assert.equal((await ops('--reference', 'r', '--operation', 'transfer', '--as', 'maria')).code, 2);
+    assert.equal(
+      (await ops('--reference', 'r', '--operation', 'transfer', '--as', 'maria')).code,
+      2,
+    );
   });
 });

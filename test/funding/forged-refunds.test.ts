@@ -3,7 +3,11 @@ import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { Staff } from '../../src/db/entities/staff.js';
-import { proposeAdjustment, proposeRefundPart, type WantedAdjustment } from '../../src/funding/adjustments.js';
+import {
+  proposeAdjustment,
+  proposeRefundPart,
+  type WantedAdjustment,
+} from '../../src/funding/adjustments.js';
 import type { Ran } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -54,7 +58,12 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     text((await own.bank.sent({ from, to: own.receiver, raw: LEAST })).id);
   type Forged = Pick<WantedAdjustment, 'direction' | 'reference'> & { readonly raw: bigint };
   const wanted = ({ id: accountId }: Account, { raw, ...rest }: Forged): WantedAdjustment => ({
-    ...{ tenantId: own.bank.tenant.tenant.id, accountId, amount: { raw, asset: 'COPM' }, by: proven(maria) },
+    ...{
+      tenantId: own.bank.tenant.tenant.id,
+      accountId,
+      amount: { raw, asset: 'COPM' },
+      by: proven(maria),
+    },
     ...{ ...rest, reason: `${name}: charged twice` },
   });
   const forge = async (account: Account, forged: Forged): Promise<void> =>
@@ -63,7 +72,16 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
       wanted(account, forged),
     ));
   const refund = (...args: readonly string[]): Promise<Ran> =>
-    people.ops('fees', 'refund', '--tenant', own.bank.tenant.tenant.name, '--reference', name, '--json', ...args);
+    people.ops(
+      'fees',
+      'refund',
+      '--tenant',
+      own.bank.tenant.tenant.name,
+      '--reference',
+      name,
+      '--json',
+      ...args,
+    );
   /** All of what was charged since this test began, since the schedule asks nothing now. */
   const propose = async (): Promise<void> => {
     const { id: tenantId } = own.bank.tenant.tenant;
@@ -99,7 +117,9 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
   const assertRefused = async (why: RegExp): Promise<void> => {
     const { code, stderr } = await approve();
     assert.deepEqual([code, why.test(stderr)], [1, true], stderr);
-    const rows = await db.sql(`SELECT id FROM adjustments WHERE reason LIKE '${name}: %' AND status='posted'`);
+    const rows = await db.sql(
+      `SELECT id FROM adjustments WHERE reason LIKE '${name}: %' AND status='posted'`,
+    );
     assert.deepEqual(rows, []);
   };
 
@@ -167,10 +187,20 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
   it('is proposed by its own command: another proposal is refused its references', async () => {
     const operation = await charged();
     const deps = { database: db.database, desk: openDesk(db.database).desk };
-    for (const reference of [`fee-refund.${operation}`, `fee-refund.${operation}.2`, `x.${payer.id}`])
-      await assert.rejects(proposeAdjustment(deps, wanted(payer, { direction: 'in', raw: 1n, reference })), {
-        message: 'reference is not valid: names_a_fee_refund',
-      });
-    await proposeAdjustment(deps, wanted(payer, { direction: 'in', raw: 1n, reference: `case.${operation}` }));
+    for (const reference of [
+      `fee-refund.${operation}`,
+      `fee-refund.${operation}.2`,
+      `x.${payer.id}`,
+    ])
+      await assert.rejects(
+        proposeAdjustment(deps, wanted(payer, { direction: 'in', raw: 1n, reference })),
+        {
+          message: 'reference is not valid: names_a_fee_refund',
+        },
+      );
+    await proposeAdjustment(
+      deps,
+      wanted(payer, { direction: 'in', raw: 1n, reference: `case.${operation}` }),
+    );
   });
 });

@@ -73,7 +73,10 @@ describe('pay-ins and adjustments', () => {
     });
   const available = async () => (await balanceOf(test.database, account.id)).available;
   const systemHas = async (systemRole: 'pay_in' | 'adjustment') => {
-    const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole });
+    const system = await test.database.reader.find(accounts, {
+      tenantId: world.tenant.id,
+      systemRole,
+    });
     return (await balanceOf(test.database, system!.id)).available;
   };
 
@@ -102,7 +105,9 @@ describe('pay-ins and adjustments', () => {
   });
 
   it('many at the same time with one reference move money once', async () => {
-    const all = await Promise.all(Array.from({ length: 30 }, () => payIn({ reference: 'wire-race' })));
+    const all = await Promise.all(
+      Array.from({ length: 30 }, () => payIn({ reference: 'wire-race' })),
+    );
     assert.equal(all.filter(({ replayed }) => !replayed).length, 1);
     assert.equal(new Set(all.map(({ resource }) => resource.id)).size, 1);
     assert.equal(await available(), 100n);
@@ -115,7 +120,10 @@ describe('pay-ins and adjustments', () => {
   ] as const)
     it(`the same reference with ${what} is a conflict`, async () => {
       await payIn({ reference: 'wire-2' });
-      assert.equal(await codeOf(payIn({ reference: 'wire-2', ...changes })), 'idempotency_key_reused');
+      assert.equal(
+        await codeOf(payIn({ reference: 'wire-2', ...changes })),
+        'idempotency_key_reused',
+      );
       assert.equal(await available(), 100n);
     });
 
@@ -128,7 +136,11 @@ describe('pay-ins and adjustments', () => {
     await payIn({ reference: 'wire-3' });
     const other = await makeTenant(test.database);
     const theirs = await makeAccount(deps, other);
-    const { replayed } = await payIn({ reference: 'wire-3', tenantId: other.tenant.id, accountId: theirs.id });
+    const { replayed } = await payIn({
+      reference: 'wire-3',
+      tenantId: other.tenant.id,
+      accountId: theirs.id,
+    });
     assert.equal(replayed, false);
   });
 
@@ -167,7 +179,10 @@ describe('pay-ins and adjustments', () => {
   it('an adjustment moves nothing until another operator posts it', async () => {
     const { resource } = await propose();
     assert.equal(await available(), 0n);
-    assert.equal(await codeOf(approveAdjustment(deps, resource, someone('bob'))), 'authority_insufficient');
+    assert.equal(
+      await codeOf(approveAdjustment(deps, resource, someone('bob'))),
+      'authority_insufficient',
+    );
     const posted = await approveAdjustment(deps, resource, someone('mary'));
     assert.deepEqual([posted.resource.status, posted.resource.decidedBy], ['posted', 'mary']);
     assert.deepEqual([await available(), await systemHas('adjustment')], [100n, -100n]);
@@ -175,7 +190,10 @@ describe('pay-ins and adjustments', () => {
 
   it('an adjustment out takes the money, and no more than is available', async () => {
     const { resource } = await propose({ direction: 'out' });
-    assert.equal(await codeOf(approveAdjustment(deps, resource, someone('mary'))), 'insufficient_funds');
+    assert.equal(
+      await codeOf(approveAdjustment(deps, resource, someone('mary'))),
+      'insufficient_funds',
+    );
     await payIn({ amount: { raw: 150n, asset: 'COPM' } });
     await approveAdjustment(deps, resource, someone('mary'));
     assert.deepEqual([await available(), await systemHas('adjustment')], [50n, 100n]);
@@ -184,7 +202,9 @@ describe('pay-ins and adjustments', () => {
   it('an adjustment is posted once, however often it is approved', async () => {
     const { resource } = await propose();
     const all = await Promise.all(
-      ['mary', 'zoe', 'mary', 'zoe'].map((name) => approveAdjustment(deps, resource, someone(name))),
+      ['mary', 'zoe', 'mary', 'zoe'].map((name) =>
+        approveAdjustment(deps, resource, someone(name)),
+      ),
     );
     assert.equal(all.filter(({ replayed }) => !replayed).length, 1);
     assert.equal(await available(), 100n);
@@ -218,7 +238,9 @@ describe('pay-ins and adjustments', () => {
     const id = resource.id.replaceAll('-', '');
     for (const decidedBy of ["'bob'", 'NULL'])
       await assert.rejects(
-        test.sql(`UPDATE adjustments SET status='posted', decided_by=${decidedBy} WHERE id=X'${id}'`),
+        test.sql(
+          `UPDATE adjustments SET status='posted', decided_by=${decidedBy} WHERE id=X'${id}'`,
+        ),
       );
   });
 
@@ -226,7 +248,9 @@ describe('pay-ins and adjustments', () => {
     const [one, two] = [await propose({ reference: 'one' }), await propose({ reference: 'two' })];
     await rejectAdjustment(deps, one.resource, someone('mary'));
     const references = async (status: Adjustment['status'] | null, limit = 100) =>
-      (await listAdjustments(test.database.reader, world.tenant.id, status, limit)).map(({ reference }) => reference);
+      (await listAdjustments(test.database.reader, world.tenant.id, status, limit)).map(
+        ({ reference }) => reference,
+      );
     assert.deepEqual(await references(null), ['two', 'one']);
     assert.deepEqual(await references('proposed'), [two.resource.reference]);
     assert.deepEqual(await references(null, 1), ['two']);

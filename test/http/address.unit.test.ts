@@ -7,7 +7,10 @@ import { thingRoutes } from './routes.js';
 
 /** As much of a request as the reading of addresses sees. */
 function from(peer: string, forwarded?: string): IncomingMessage {
-  return { socket: { remoteAddress: peer }, headers: { 'x-forwarded-for': forwarded } } as unknown as IncomingMessage;
+  return {
+    socket: { remoteAddress: peer },
+    headers: { 'x-forwarded-for': forwarded },
+  } as unknown as IncomingMessage;
 }
 
 describe('client addresses', () => {
@@ -49,15 +52,28 @@ describe('client addresses', () => {
     for (const forwarded of [...unreadable, '0x0a.1', '010.0.0.9']) {
       const address = addresses.of(from('10.0.0.1', forwarded));
       assert.equal(address, '', forwarded);
-      assert.equal(admitsAddress(parseRanges('10.0.0.0/8,0.0.0.0/0,::/0'), address), false, forwarded);
-      assert.equal(admitsAddress([], address), true, 'a token that may be used from anywhere still may');
+      assert.equal(
+        admitsAddress(parseRanges('10.0.0.0/8,0.0.0.0/0,::/0'), address),
+        false,
+        forwarded,
+      );
+      assert.equal(
+        admitsAddress([], address),
+        true,
+        'a token that may be used from anywhere still may',
+      );
     }
     assert.equal(addresses.of(from('10.0.0.1')), '10.0.0.1', 'the proxy asks for itself');
-    assert.equal(addresses.of(from('10.0.0.1', 'evil, 1.2.3.4')), '1.2.3.4', 'a claim of the stranger is not read');
+    assert.equal(
+      addresses.of(from('10.0.0.1', 'evil, 1.2.3.4')),
+      '1.2.3.4',
+      'a claim of the stranger is not read',
+    );
   });
 
   it('what is neither address nor range does not start', () => {
-    for (const range of ['proxy', '10.0.0.0/33', '']) assert.throws(() => new ClientAddresses([range]), RangeError);
+    for (const range of ['proxy', '10.0.0.0/33', ''])
+      assert.throws(() => new ClientAddresses([range]), RangeError);
   });
 
   it('the token check gets the address', async () => {

@@ -64,7 +64,17 @@ describe('bodies', () => {
     assert.equal(answer.json().error.code, 'body_too_large');
   });
 
-  for (const text of ['', '{', '{"a":1,}', 'undefined', '\ufeff{}', "{'a':1}", '[1', '{"raw":01}', 'NaN'])
+  for (const text of [
+    '',
+    '{',
+    '{"a":1,}',
+    'undefined',
+    '\ufeff{}',
+    "{'a':1}",
+    '[1',
+    '{"raw":01}',
+    'NaN',
+  ])
     it(`${JSON.stringify(text)} is not JSON`, () => refusedWith(text, '', 'not_json'));
 
   for (const [name, bytes] of [
@@ -77,7 +87,9 @@ describe('bodies', () => {
 
   it('a field of another type has that problem alone: its length, of something else, is none', async () => {
     for (const events of ['', 'transfer.completed'])
-      assert.deepEqual(problemsOf(await post({ ...VALID_BODY, events })), ['invalid_field events not_an_array']);
+      assert.deepEqual(problemsOf(await post({ ...VALID_BODY, events })), [
+        'invalid_field events not_an_array',
+      ]);
     for (const description of [[], Array.from({ length: 141 }, () => 1)])
       assert.deepEqual(problemsOf(await post({ ...VALID_BODY, description })), [
         'invalid_field description not_a_string',
@@ -102,7 +114,8 @@ describe('bodies', () => {
   });
 
   it('a body of a thousand values is read, one of more is refused unread; commas in texts are none of them', async () => {
-    const keys = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
+    const keys = (count: number): string =>
+      `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
     const list = (count: number): string => `{"more":[${'1,'.repeat(count - 1)}1]}`;
     for (const body of [keys, list]) {
       assert.match(problemsOf(await post(body(1_000))).at(-1) ?? '', / unknown$/);
@@ -170,8 +183,15 @@ describe('bodies', () => {
   });
 
   it('unknown fields are refused at every depth', async () => {
-    const answer = await post({ ...VALID_BODY, a: 1, destination: { ...VALID_BODY.destination, b: 1 } });
-    assert.deepEqual(problemsOf(answer), ['invalid_field destination.b unknown', 'invalid_field a unknown']);
+    const answer = await post({
+      ...VALID_BODY,
+      a: 1,
+      destination: { ...VALID_BODY.destination, b: 1 },
+    });
+    assert.deepEqual(problemsOf(answer), [
+      'invalid_field destination.b unknown',
+      'invalid_field a unknown',
+    ]);
   });
 
   it('of a key given twice in an object the last counts', async () => {
@@ -187,12 +207,37 @@ describe('bodies', () => {
       const { body } = asRequest(seen.pop()) as { body: { amount: { raw: bigint } } };
       assert.equal(body.amount.raw, BigInt(raw));
     }
-    const malformed = ['', ' 1', '1 ', '+1', '-1', '1.0', '1e3', '01', '0x1', '１２', '1_000', '١٢'];
+    const malformed = [
+      '',
+      ' 1',
+      '1 ',
+      '+1',
+      '-1',
+      '1.0',
+      '1e3',
+      '01',
+      '0x1',
+      '１２',
+      '1_000',
+      '١٢',
+    ];
     for (const raw of [...malformed, 1, 10.5, true, [], {}])
-      await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', 'not_an_integer_string');
+      await refusedWith(
+        { ...VALID_BODY, amount: { raw, asset: 'COPM' } },
+        'amount.raw',
+        'not_an_integer_string',
+      );
     for (const raw of ['9223372036854775808', '9'.repeat(19), `1${'0'.repeat(400)}`])
-      await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', 'out_of_range');
-    await refusedWith(JSON.stringify(VALID_BODY).replace('"150000"', '1e400'), 'amount.raw', 'not_an_integer_string');
+      await refusedWith(
+        { ...VALID_BODY, amount: { raw, asset: 'COPM' } },
+        'amount.raw',
+        'out_of_range',
+      );
+    await refusedWith(
+      JSON.stringify(VALID_BODY).replace('"150000"', '1e400'),
+      'amount.raw',
+      'not_an_integer_string',
+    );
   });
 
   it('text is stored in NFC and counted in code points', async () => {
@@ -215,7 +260,11 @@ describe('bodies', () => {
     ['a line separator', '"\\u2028"'],
   ] as const)
     it(`${name} in a text is refused`, () =>
-      refusedWith(JSON.stringify(VALID_BODY).replace('"Rent"', text), 'description', 'control_character'));
+      refusedWith(
+        JSON.stringify(VALID_BODY).replace('"Rent"', text),
+        'description',
+        'control_character',
+      ));
 
   it('hostile names come back as they are, in valid JSON', async () => {
     for (const name of ['\ud800', '"', '\\', '\u2028', '<script>', 'a.b', '', 'x'.repeat(5_000)]) {
@@ -232,6 +281,9 @@ describe('bodies', () => {
     assert.equal((await call(url, { method: 'POST', headers, body: '' })).status, 200);
     const answer = await call(url, { method: 'POST', headers, body: '{}' });
     assert.deepEqual(problemsOf(answer), ['invalid_field  unexpected']);
-    assert.equal((await call(url, { method: 'POST', headers, body: 'x'.repeat(70_000) })).status, 413);
+    assert.equal(
+      (await call(url, { method: 'POST', headers, body: 'x'.repeat(70_000) })).status,
+      413,
+    );
   });
 });

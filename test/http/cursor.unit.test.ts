@@ -5,7 +5,11 @@ import { type CursorBinding, Cursors } from '../../src/http/cursor.js';
 import { call, callerWith, KEYS, OTHER_TENANT, startWorld, TENANT, type World } from './support.js';
 import { thingRoutes } from './routes.js';
 
-const BINDING: CursorBinding = { tenantId: TENANT, endpoint: '/v1/transfers', filters: { asset: 'COPM', from: 5 } };
+const BINDING: CursorBinding = {
+  tenantId: TENANT,
+  endpoint: '/v1/transfers',
+  filters: { asset: 'COPM', from: 5 },
+};
 
 describe('cursors', () => {
   const cursors = new Cursors(KEYS);
@@ -26,7 +30,10 @@ describe('cursors', () => {
     const cursor = cursors.encode(BINDING, position);
     assert.match(cursor, /^[A-Za-z0-9_-]+$/);
     assert.deepEqual(cursors.decode(BINDING, cursor), position);
-    assert.deepEqual(cursors.decode({ ...BINDING, filters: { from: 5, asset: 'COPM' } }, cursor), position);
+    assert.deepEqual(
+      cursors.decode({ ...BINDING, filters: { from: 5, asset: 'COPM' } }, cursor),
+      position,
+    );
   });
 
   it('10,000 flipped bits are all refused', () => {
@@ -45,14 +52,25 @@ describe('cursors', () => {
       const cursor = cursors.encode(BINDING, own);
       for (let at = 0; at < cursor.length; at += 1)
         for (const letter of alphabet)
-          if (letter !== cursor[at]) assertRefused(BINDING, cursor.slice(0, at) + letter + cursor.slice(at + 1));
+          if (letter !== cursor[at])
+            assertRefused(BINDING, cursor.slice(0, at) + letter + cursor.slice(at + 1));
     }
   });
 
   it('a shortened, lengthened, padded or foreign text is refused', () => {
     const cursor = cursors.encode(BINDING, position);
-    for (let length = 0; length < cursor.length; length += 1) assertRefused(BINDING, cursor.slice(0, length));
-    for (const text of [`${cursor}A`, `${cursor}=`, ` ${cursor}`, `${cursor}\n`, 'x', '', 'A'.repeat(5_000), '😀'])
+    for (let length = 0; length < cursor.length; length += 1)
+      assertRefused(BINDING, cursor.slice(0, length));
+    for (const text of [
+      `${cursor}A`,
+      `${cursor}=`,
+      ` ${cursor}`,
+      `${cursor}\n`,
+      'x',
+      '',
+      'A'.repeat(5_000),
+      '😀',
+    ])
       assertRefused(BINDING, text);
   });
 
@@ -60,7 +78,12 @@ describe('cursors', () => {
     const cursor = cursors.encode(BINDING, position);
     assertRefused({ ...BINDING, tenantId: OTHER_TENANT }, cursor);
     assertRefused({ ...BINDING, endpoint: '/v1/events' }, cursor);
-    for (const filters of [{}, { asset: 'COPM' }, { asset: 'DUSD', from: 5 }, { asset: 'COPM', from: 5, kind: 'x' }])
+    for (const filters of [
+      {},
+      { asset: 'COPM' },
+      { asset: 'DUSD', from: 5 },
+      { asset: 'COPM', from: 5, kind: 'x' },
+    ])
       assertRefused({ ...BINDING, filters }, cursor);
   });
 
@@ -88,7 +111,9 @@ describe('cursors', () => {
     const bytes = Buffer.from(both.encode(BINDING, position), 'base64url');
     for (const id of ['k2', 'k9']) {
       const [mac, rest] = [bytes.subarray(0, 16), bytes.subarray(17 + key.id.length)];
-      const renamed = Buffer.concat([mac, Buffer.of(id.length), Buffer.from(id), rest]).toString('base64url');
+      const renamed = Buffer.concat([mac, Buffer.of(id.length), Buffer.from(id), rest]).toString(
+        'base64url',
+      );
       assertRefused(BINDING, renamed, both);
     }
   });
@@ -105,7 +130,8 @@ describe('cursors', () => {
       const cursor = cursors.encode(BINDING, ['a long beginning that both of them have', end]);
       return Buffer.from(cursor, 'base64url').subarray(18 + key.id.length);
     });
-    for (const bytes of made) for (const word of ['["', 'long', 'beginning']) assert.ok(!bytes.includes(word), word);
+    for (const bytes of made)
+      for (const word of ['["', 'long', 'beginning']) assert.ok(!bytes.includes(word), word);
     const alike = made[0]!.filter((byte, index) => byte === made[1]![index]).length;
     assert.ok(alike < 10, `${alike} bytes are the same`);
   });
@@ -116,17 +142,24 @@ describe('cursors', () => {
     before(async () => {
       world = await startWorld({
         routes: thingRoutes(),
-        authenticate: (token) => Promise.resolve(callerWith(token.endsWith('2') ? { tenantId: OTHER_TENANT } : {})),
+        authenticate: (token) =>
+          Promise.resolve(callerWith(token.endsWith('2') ? { tenantId: OTHER_TENANT } : {})),
       });
     });
     after(() => world.server.stop(0));
 
-    async function next(search: string, token = 'svc_live_1'): Promise<{ status: number; cursor: string }> {
+    async function next(
+      search: string,
+      token = 'svc_live_1',
+    ): Promise<{ status: number; cursor: string }> {
       const answer = await call(`${world.url}/v1/transfers${search}`, {
         headers: { authorization: `Bearer ${token}` },
       });
       if (answer.status === 400) assert.equal(answer.json().error.details?.field, 'cursor');
-      return { status: answer.status, cursor: answer.json<{ next_cursor?: string }>().next_cursor ?? '' };
+      return {
+        status: answer.status,
+        cursor: answer.json<{ next_cursor?: string }>().next_cursor ?? '',
+      };
     }
 
     it('the limit may change, the filters may not', async () => {
@@ -140,7 +173,10 @@ describe('cursors', () => {
 
     it('the same instant written otherwise is the same filter', async () => {
       const { cursor } = await next('?created_at[gte]=2026-01-01T00:00:00Z');
-      assert.equal((await next(`?created_at[gte]=2025-12-31T19:00:00.000-05:00&cursor=${cursor}`)).status, 200);
+      assert.equal(
+        (await next(`?created_at[gte]=2025-12-31T19:00:00.000-05:00&cursor=${cursor}`)).status,
+        200,
+      );
     });
   });
 });

@@ -20,7 +20,10 @@ describe('docs', () => {
   });
   after(() => world.server.stop(0));
 
-  const get = (path: string, headers: Record<string, string | null> = {}): ReturnType<typeof call> =>
+  const get = (
+    path: string,
+    headers: Record<string, string | null> = {},
+  ): ReturnType<typeof call> =>
     call(world.url + path, { headers: { authorization: null, ...headers } });
 
   for (const path of PAGES)
@@ -34,7 +37,11 @@ describe('docs', () => {
       assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
       assert.equal(answer.headers.get('x-powered-by'), null);
       assert.match(answer.text, /<meta name="viewport"/);
-      assert.equal(/<script>|<style|\son\w+=|\sstyle=|javascript:/.test(answer.text), false, 'nothing inline');
+      assert.equal(
+        /<script>|<style|\son\w+=|\sstyle=|javascript:/.test(answer.text),
+        false,
+        'nothing inline',
+      );
     });
 
   it('what the pages load is served here, with its own type', async () => {
@@ -56,11 +63,17 @@ describe('docs', () => {
 
   it('an address without a page gets a page that says so, and one with an extra slash leads to its page', async () => {
     const missing = await get('/docs/no-such-page');
-    assert.deepEqual([missing.status, missing.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
+    assert.deepEqual(
+      [missing.status, missing.headers.get('content-type')],
+      [404, 'text/html; charset=utf-8'],
+    );
     assert.match(missing.text, /There is no such page/);
     const led = await fetch(`${world.url}/docs/webhooks/`, { redirect: 'manual' });
     assert.deepEqual([led.status, led.headers.get('location')], [302, '/docs/webhooks']);
-    const posted = await call(`${world.url}/docs/no-such-page`, { method: 'POST', headers: { authorization: null } });
+    const posted = await call(`${world.url}/docs/no-such-page`, {
+      method: 'POST',
+      headers: { authorization: null },
+    });
     assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
   });
 
@@ -74,7 +87,8 @@ describe('docs', () => {
 
   it('each reason for a wrong field is on the page of errors', async () => {
     const { text } = await get('/docs/conceptos/errores');
-    for (const reason of Object.keys(FIELD_REASONS)) assert(text.includes(`<code>${reason}</code>`), reason);
+    for (const reason of Object.keys(FIELD_REASONS))
+      assert(text.includes(`<code>${reason}</code>`), reason);
   });
 
   it('the pages are where DOCS_URL says', async () => {
@@ -83,7 +97,10 @@ describe('docs', () => {
       const answer = await call(`${elsewhere.url}/webhooks`, { headers: { authorization: null } });
       assert.equal(answer.status, 200);
       assert.match(answer.text, /href="\/events#the-catalogue"/);
-      assert.equal((await call(`${elsewhere.url}/`, { headers: { authorization: null } })).status, 200);
+      assert.equal(
+        (await call(`${elsewhere.url}/`, { headers: { authorization: null } })).status,
+        200,
+      );
     } finally {
       await elsewhere.server.stop(0);
     }
@@ -92,8 +109,14 @@ describe('docs', () => {
   it('the table of permissions has every operation with its scopes and roles, and the calls that need it', async () => {
     const { text } = await get('/docs/permissions');
     for (const operation of Object.keys(PERMISSIONS) as Operation[]) {
-      const row = text.split('<tr>').find((one) => one.includes(`<td data-label="Operation">${operation}<`)) ?? '';
-      for (const word of [...PERMISSIONS[operation].scopes, ...(PERMISSIONS[operation].roles ?? [])])
+      const row =
+        text
+          .split('<tr>')
+          .find((one) => one.includes(`<td data-label="Operation">${operation}<`)) ?? '';
+      for (const word of [
+        ...PERMISSIONS[operation].scopes,
+        ...(PERMISSIONS[operation].roles ?? []),
+      ])
         assert.ok(row.includes(word), `${operation} ${word}`);
     }
     assert.match(text, /GET \/v1\/transfers\/\{id\}/);
@@ -103,9 +126,13 @@ describe('docs', () => {
     const { text } = await get('/docs/batches');
     assert.match(text, /<h1>Payroll from a file<\/h1>/);
     assert.match(text, /<h2 id="the-file"><a href="#the-file">The file<\/a><\/h2>/);
-    assert.match(text, /<td data-label="Column"><code>recipient<\/code><\/td>\s*<td data-label="Required">yes<\/td>/);
+    assert.match(
+      text,
+      /<td data-label="Column"><code>recipient<\/code><\/td>\s*<td data-label="Required">yes<\/td>/,
+    );
     assert.match((await get('/docs/first-transfer')).text, /SVC_URL=http:\/\/localhost:8080\/v1/);
-    for (const path of PAGES) assert.equal((await get(path)).text.includes('127.0.0.1:8080'), false, path);
+    for (const path of PAGES)
+      assert.equal((await get(path)).text.includes('127.0.0.1:8080'), false, path);
   });
 
   it('a page that is known is not sent again', async () => {

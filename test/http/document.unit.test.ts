@@ -23,7 +23,11 @@ const ACTS = /\/(approve|reject|cancel|execute|redeliver|recover|test|rotate_sec
  * Advice that does not fit: there is no licence to name, the server is a name for examples, and clients use what no single operation
  * does (the union of all errors, the one of a wrong method).
  */
-const NOT_ASKED = { 'info-license': 'off', 'no-server-example.com': 'off', 'no-unused-components': 'off' } as const;
+const NOT_ASKED = {
+  'info-license': 'off',
+  'no-server-example.com': 'off',
+  'no-unused-components': 'off',
+} as const;
 
 interface Described {
   readonly method: string;
@@ -40,7 +44,11 @@ describe('the OpenAPI document of the service', () => {
     document = object(JSON.parse(JSON.stringify(await serviceDocument())));
     webhooks = object(document.webhooks);
     operations = Object.entries(object(document.paths)).flatMap(([path, methods]) =>
-      Object.entries(object(methods)).map(([method, operation]) => ({ method, path, operation: object(operation) })),
+      Object.entries(object(methods)).map(([method, operation]) => ({
+        method,
+        path,
+        operation: object(operation),
+      })),
     );
   });
 
@@ -54,7 +62,9 @@ describe('the OpenAPI document of the service', () => {
       const act = ACTS.exec(path)?.[1]?.split('_')[0];
       if (act !== undefined) assert.ok(name.startsWith(act), `${path} ${name}`);
     }
-    const hooks = Object.values(webhooks).map((one) => String(object(object(one).post).operationId));
+    const hooks = Object.values(webhooks).map((one) =>
+      String(object(object(one).post).operationId),
+    );
     assert.equal(new Set([...names, ...hooks]).size, names.length + hooks.length);
   });
 
@@ -71,12 +81,17 @@ describe('the OpenAPI document of the service', () => {
     for (const { path, operation } of operations) {
       const said = object(operation['x-permission']);
       const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[said.operation as Operation];
-      assert.deepEqual(said, { operation: said.operation, scopes, roles, role_in: roleIn, also: also ?? null }, path);
+      assert.deepEqual(
+        said,
+        { operation: said.operation, scopes, roles, role_in: roleIn, also: also ?? null },
+        path,
+      );
       assert.deepEqual(
         operation.security,
         scopes.map((scope) => ({ token: [scope] })),
       );
-      for (const word of [...scopes, ...(roles ?? [])]) assert.ok(String(operation.description).includes(word), path);
+      for (const word of [...scopes, ...(roles ?? [])])
+        assert.ok(String(operation.description).includes(word), path);
     }
   });
 
@@ -104,7 +119,9 @@ describe('the OpenAPI document of the service', () => {
     const config = await createConfig({ extends: ['spec', 'recommended'], rules: NOT_ASKED });
     const problems = await lintFromString({ source: JSON.stringify(document), config });
     assert.deepEqual(
-      problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`),
+      problems.map(
+        ({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`,
+      ),
       [],
     );
   });
@@ -112,11 +129,16 @@ describe('the OpenAPI document of the service', () => {
   it('has an example of every body, every answer that has one, and every error code', () => {
     for (const { method, path, operation } of operations) {
       const { requestBody, responses } = operation;
-      const given = [...(requestBody === undefined ? [] : [object(requestBody)]), ...Object.values(object(responses))];
+      const given = [
+        ...(requestBody === undefined ? [] : [object(requestBody)]),
+        ...Object.values(object(responses)),
+      ];
       for (const { content } of given.map(object))
         for (const [type, media] of Object.entries(object(content ?? {})))
           assert.ok(
-            'example' in object(media) || 'examples' in object(media) || !/json|^text|^multipart/.test(type),
+            'example' in object(media) ||
+              'examples' in object(media) ||
+              !/json|^text|^multipart/.test(type),
             `${method} ${path} ${type}`,
           );
     }
@@ -131,11 +153,14 @@ describe('the OpenAPI document of the service', () => {
     const validators = new Map<string, ValidateFunction>();
     let seen = 0;
     for (const [at, media] of mediaTypes(document, [])) {
-      const named = Object.values(object(media.examples ?? {})).map((one) => resolved(document, object(one)).value);
+      const named = Object.values(object(media.examples ?? {})).map(
+        (one) => resolved(document, object(one)).value,
+      );
       // Few schemas are an operation's own.
       const own = JSON.stringify(media.schema);
       const validate =
-        validators.get(own) ?? ajv.compile({ $ref: `document#/${[...at, 'schema'].map(pointer).join('/')}` });
+        validators.get(own) ??
+        ajv.compile({ $ref: `document#/${[...at, 'schema'].map(pointer).join('/')}` });
       validators.set(own, validate);
       for (const example of 'example' in media ? [media.example, ...named] : named) {
         seen += 1;
@@ -151,8 +176,12 @@ function mediaTypes(value: unknown, at: readonly string[]): [at: readonly string
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
     const here = [...at, key];
-    if (key !== 'content') return key === 'example' || key === 'examples' ? [] : mediaTypes(inner, here);
-    return Object.entries(object(inner)).map(([type, media]): [string[], Json] => [[...here, type], object(media)]);
+    if (key !== 'content')
+      return key === 'example' || key === 'examples' ? [] : mediaTypes(inner, here);
+    return Object.entries(object(inner)).map(([type, media]): [string[], Json] => [
+      [...here, type],
+      object(media),
+    ]);
   });
 }
 

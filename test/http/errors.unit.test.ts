@@ -18,7 +18,9 @@ describe('errors', () => {
       routes: failingRoutes(() => fault()),
       log: (line) => void lines.push(line),
       authenticate: () =>
-        authenticationFault === null ? Promise.resolve(callerWith()) : Promise.reject(authenticationFault()),
+        authenticationFault === null
+          ? Promise.resolve(callerWith())
+          : Promise.reject(authenticationFault()),
     });
   });
   beforeEach(() => {
@@ -35,8 +37,14 @@ describe('errors', () => {
     ['a statement that did not answer', () => new DatabaseUnavailable(SECRET)],
     ['an unknown commit', () => new CommitUnknown(SECRET)],
     ['a deadlock that stayed', () => new TransactionRetryable(SECRET)],
-    ['a refused connection', () => Object.assign(new Error(SECRET), { code: 'ECONNREFUSED', errno: -111 })],
-    ['too many connections', () => Object.assign(new Error(SECRET), { code: 'ER_CON_COUNT_ERROR', errno: 1040 })],
+    [
+      'a refused connection',
+      () => Object.assign(new Error(SECRET), { code: 'ECONNREFUSED', errno: -111 }),
+    ],
+    [
+      'too many connections',
+      () => Object.assign(new Error(SECRET), { code: 'ER_CON_COUNT_ERROR', errno: 1040 }),
+    ],
   ];
   for (const [name, thrown] of AWAY)
     it(`${name} is 503 ledger_unavailable on every endpoint, the token check included`, async () => {
@@ -44,7 +52,10 @@ describe('errors', () => {
       for (const answer of [await read(), await move()]) {
         assert.equal(answer.status, 503);
         assert.equal(answer.json().error.code, 'ledger_unavailable');
-        assert.match(answer.json().error.message, /repeating the same request with the same Idempotency-Key/);
+        assert.match(
+          answer.json().error.message,
+          /repeating the same request with the same Idempotency-Key/,
+        );
         assert.equal(answer.text.includes(SECRET), false);
       }
       authenticationFault = thrown;
@@ -56,7 +67,10 @@ describe('errors', () => {
     ['a type error', () => new TypeError('x is not a function')],
     ['a text', () => SECRET],
     ['nothing', () => undefined],
-    ['a data fault of a statement', () => Object.assign(new Error(SECRET), { code: 'ER_DUP_ENTRY', errno: 1062 })],
+    [
+      'a data fault of a statement',
+      () => Object.assign(new Error(SECRET), { code: 'ER_DUP_ENTRY', errno: 1062 }),
+    ],
   ];
   for (const [name, thrown] of OURS)
     it(`${name} that is thrown is 500 without its text, and 503 where money moves`, async () => {
@@ -80,7 +94,9 @@ describe('errors', () => {
   });
 
   it('every code is answered with its status and a doc_url that leads to its anchor', async () => {
-    const page = await call(`${world.url}/docs/conceptos/errores`, { headers: { authorization: null } });
+    const page = await call(`${world.url}/docs/conceptos/errores`, {
+      headers: { authorization: null },
+    });
     assert.equal(page.status, 200);
     for (const code of ERROR_CODES) {
       fault = refusing(code);
@@ -137,14 +153,21 @@ describe('answers of the desk', () => {
 
   it('a replay says so', () => {
     const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: true }, present);
-    assert.deepEqual(answer, { status: 200, body: 'x', headers: { A: 'b', 'Svc-Idempotent-Replayed': 'true' } });
+    assert.deepEqual(answer, {
+      status: 200,
+      body: 'x',
+      headers: { A: 'b', 'Svc-Idempotent-Replayed': 'true' },
+    });
   });
 
   it('a refusal is thrown with its code, and a replayed one says so', () => {
     for (const replayed of [true, false])
-      assert.throws(() => answerOf({ outcome: { done: false, refusal: NOT_FOUND }, replayed }, present), {
-        refusal: NOT_FOUND,
-        headers: replayed ? { 'Svc-Idempotent-Replayed': 'true' } : {},
-      });
+      assert.throws(
+        () => answerOf({ outcome: { done: false, refusal: NOT_FOUND }, replayed }, present),
+        {
+          refusal: NOT_FOUND,
+          headers: replayed ? { 'Svc-Idempotent-Replayed': 'true' } : {},
+        },
+      );
   });
 });

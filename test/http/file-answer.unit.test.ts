@@ -6,7 +6,16 @@ import { DatabaseUnavailable } from '../../src/db/failures.js';
 import type { Api } from '../../src/http/api.js';
 import { answersFile, named, permits, summary } from '../../src/http/route.js';
 import { uploadRoute } from './forms.js';
-import { call, eventually, opened, rawHead, readAll, startWorld, UUID_PATTERN, type World } from './support.js';
+import {
+  call,
+  eventually,
+  opened,
+  rawHead,
+  readAll,
+  startWorld,
+  UUID_PATTERN,
+  type World,
+} from './support.js';
 
 const TYPE = 'text/csv; charset=utf-8';
 
@@ -35,7 +44,11 @@ describe('file answers', () => {
       permits('readTransfers'),
       answersFile('text/csv'),
       summary('Get a file'),
-      () => Promise.resolve({ status: 200, file: { contentType: TYPE, name, write: (out) => write(out) } }),
+      () =>
+        Promise.resolve({
+          status: 200,
+          file: { contentType: TYPE, name, write: (out) => write(out) },
+        }),
     );
     uploadRoute(() => {})(api);
   }
@@ -71,7 +84,9 @@ describe('file answers', () => {
   it('keep the connection for the next request', async () => {
     const socket = await opened(world.port);
     const received = readAll(socket, 500);
-    socket.write(rawHead('GET /v1/file HTTP/1.1') + rawHead('GET /v1/file HTTP/1.1', 'Connection: close'));
+    socket.write(
+      rawHead('GET /v1/file HTTP/1.1') + rawHead('GET /v1/file HTTP/1.1', 'Connection: close'),
+    );
     assert.equal((await received).match(/HTTP\/1\.1 200 OK/g)?.length, 2);
   });
 
@@ -79,7 +94,9 @@ describe('file answers', () => {
     write = (out) => Promise.resolve(void out.end('a,b\r\n'));
     const socket = await opened(world.port);
     const received = readAll(socket, 500);
-    socket.write(rawHead('GET /v1/file HTTP/1.1') + rawHead('GET /v1/file HTTP/1.1', 'Connection: close'));
+    socket.write(
+      rawHead('GET /v1/file HTTP/1.1') + rawHead('GET /v1/file HTTP/1.1', 'Connection: close'),
+    );
     const text = await received;
     assert.equal(text.match(/\r\n0\r\n\r\n/g)?.length, 2, text);
     assert.ok(!lines.some((line) => line.includes('"status":500')), 'no fault is told');
@@ -143,7 +160,9 @@ describe('file answers', () => {
     socket.destroy();
     await eventually('the writer was told', () => isOver, 2_000);
     await eventually('nothing is in flight', () => world.server.inFlight() === 0, 2_000);
-    assert.ok(!lines.some((line) => line.includes('fault of ours') || line.includes('"status":500')));
+    assert.ok(
+      !lines.some((line) => line.includes('fault of ours') || line.includes('"status":500')),
+    );
   });
 
   it('a client that does not read holds the writing up', async () => {
@@ -172,7 +191,9 @@ describe('file answers', () => {
     const text = await (await fetch(`${world.url}/openapi.json`)).text();
     const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
     const file = paths['/v1/file']?.['get']?.responses['200'];
-    assert.deepEqual(file?.content, { 'text/csv': { schema: { type: 'string', format: 'binary' } } });
+    assert.deepEqual(file?.content, {
+      'text/csv': { schema: { type: 'string', format: 'binary' } },
+    });
     assert.ok('Content-Disposition' in file.headers);
     const upload = paths['/v1/bonus_batches']?.['post'];
     assert.deepEqual(Object.keys(upload?.requestBody?.content ?? {}), ['multipart/form-data']);

@@ -19,7 +19,13 @@ export interface Part {
 export function formBody(parts: readonly Part[], end = `--${BOUNDARY}--\r\n`): Buffer {
   const pieces = parts.flatMap(({ name, value, filename, headers = [] }) => {
     const file = filename === undefined ? '' : `; filename="${filename}"`;
-    const head = [`--${BOUNDARY}`, `Content-Disposition: form-data; name="${name}"${file}`, ...headers, '', ''];
+    const head = [
+      `--${BOUNDARY}`,
+      `Content-Disposition: form-data; name="${name}"${file}`,
+      ...headers,
+      '',
+      '',
+    ];
     return [Buffer.from(head.join('\r\n')), Buffer.from(value), Buffer.from('\r\n')];
   });
   return Buffer.concat([...pieces, Buffer.from(end)]);
@@ -27,11 +33,18 @@ export function formBody(parts: readonly Part[], end = `--${BOUNDARY}--\r\n`): B
 
 export const ACCOUNT = '018f0000-0000-7000-8000-0000000000ff';
 export const SOURCE: Part = { name: 'source_account', value: ACCOUNT };
-export const FILE: Part = { name: 'file', filename: 'payroll.csv', value: 'recipient,amount\n$ana,1\n' };
+export const FILE: Part = {
+  name: 'file',
+  filename: 'payroll.csv',
+  value: 'recipient,amount\n$ana,1\n',
+};
 
 /** `seen` gets every request that reached the handler, and may answer in its place. */
 export function uploadRoute(seen: (request: unknown) => unknown): (api: Api) => void {
-  const form = z.strictObject({ source_account: uuidField, description: optional(textField({ max: 140 })) });
+  const form = z.strictObject({
+    source_account: uuidField,
+    description: optional(textField({ max: 140 })),
+  });
   return (api) =>
     api.post(
       '/v1/bonus_batches',
@@ -39,7 +52,10 @@ export function uploadRoute(seen: (request: unknown) => unknown): (api: Api) => 
       permits('createTransfer'),
       idempotent,
       upload(form),
-      answers({ 201: z.object({ id: uuidSchema }).openapi('Uploaded'), 200: z.object({ id: uuidSchema }) }),
+      answers({
+        201: z.object({ id: uuidSchema }).openapi('Uploaded'),
+        200: z.object({ id: uuidSchema }),
+      }),
       summary('Upload a thing'),
       async (request) => {
         await seen(request);

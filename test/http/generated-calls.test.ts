@@ -4,6 +4,11 @@ import { testDatabase } from '../support/database.js';
 describe('calls made up from the OpenAPI document', () => {
   it('get no answer that the document does not describe, and leave the ledger sound', async function () {
     if ((await schemathesis()) === undefined) return this.skip();
-    await generatedCalls({ db: await testDatabase(), calls: 2, paths: '^/v1/(transfers|payouts)', seed: 1 });
+    await generatedCalls({
+      db: await testDatabase(),
+      calls: 2,
+      paths: '^/v1/(transfers|payouts)',
+      seed: 1,
+    });
   });
 });

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { asUuid } from '../../src/core/ids.js';
-import { bodyOfRaw, call, callerWith, postJson, rawHead, sendRaw, startWorld, TOKEN, type World } from './support.js';
+import {
+  bodyOfRaw,
+  call,
+  callerWith,
+  postJson,
+  rawHead,
+  sendRaw,
+  startWorld,
+  TOKEN,
+  type World,
+} from './support.js';
 import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
 
 const OTHER_MEMBERS = 'svc_live_key2_secret';
@@ -13,7 +23,8 @@ describe('headers', () => {
     world = await startWorld({
       routes: thingRoutes((request) => seen.push(request)),
       authenticate: (token) => {
-        if (token === OTHER_MEMBERS) return Promise.resolve(callerWith({ memberId: asUuid(A_KEY) }));
+        if (token === OTHER_MEMBERS)
+          return Promise.resolve(callerWith({ memberId: asUuid(A_KEY) }));
         return Promise.resolve(token === TOKEN ? callerWith() : null);
       },
     });
@@ -32,7 +43,10 @@ describe('headers', () => {
   ];
 
   it('the plain request of these tests passes', async () => {
-    assert.match(await sendRaw(world.port, rawHead('POST /v1/transfers HTTP/1.1', ...usual) + body), /^HTTP\/1.1 201 /);
+    assert.match(
+      await sendRaw(world.port, rawHead('POST /v1/transfers HTTP/1.1', ...usual) + body),
+      /^HTTP\/1.1 201 /,
+    );
   });
 
   it('Authorization given twice is 401, the same token twice too', async () => {
@@ -45,7 +59,11 @@ describe('headers', () => {
   });
 
   it('a second one is found however many others lie between', async () => {
-    const lines = [...Array.from({ length: 1_100 }, () => 'a:'), `Authorization: Bearer ${TOKEN}`, 'Connection: close'];
+    const lines = [
+      ...Array.from({ length: 1_100 }, () => 'a:'),
+      `Authorization: Bearer ${TOKEN}`,
+      'Connection: close',
+    ];
     const answer = await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines));
     assert.match(answer, /^HTTP\/1.1 401 /);
     assert.match(bodyOfRaw(answer).error.message, /more than once/);
@@ -57,23 +75,36 @@ describe('headers', () => {
     ['Host', 'host: localhost'],
   ] as const)
     it(`${field} given twice is 400`, async () => {
-      const answer = await sendRaw(world.port, rawHead('POST /v1/transfers HTTP/1.1', line, ...usual) + body);
+      const answer = await sendRaw(
+        world.port,
+        rawHead('POST /v1/transfers HTTP/1.1', line, ...usual) + body,
+      );
       assert.match(answer, /^HTTP\/1.1 400 /);
       assert.match(answer, /svc-request-id: /i);
       const { code, details } = bodyOfRaw(answer).error;
-      assert.deepEqual([code, details?.field, details?.reason], ['invalid_field', field, 'repeated']);
+      assert.deepEqual(
+        [code, details?.field, details?.reason],
+        ['invalid_field', field, 'repeated'],
+      );
       assert.equal(seen.length, 0);
     });
 
   it('Svc-Version given twice is 400 even when both are known', async () => {
     const lines = ['Svc-Version: 2026-11-01', 'Svc-Version: 2026-11-01'];
-    const answer = await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines, 'Connection: close'));
+    const answer = await sendRaw(
+      world.port,
+      rawHead('GET /v1/transfers HTTP/1.1', ...lines, 'Connection: close'),
+    );
     assert.match(answer, /^HTTP\/1.1 400 /);
     assert.deepEqual(bodyOfRaw(answer).error.details?.field, 'Svc-Version');
   });
 
   it('Content-Length given twice is 400 with an Error object', async () => {
-    const head = rawHead('POST /v1/transfers HTTP/1.1', ...usual, `Content-Length: ${Buffer.byteLength(body)}`);
+    const head = rawHead(
+      'POST /v1/transfers HTTP/1.1',
+      ...usual,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    );
     const answer = await sendRaw(world.port, head + body);
     assert.match(answer, /^HTTP\/1.1 400 /);
     assert.match(answer, /Svc-Request-Id: [0-9a-f-]{36}/);
@@ -89,9 +120,15 @@ describe('headers', () => {
   });
 
   it('a known version is taken, an unknown one is 400', async () => {
-    assert.equal((await call(`${world.url}/v1/transfers`, { headers: { 'svc-version': '2026-11-01' } })).status, 200);
+    assert.equal(
+      (await call(`${world.url}/v1/transfers`, { headers: { 'svc-version': '2026-11-01' } }))
+        .status,
+      200,
+    );
     for (const version of ['2026-11-02', '', 'latest']) {
-      const answer = await call(`${world.url}/v1/transfers`, { headers: { 'svc-version': version } });
+      const answer = await call(`${world.url}/v1/transfers`, {
+        headers: { 'svc-version': version },
+      });
       assert.equal(answer.status, 400);
       assert.equal(answer.json().error.details?.reason, 'not_one_of: 2026-11-01');
     }
@@ -117,7 +154,9 @@ describe('headers', () => {
     '""',
   ])
     it(`the idempotency key "${key}" is malformed`, async () => {
-      const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': key });
+      const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, {
+        'idempotency-key': key,
+      });
       assert.equal(answer.status, 400);
       const { code, details } = answer.json().error;
       assert.deepEqual([code, details?.field], ['invalid_field', 'Idempotency-Key']);
@@ -125,7 +164,9 @@ describe('headers', () => {
 
   for (const key of [`"${A_KEY}"`, `"${A_KEY.toUpperCase()}"`, A_KEY.toUpperCase()])
     it(`the idempotency key ${key} is ${A_KEY}`, async () => {
-      const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': key });
+      const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, {
+        'idempotency-key': key,
+      });
       assert.equal(answer.status, 201, answer.text);
       assert.equal(asRequest(seen.pop()).idempotency?.key, A_KEY);
     });
@@ -173,7 +214,8 @@ describe('headers', () => {
     });
 
     it('names the path: the same key on another resource is another request', async () => {
-      const approve = (id: string): string => `/v1/transfers/018f0000-0000-7000-8000-0000000000${id}/approve`;
+      const approve = (id: string): string =>
+        `/v1/transfers/018f0000-0000-7000-8000-0000000000${id}/approve`;
       assert.notEqual(await digestOf(null, approve('01')), await digestOf(null, approve('02')));
       assert.equal(await digestOf(null, approve('ab')), await digestOf(null, approve('AB')));
     });
@@ -181,7 +223,10 @@ describe('headers', () => {
     it('names the member if an operation is bound to one, and only then', async () => {
       const approve = '/v1/transfers/018f0000-0000-7000-8000-000000000001/approve';
       assert.notEqual(await digestOf(null, approve), await digestOf(null, approve, OTHER_MEMBERS));
-      assert.equal(await digestOf(VALID_BODY), await digestOf(VALID_BODY, '/v1/transfers', OTHER_MEMBERS));
+      assert.equal(
+        await digestOf(VALID_BODY),
+        await digestOf(VALID_BODY, '/v1/transfers', OTHER_MEMBERS),
+      );
     });
   });
 });

@@ -58,7 +58,10 @@ describe('malformed HTTP', () => {
       'both a length and chunks',
       rawHead('POST /v1/transfers HTTP/1.1', 'Content-Length: 3', 'Transfer-Encoding: chunked'),
     ],
-    ['an unknown transfer coding', rawHead('POST /v1/transfers HTTP/1.1', 'Transfer-Encoding: chunked, gzip')],
+    [
+      'an unknown transfer coding',
+      rawHead('POST /v1/transfers HTTP/1.1', 'Transfer-Encoding: chunked, gzip'),
+    ],
     ['the greeting of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
   for (const [name, text] of MALFORMED)
@@ -68,10 +71,16 @@ describe('malformed HTTP', () => {
     });
 
   it('headers that are too long are 400, and the client gets to read it', async () => {
-    const answer = await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', `A: ${'x'.repeat(200_000)}`));
+    const answer = await sendRaw(
+      world.port,
+      rawHead('GET /v1/transfers HTTP/1.1', `A: ${'x'.repeat(200_000)}`),
+    );
     assertRefused(answer);
     const { message, details } = bodyOfRaw(answer).error;
-    assert.deepEqual([message, details?.reason], ['the request is not valid: headers_too_long', 'headers_too_long']);
+    assert.deepEqual(
+      [message, details?.reason],
+      ['the request is not valid: headers_too_long', 'headers_too_long'],
+    );
   });
 
   it('a broken chunk in a body is 400', async () => {
@@ -168,7 +177,11 @@ describe('malformed HTTP', () => {
       socket.destroy();
       await eventually('the connection is closed', () => patient.server.inFlight() === 0);
       answer();
-      await eventually('it is told', () => lines.some((line) => line.includes('"status":499')), 1_500);
+      await eventually(
+        'it is told',
+        () => lines.some((line) => line.includes('"status":499')),
+        1_500,
+      );
     });
   });
 
@@ -202,7 +215,10 @@ describe('malformed HTTP', () => {
   });
 
   it('garbage after a request does not replace its answer', async () => {
-    const answer = await sendRaw(world.port, `${rawHead('GET /v1/transfers HTTP/1.1')}garbage\r\n\r\n`);
+    const answer = await sendRaw(
+      world.port,
+      `${rawHead('GET /v1/transfers HTTP/1.1')}garbage\r\n\r\n`,
+    );
     const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
     assert.deepEqual(statuses, ['200', '400']);
   });
@@ -213,7 +229,10 @@ describe('malformed HTTP', () => {
 
   it('an upgrade is ignored: the request is answered as usual', async () => {
     const lines = ['Connection: Upgrade, close', 'Upgrade: websocket'];
-    assert.match(await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines)), /^HTTP\/1.1 200 /);
+    assert.match(
+      await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines)),
+      /^HTTP\/1.1 200 /,
+    );
   });
 
   it('an unknown expectation is 400', async () => {
@@ -226,7 +245,10 @@ describe('malformed HTTP', () => {
   });
 
   it('OPTIONS * is 404', async () => {
-    assertRefused(await sendRaw(world.port, rawHead('OPTIONS * HTTP/1.1', 'Connection: close')), 404);
+    assertRefused(
+      await sendRaw(world.port, rawHead('OPTIONS * HTTP/1.1', 'Connection: close')),
+      404,
+    );
   });
 
   it('the whole address as target is taken', async () => {
@@ -237,7 +259,12 @@ describe('malformed HTTP', () => {
   describe('bodies in pieces', () => {
     const body = JSON.stringify(VALID_BODY);
     const head = (...lines: readonly string[]): string =>
-      rawHead('POST /v1/transfers HTTP/1.1', 'Content-Type: application/json', `Idempotency-Key: ${A_KEY}`, ...lines);
+      rawHead(
+        'POST /v1/transfers HTTP/1.1',
+        'Content-Type: application/json',
+        `Idempotency-Key: ${A_KEY}`,
+        ...lines,
+      );
     const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
     it('chunks are put together', async () => {
@@ -266,7 +293,9 @@ describe('malformed HTTP', () => {
 
     it('an announced length beyond 64 KiB is 413 before the body is there', async () => {
       const socket = await opened(world.port);
-      const answer = new Promise<string>((resolve) => socket.once('data', (data: Buffer) => resolve(data.toString())));
+      const answer = new Promise<string>((resolve) =>
+        socket.once('data', (data: Buffer) => resolve(data.toString())),
+      );
       socket.write(head('Content-Length: 5000000'));
       assert.match(await answer, /^HTTP\/1.1 413 /);
       socket.destroy();
@@ -299,7 +328,10 @@ describe('malformed HTTP', () => {
       }, 2);
       assert.match(await ended, /^HTTP\/1.1 413 /);
       clearInterval(feed);
-      assert.ok(socket.bytesWritten < 32_000_000, 'after a bounded number of bytes, not after a time');
+      assert.ok(
+        socket.bytesWritten < 32_000_000,
+        'after a bounded number of bytes, not after a time',
+      );
       await patient.server.stop(0);
     });
 
@@ -312,15 +344,28 @@ describe('malformed HTTP', () => {
 
     it('a small body after a 401 keeps the connection for the next request', async () => {
       const first = head(`Content-Length: ${body.length}`).replace(TOKEN, 'wrong') + body;
-      const answer = await sendRaw(world.port, first + rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'));
+      const answer = await sendRaw(
+        world.port,
+        first + rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'),
+      );
       const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
       assert.deepEqual(statuses, ['401', '200']);
     });
 
     it('a client that asks first is told to continue only if its body is wanted', async () => {
-      const wanted = head(`Content-Length: ${body.length}`, 'Expect: 100-continue', 'Connection: close');
-      assert.match(await sendRaw(world.port, wanted + body), /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
-      assert.match(await sendRaw(world.port, wanted.replace(TOKEN, 'wrong'), 1_000), /^HTTP\/1.1 401 /);
+      const wanted = head(
+        `Content-Length: ${body.length}`,
+        'Expect: 100-continue',
+        'Connection: close',
+      );
+      assert.match(
+        await sendRaw(world.port, wanted + body),
+        /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /,
+      );
+      assert.match(
+        await sendRaw(world.port, wanted.replace(TOKEN, 'wrong'), 1_000),
+        /^HTTP\/1.1 401 /,
+      );
       const large = head('Content-Length: 100000', 'Expect: 100-continue');
       assert.match(await sendRaw(world.port, large, 1_000), /^HTTP\/1.1 413 /);
     });

@@ -10,9 +10,21 @@ interface Operation {
   readonly operationId: string;
   readonly description: string;
   readonly security: readonly Record<string, readonly string[]>[];
-  readonly parameters: readonly { $ref?: string; name?: string; in?: string; required?: boolean; schema?: Schema }[];
-  readonly requestBody?: { required: boolean; content: Record<string, { schema: { $ref?: string } & Schema }> };
-  readonly responses: Record<string, { description: string; headers: Record<string, unknown>; content?: unknown }>;
+  readonly parameters: readonly {
+    $ref?: string;
+    name?: string;
+    in?: string;
+    required?: boolean;
+    schema?: Schema;
+  }[];
+  readonly requestBody?: {
+    required: boolean;
+    content: Record<string, { schema: { $ref?: string } & Schema }>;
+  };
+  readonly responses: Record<
+    string,
+    { description: string; headers: Record<string, unknown>; content?: unknown }
+  >;
 }
 interface Schema {
   readonly type?: string | readonly string[];
@@ -26,7 +38,11 @@ interface Document {
   readonly openapi: string;
   readonly servers: readonly { url: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
-  readonly components: { schemas: Record<string, Schema>; securitySchemes: Record<string, unknown>; headers: object };
+  readonly components: {
+    schemas: Record<string, Schema>;
+    securitySchemes: Record<string, unknown>;
+    headers: object;
+  };
 }
 
 describe('the OpenAPI document', () => {
@@ -78,11 +94,21 @@ describe('the OpenAPI document', () => {
   });
 
   it('names for each route every status that its steps and its handler can answer', () => {
-    const statuses = (method: string, path: string): string[] => Object.keys(operation(method, path).responses);
+    const statuses = (method: string, path: string): string[] =>
+      Object.keys(operation(method, path).responses);
     assert.deepEqual(statuses('post', '/v1/transfers'), [
       ...['200', '201', '400', '401', '403', '404', '409', '413', '415', '422', '429', '503'],
     ]);
-    assert.deepEqual(statuses('get', '/v1/transfers'), ['200', '400', '401', '403', '413', '429', '500', '503']);
+    assert.deepEqual(statuses('get', '/v1/transfers'), [
+      '200',
+      '400',
+      '401',
+      '403',
+      '413',
+      '429',
+      '500',
+      '503',
+    ]);
     assert.deepEqual(statuses('get', '/v1/transfers/{id}'), [
       '200',
       '400',
@@ -97,25 +123,42 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes the codes of a status', () => {
-    const { description } = operation('post', '/v1/transfers').responses['400'] ?? { description: '' };
+    const { description } = operation('post', '/v1/transfers').responses['400'] ?? {
+      description: '',
+    };
     for (const code of ['missing_field', 'invalid_field', 'missing_idempotency_key'])
       assert.ok(description.includes(code));
   });
 
   it('describes the headers of every answer', () => {
-    for (const { responses } of [operation('post', '/v1/transfers'), operation('get', '/v1/transfers')])
+    for (const { responses } of [
+      operation('post', '/v1/transfers'),
+      operation('get', '/v1/transfers'),
+    ])
       for (const [status, { headers }] of Object.entries(responses)) {
-        for (const name of ['Svc-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
+        for (const name of [
+          'Svc-Request-Id',
+          'RateLimit-Limit',
+          'RateLimit-Remaining',
+          'RateLimit-Reset',
+        ])
           assert.ok(name in headers, `${status} ${name}`);
         assert.equal('Retry-After' in headers, status === '429');
       }
-    assert.ok('Svc-Idempotent-Replayed' in (operation('post', '/v1/transfers').responses['200']?.headers ?? {}));
+    assert.ok(
+      'Svc-Idempotent-Replayed' in
+        (operation('post', '/v1/transfers').responses['200']?.headers ?? {}),
+    );
   });
 
   it('requires the idempotency key where the check does', () => {
     const refs = (one: Operation): (string | undefined)[] => one.parameters.map(({ $ref }) => $ref);
-    assert.ok(refs(operation('post', '/v1/transfers')).includes('#/components/parameters/Idempotency-Key'));
-    assert.ok(!refs(operation('get', '/v1/transfers')).includes('#/components/parameters/Idempotency-Key'));
+    assert.ok(
+      refs(operation('post', '/v1/transfers')).includes('#/components/parameters/Idempotency-Key'),
+    );
+    assert.ok(
+      !refs(operation('get', '/v1/transfers')).includes('#/components/parameters/Idempotency-Key'),
+    );
   });
 
   it('has scopes as alternatives, and the roles in words, from the table', () => {
@@ -125,7 +168,10 @@ describe('the OpenAPI document', () => {
       PERMISSIONS.readTransfers.scopes.map((scope) => ({ token: [scope] })),
     );
     assert.ok('token' in document.components.securitySchemes);
-    assert.match(operation('post', '/v1/transfers').description, /Role in source: operator, admin, owner/);
+    assert.match(
+      operation('post', '/v1/transfers').description,
+      /Role in source: operator, admin, owner/,
+    );
     assert.match(description, /`read` or `transfers`/);
   });
 
@@ -143,13 +189,18 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes the body as checked: required fields, no others, formats', () => {
-    const schema = operation('post', '/v1/transfers').requestBody?.content['application/json']?.schema;
+    const schema = operation('post', '/v1/transfers').requestBody?.content['application/json']
+      ?.schema;
     assert.ok(schema);
     assert.equal(schema.additionalProperties, false);
     assert.deepEqual(schema.required, ['source_account', 'destination', 'amount']);
     const { properties = {} } = schema;
     assert.equal(properties['source_account']?.format, 'uuid');
-    assert.deepEqual(properties['description']?.type, ['string', 'null'], 'null says that it is absent');
+    assert.deepEqual(
+      properties['description']?.type,
+      ['string', 'null'],
+      'null says that it is absent',
+    );
     const raw = document.components.schemas['AmountInput']?.properties?.['raw'];
     assert.deepEqual([raw?.type, raw?.pattern], ['string', '^(0|[1-9][0-9]{0,18})$']);
   });
@@ -175,12 +226,26 @@ describe('a sentence that says too little', () => {
   it('does not start when it or its name is given twice, or it names one parameter in two ways', async () => {
     const api = new Api();
     api.get('/v1/a/{id}', a, reads, nothing, summary('x'), handler);
-    assert.throws(() => api.get('/v1/a/{id}', named('getB'), reads, nothing, summary('x'), handler), /twice/);
-    assert.throws(() => api.get('/v1/b', a, reads, nothing, summary('x'), handler), /getA names both/);
+    assert.throws(
+      () => api.get('/v1/a/{id}', named('getB'), reads, nothing, summary('x'), handler),
+      /twice/,
+    );
+    assert.throws(
+      () => api.get('/v1/b', a, reads, nothing, summary('x'), handler),
+      /getA names both/,
+    );
     const ambiguous = startWorld({
       routes: (own) => {
         own.get('/v1/a/{id}', a, reads, nothing, summary('x'), handler);
-        own.post('/v1/a/{name}', named('createA'), reads, body(z.strictObject({})), nothing, summary('x'), handler);
+        own.post(
+          '/v1/a/{name}',
+          named('createA'),
+          reads,
+          body(z.strictObject({})),
+          nothing,
+          summary('x'),
+          handler,
+        );
       },
     });
     await assert.rejects(ambiguous, /\{id\}/);

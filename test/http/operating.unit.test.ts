@@ -9,7 +9,16 @@ import { ErrorWriter } from '../../src/http/errors.js';
 import { createLogging, describeFault } from '../../src/http/logging.js';
 import { listen, type RunningServer } from '../../src/http/node-server.js';
 import { answers, named, permits, summary } from '../../src/http/route.js';
-import { call, eventually, opened, rawHead, readAll, startWorld, UUID_PATTERN, type World } from './support.js';
+import {
+  call,
+  eventually,
+  opened,
+  rawHead,
+  readAll,
+  startWorld,
+  UUID_PATTERN,
+  type World,
+} from './support.js';
 import { thingRoutes } from './routes.js';
 
 /** `timeout check` of deploy/haproxy. */
@@ -21,8 +30,13 @@ describe('a client that reads nothing of its answer', () => {
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({
       routes: (api: Api) =>
-        api.get('/v1/long', named('getLong'), permits('readTransfers'), answers({ 200: null }), summary('Long'), () =>
-          Promise.resolve({ status: 200, body: { text } }),
+        api.get(
+          '/v1/long',
+          named('getLong'),
+          permits('readTransfers'),
+          answers({ 200: null }),
+          summary('Long'),
+          () => Promise.resolve({ status: 200, body: { text } }),
         ),
       timeouts: { headersMs: 1_000, requestMs: 1_000, keepAliveMs: 5_000, stalledMs: 1_000 },
     });
@@ -105,7 +119,9 @@ describe('the admin port', () => {
   it('a metric that cannot be read, or hangs, is omitted and counted; all others are served', async () => {
     readTogether(registry, { planted_a: { help: 'a' }, planted_b: { help: 'b' } }, () => {
       reads += 1;
-      return isAway ? Promise.reject(new Error('away')) : Promise.resolve({ planted_a: 1, planted_b: 2 });
+      return isAway
+        ? Promise.reject(new Error('away'))
+        : Promise.resolve({ planted_a: 1, planted_b: 2 });
     });
     new Gauge({
       name: 'planted_hanging',
@@ -126,7 +142,10 @@ describe('the admin port', () => {
     assert.match(text, /process_cpu_seconds_total/);
     assert.match(text, /^metrics_unread_total\{metric="planted_hanging"\} 1$/m);
     registry.removeSingleMetric('planted_hanging');
-    assert.match((await call(`${url}/metrics`)).text, /^metrics_unread_total\{metric="planted_a"\} 1$/m);
+    assert.match(
+      (await call(`${url}/metrics`)).text,
+      /^metrics_unread_total\{metric="planted_a"\} 1$/m,
+    );
     registry.removeSingleMetric('planted_a');
     registry.removeSingleMetric('planted_b');
   });
@@ -170,12 +189,18 @@ describe('logging', () => {
   });
 
   it('a fault is described by kind, number and place, never by a text that may quote data', () => {
-    const fault = Object.assign(new Error("Duplicate entry 'Ana' for key"), { errno: 1062, sql: 'INSERT Ana' });
+    const fault = Object.assign(new Error("Duplicate entry 'Ana' for key"), {
+      errno: 1062,
+      sql: 'INSERT Ana',
+    });
     const told = describeFault(fault);
     assert.equal(JSON.stringify(told).includes('Ana'), false);
     assert.equal(told.errno, 1062);
     assert.match(told.stack ?? '', /operating\.unit\.test/);
-    assert.equal(describeFault(new TypeError('x is not a function')).message, 'x is not a function');
+    assert.equal(
+      describeFault(new TypeError('x is not a function')).message,
+      'x is not a function',
+    );
     assert.equal(describeFault('Ana').name, 'string');
   });
 });

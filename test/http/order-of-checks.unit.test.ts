@@ -46,7 +46,10 @@ describe('order of checks', () => {
   });
 
   it('a wrong method is 405 without a token and names those of the path', async () => {
-    const answer = await call(`${world.url}/v1/transfers`, { method: 'PUT', headers: { authorization: null } });
+    const answer = await call(`${world.url}/v1/transfers`, {
+      method: 'PUT',
+      headers: { authorization: null },
+    });
     assert.equal(answer.status, 405);
     assert.equal(answer.json().error.code, 'method_not_allowed');
     assert.equal(answer.headers.get('allow'), 'POST, GET, HEAD');
@@ -73,9 +76,15 @@ describe('order of checks', () => {
 
   it('an unknown method is 405 if the path exists, and 404 elsewhere', async () => {
     for (const method of ['TRACE', 'PROPFIND', 'QUERY']) {
-      const known = await sendRaw(world.port, rawHead(`${method} /v1/transfers HTTP/1.1`, 'Connection: close'));
+      const known = await sendRaw(
+        world.port,
+        rawHead(`${method} /v1/transfers HTTP/1.1`, 'Connection: close'),
+      );
       assert.match(known, /^HTTP\/1\.1 405 [^]*\r\nAllow: POST, GET, HEAD\r\n/, method);
-      const unknown = await sendRaw(world.port, rawHead(`${method} /v1/nothing HTTP/1.1`, 'Connection: close'));
+      const unknown = await sendRaw(
+        world.port,
+        rawHead(`${method} /v1/nothing HTTP/1.1`, 'Connection: close'),
+      );
       assert.match(unknown, /^HTTP\/1\.1 404 /, method);
     }
   });
@@ -83,7 +92,11 @@ describe('order of checks', () => {
   it('a path that is not percent-encoded as it must be is unknown, whatever the token and the method', async () => {
     for (const method of ['GET', 'PUT'])
       for (const path of ['/v1/transfers/%zz', '/v1/transfers/%', '/v1/transfers/%C3/approve'])
-        assert.equal((await call(world.url + path, { method, headers: { authorization: null } })).status, 404, path);
+        assert.equal(
+          (await call(world.url + path, { method, headers: { authorization: null } })).status,
+          404,
+          path,
+        );
   });
 
   it('the target is used as sent: neither # nor a backslash ends or divides its path', async () => {
@@ -99,8 +112,15 @@ describe('order of checks', () => {
         /^HTTP\/1\.1 404 /,
         path,
       );
-    for (const target of ['http://elsewhere/v1/transfers', 'HTTPS://elsewhere:1/v1/transfers?limit=1'])
-      assert.match(await sendRaw(world.port, rawHead(`GET ${target} HTTP/1.1`, 'Connection: close')), / 200 /, target);
+    for (const target of [
+      'http://elsewhere/v1/transfers',
+      'HTTPS://elsewhere:1/v1/transfers?limit=1',
+    ])
+      assert.match(
+        await sendRaw(world.port, rawHead(`GET ${target} HTTP/1.1`, 'Connection: close')),
+        / 200 /,
+        target,
+      );
   });
 
   for (const path of [
@@ -120,7 +140,12 @@ describe('order of checks', () => {
   });
 
   it('a fixed segment is found before a parameter, whichever of the two was given first', async () => {
-    const paths = ['/v1/things/{id}', '/v1/things/fixed', '/v1/others/fixed', '/v1/others/{id}'] as const;
+    const paths = [
+      '/v1/things/{id}',
+      '/v1/things/fixed',
+      '/v1/others/fixed',
+      '/v1/others/{id}',
+    ] as const;
     const other = await startWorld({
       routes: (api) => {
         for (const [index, path] of paths.entries())
@@ -158,18 +183,24 @@ describe('order of checks', () => {
     });
 
   it('a test token is told that the sandbox is not available yet', async () => {
-    const answer = await call(`${world.url}/v1/transfers`, { headers: { authorization: 'Bearer svc_test_a_b' } });
+    const answer = await call(`${world.url}/v1/transfers`, {
+      headers: { authorization: 'Bearer svc_test_a_b' },
+    });
     assert.equal(answer.status, 401);
     assert.match(answer.json().error.message, /sandbox is not available yet/);
   });
 
   it('the scheme is read in any case', async () => {
-    const answer = await call(`${world.url}/v1/transfers`, { headers: { authorization: `bEARER ${TOKEN}` } });
+    const answer = await call(`${world.url}/v1/transfers`, {
+      headers: { authorization: `bEARER ${TOKEN}` },
+    });
     assert.equal(answer.status, 200);
   });
 
   it('401 insufficient_scope comes before the idempotency header, with the rate headers of a valid token', async () => {
-    const answer = await postJson(`${world.url}/v1/transfers`, '{', { authorization: 'Bearer svc_live_reader_x' });
+    const answer = await postJson(`${world.url}/v1/transfers`, '{', {
+      authorization: 'Bearer svc_live_reader_x',
+    });
     assert.equal(answer.status, 401);
     assert.equal(answer.json().error.code, 'insufficient_scope');
     assert.match(answer.json().error.message, /transfers/);
@@ -177,7 +208,9 @@ describe('order of checks', () => {
   });
 
   it('one of several scopes is enough', async () => {
-    const answer = await call(`${world.url}/v1/transfers`, { headers: { authorization: 'Bearer svc_live_reader_x' } });
+    const answer = await call(`${world.url}/v1/transfers`, {
+      headers: { authorization: 'Bearer svc_live_reader_x' },
+    });
     assert.equal(answer.status, 200);
   });
 
@@ -219,7 +252,9 @@ describe('order of checks', () => {
   });
 
   it('what passes reaches the handler whole', async () => {
-    const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': A_KEY.toUpperCase() });
+    const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, {
+      'idempotency-key': A_KEY.toUpperCase(),
+    });
     assert.equal(answer.status, 201);
     const request = asRequest(seen[0]);
     assert.equal(request.caller.tenantId, TENANT);

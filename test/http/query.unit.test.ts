@@ -88,7 +88,9 @@ describe('queries', () => {
   });
 
   it('bounds finer than a millisecond admit exactly what lies within them', async () => {
-    const query = await queryOf('?created_at[gte]=2026-01-01T00:00:00.0001Z&created_at[lte]=2026-01-01T00:00:00.0019Z');
+    const query = await queryOf(
+      '?created_at[gte]=2026-01-01T00:00:00.0001Z&created_at[lte]=2026-01-01T00:00:00.0019Z',
+    );
     const base = Date.UTC(2026, 0, 1);
     assert.equal(query['created_at[gte]'], base + 1);
     assert.equal(query['created_at[lte]'], base + 1);

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { type Instant, instant } from '../../src/core/instant.js';
-import { eachRateClass, RATE_CLASSES, RateLimiter, TokenBuckets } from '../../src/http/rate-limit.js';
+import {
+  eachRateClass,
+  RATE_CLASSES,
+  RateLimiter,
+  TokenBuckets,
+} from '../../src/http/rate-limit.js';
 
 describe('rate limits', () => {
   let now: Instant;

@@ -19,7 +19,10 @@ const PATIENT_MS = 10_000;
 /** How many requests these processes have decided without Redis. */
 async function decidedAlone(processes: readonly ApiProcess[]): Promise<number> {
   const texts = await Promise.all(processes.map((one) => one.metrics()));
-  return texts.reduce((sum, text) => sum + Number(/^rate_limit_decided_alone_total (\d+)/m.exec(text)?.[1]), 0);
+  return texts.reduce(
+    (sum, text) => sum + Number(/^rate_limit_decided_alone_total (\d+)/m.exec(text)?.[1]),
+    0,
+  );
 }
 
 /** A limiter of one process, and what it told. */
@@ -57,9 +60,15 @@ describe('a shared rate limit', () => {
   };
 
   it('grants one burst to all processes together, reports what is left, and refuses the rest', async () => {
-    const processes = [await connected(4), await connected(4), await connected(4), await connected(4)];
+    const processes = [
+      await connected(4),
+      await connected(4),
+      await connected(4),
+      await connected(4),
+    ];
     const states: RateState[] = [];
-    for (let count = 0; count < 24; count += 1) states.push(await processes[count % 4]!.take('token'));
+    for (let count = 0; count < 24; count += 1)
+      states.push(await processes[count % 4]!.take('token'));
     assert.deepEqual(
       states.map(({ allowed }) => allowed),
       states.map((_, count) => count < 20),
@@ -133,7 +142,11 @@ describe('a shared rate limit', () => {
     await redis.kill();
     const states = [];
     for (let count = 0; count < 11; count += 1) states.push((await take('gone')).allowed);
-    assert.deepEqual(states, [...Array.from({ length: 10 }, () => true), false], 'its share of the burst');
+    assert.deepEqual(
+      states,
+      [...Array.from({ length: 10 }, () => true), false],
+      'its share of the burst',
+    );
     await redis.begin();
     await until('it is shared again', async () => {
       await take('back');
@@ -148,12 +161,17 @@ describe('a shared rate limit', () => {
     const api = await startTestApi(db);
     const bank = await openBank(api);
     const environment = { REDIS_URL: redis.url, RATE_LIMITS: 'requests=1/30' };
-    const processes = [await ApiProcess.start(db.url, environment), await ApiProcess.start(db.url, environment)];
+    const processes = [
+      await ApiProcess.start(db.url, environment),
+      await ApiProcess.start(db.url, environment),
+    ];
     try {
       const ask = async (count: number, token: string): Promise<number[]> => {
         const statuses: number[] = [];
         while (statuses.length < count) {
-          const asked = processes.map(({ baseUrl }) => request(baseUrl, 'GET', '/v1/events', { token }));
+          const asked = processes.map(({ baseUrl }) =>
+            request(baseUrl, 'GET', '/v1/events', { token }),
+          );
           statuses.push(...(await Promise.all(asked)).map(({ status }) => status));
         }
         return statuses;
@@ -172,7 +190,8 @@ describe('a shared rate limit', () => {
       });
       const before = await decidedAlone(processes);
       redis.freeze();
-      for (const status of await ask(40, bank.token)) assert([200, 429].includes(status), `${status}`);
+      for (const status of await ask(40, bank.token))
+        assert([200, 429].includes(status), `${status}`);
       assert((await decidedAlone(processes)) > before);
     } finally {
       redis.thaw();

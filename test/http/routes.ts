@@ -41,7 +41,11 @@ const CreateTransfer = z.strictObject({
 });
 
 const ThingSchema = z.object({ id: uuidSchema, amount: AmountSchema }).openapi('Thing');
-const ThingQuery = z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: assetField.optional() });
+const ThingQuery = z.strictObject({
+  ...PAGE_QUERY,
+  ...CREATED_AT_QUERY,
+  asset: assetField.optional(),
+});
 
 export const VALID_BODY = {
   source_account: '018f0000-0000-7000-8000-0000000000ff',
@@ -67,7 +71,10 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
       summary('Send a thing'),
       (request) => {
         seen(request);
-        return Promise.resolve({ status: 201, body: { id: request.requestId, amount: VALID_BODY.amount } });
+        return Promise.resolve({
+          status: 201,
+          body: { id: request.requestId, amount: VALID_BODY.amount },
+        });
       },
     );
     api.post(
@@ -94,7 +101,10 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
         const binding = cursorBinding(request);
         const { cursor } = request.query;
         const position = cursor === undefined ? ['0'] : cursors.decode(binding, cursor);
-        return Promise.resolve({ status: 200, body: { items: [], next_cursor: cursors.encode(binding, position) } });
+        return Promise.resolve({
+          status: 200,
+          body: { items: [], next_cursor: cursors.encode(binding, position) },
+        });
       },
     );
     api.get(

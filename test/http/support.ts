@@ -9,7 +9,12 @@ import { Api } from '../../src/http/api.js';
 import type { Authenticate } from '../../src/http/authentication.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { listen, type RunningServer, type ServerTimeouts } from '../../src/http/node-server.js';
-import { eachRateClass, type Rate, type RateClass, RateLimiter } from '../../src/http/rate-limit.js';
+import {
+  eachRateClass,
+  type Rate,
+  type RateClass,
+  RateLimiter,
+} from '../../src/http/rate-limit.js';
 import type { BodyTimeouts } from '../../src/http/request-body.js';
 import { createService } from '../../src/http/service.js';
 
@@ -53,11 +58,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const docsUrl = options.docsUrl ?? 'http://localhost:8080/docs';
   const errors = new ErrorWriter(docsUrl);
   const { log } = options;
-  const logger = log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
+  const logger =
+    log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
   const rates = { ...eachRateClass(() => PLENTY), ...options.rates };
   const { app } = createService({
     api,
-    authenticate: options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),
+    authenticate:
+      options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),
     rateLimiter: new RateLimiter(rates, 1, systemClock),
     fingerprintKeys: KEYS,
     ledgerTimeoutMs: 4_000,
@@ -69,7 +76,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     logger,
     registry,
   });
-  const server = await listen(app.callback(), errors, { host: '127.0.0.1', port: 0 }, options.timeouts);
+  const server = await listen(
+    app.callback(),
+    errors,
+    { host: '127.0.0.1', port: 0 },
+    options.timeouts,
+  );
   return { url: `http://127.0.0.1:${server.port}`, port: server.port, server, registry };
 }
 
@@ -81,7 +93,11 @@ interface ErrorBody {
     readonly details?: {
       readonly field?: string;
       readonly reason?: string;
-      readonly errors?: readonly { readonly code: string; readonly field: string; readonly reason: string }[];
+      readonly errors?: readonly {
+        readonly code: string;
+        readonly field: string;
+        readonly reason: string;
+      }[];
     };
   };
 }
@@ -99,17 +115,33 @@ export async function call(
   init: { method?: string; headers?: Record<string, string | null>; body?: string | Buffer } = {},
 ): Promise<Answered> {
   const headers: Record<string, string> = {};
-  const given: Record<string, string | null> = { authorization: `Bearer ${TOKEN}`, ...init.headers };
+  const given: Record<string, string | null> = {
+    authorization: `Bearer ${TOKEN}`,
+    ...init.headers,
+  };
   for (const [name, value] of Object.entries(given)) if (value !== null) headers[name] = value;
   const body = init.body === undefined ? {} : { body: init.body };
   const response = await fetch(url, { method: init.method ?? 'GET', headers, ...body });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: <T>() => JSON.parse(text) as T,
+  };
 }
 
-export function postJson(url: string, body: unknown, headers: Record<string, string | null> = {}): Promise<Answered> {
+export function postJson(
+  url: string,
+  body: unknown,
+  headers: Record<string, string | null> = {},
+): Promise<Answered> {
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  return call(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text });
+  return call(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: text,
+  });
 }
 
 /** Sends bytes as they are and returns all that comes back until the connection ends, or for `ms` if it does not. */

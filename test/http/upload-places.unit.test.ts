@@ -26,7 +26,8 @@ describe('the places of uploads', () => {
       return true;
     }
   };
-  const lost = (all: readonly UploadPlace[]): number[] => all.flatMap((place, at) => (place.lost.aborted ? [at] : []));
+  const lost = (all: readonly UploadPlace[]): number[] =>
+    all.flatMap((place, at) => (place.lost.aborted ? [at] : []));
 
   it('are sixteen, and four of a tenant', async () => {
     const own = await take('a', 4);
@@ -54,7 +55,9 @@ describe('the places of uploads', () => {
 
   it('a newcomer who waits gets the place of an upload that has become slow meanwhile', async () => {
     places = new UploadPlaces(() => now, 60_000);
-    const all = await Promise.all(Array.from({ length: 16 }, (_, at) => places.take(`tenant ${at}`)));
+    const all = await Promise.all(
+      Array.from({ length: 16 }, (_, at) => places.take(`tenant ${at}`)),
+    );
     const waiting = places.take('honest');
     now = 10_000;
     await waiting;
@@ -73,7 +76,9 @@ describe('the places of uploads', () => {
   });
 
   it('an upload below 64 KiB/s loses its place to a newcomer, but not in the first two seconds', async () => {
-    const all = await Promise.all(Array.from({ length: 16 }, (_, at) => places.take(`tenant ${at}`)));
+    const all = await Promise.all(
+      Array.from({ length: 16 }, (_, at) => places.take(`tenant ${at}`)),
+    );
     now = 1_900;
     assert.equal(await isFull('honest'), true);
     now = 10_000;

@@ -21,7 +21,16 @@ import {
   TOKEN,
   type World,
 } from './support.js';
-import { ACCOUNT, BOUNDARY, FILE, FORM_TYPE, formBody, type Part, SOURCE, uploadRoute } from './forms.js';
+import {
+  ACCOUNT,
+  BOUNDARY,
+  FILE,
+  FORM_TYPE,
+  formBody,
+  type Part,
+  SOURCE,
+  uploadRoute,
+} from './forms.js';
 
 const OTHER_TOKEN = 'svc_live_key2_secret';
 
@@ -42,7 +51,8 @@ describe('uploads', () => {
         })(api);
       },
       authenticate: (token) => {
-        if (token === OTHER_TOKEN) return Promise.resolve(callerWith({ tenantId: OTHER_TENANT, tokenKeyId: 'key2' }));
+        if (token === OTHER_TOKEN)
+          return Promise.resolve(callerWith({ tenantId: OTHER_TENANT, tokenKeyId: 'key2' }));
         return Promise.resolve(token === TOKEN ? callerWith() : null);
       },
       ...more,
@@ -69,7 +79,9 @@ describe('uploads', () => {
   function problemsOf(answer: Answered): string[] {
     assert.equal(answer.status, 400, answer.text);
     assert.equal(seen.length, 0, 'no handler ran');
-    return (answer.json().error.details?.errors ?? []).map(({ code, field, reason }) => `${code} ${field} ${reason}`);
+    return (answer.json().error.details?.errors ?? []).map(
+      ({ code, field, reason }) => `${code} ${field} ${reason}`,
+    );
   }
 
   function fileSeen(): { size: number; sha256: Buffer; bytes: Buffer; pieces: readonly Buffer[] } {
@@ -81,7 +93,10 @@ describe('uploads', () => {
   it('a form with its fields and one file reaches the handler whole', async () => {
     const answer = await post(SOURCE, { name: 'description', value: 'Bonus de café ñ' }, FILE);
     assert.equal(answer.status, 201, answer.text);
-    assert.deepEqual(asRequest(seen[0]).body, { source_account: ACCOUNT, description: 'Bonus de café ñ' });
+    assert.deepEqual(asRequest(seen[0]).body, {
+      source_account: ACCOUNT,
+      description: 'Bonus de café ñ',
+    });
     assert.equal(fileSeen().bytes.toString(), FILE.value);
     assert.deepEqual(fileSeen().sha256, createHash('sha256').update(FILE.value).digest());
   });
@@ -94,7 +109,9 @@ describe('uploads', () => {
   it('a part without a name is refused', async () => {
     for (const name of ['', 'name=""; ']) {
       const nameless = formBody([SOURCE, FILE]).toString().replace('name="file"; ', name);
-      assert.deepEqual(problemsOf(await send(Buffer.from(nameless))), ['invalid_field  malformed_multipart']);
+      assert.deepEqual(problemsOf(await send(Buffer.from(nameless))), [
+        'invalid_field  malformed_multipart',
+      ]);
     }
   });
 
@@ -123,7 +140,10 @@ describe('uploads', () => {
       assert.deepEqual(file.sha256, createHash('sha256').update(bytes).digest());
       assert.deepEqual(
         file.pieces.slice(0, -1).map(({ length }) => length),
-        Array.from({ length: Math.max(0, Math.ceil(size / FILE_PIECE_BYTES) - 1) }, () => FILE_PIECE_BYTES),
+        Array.from(
+          { length: Math.max(0, Math.ceil(size / FILE_PIECE_BYTES) - 1) },
+          () => FILE_PIECE_BYTES,
+        ),
       );
     }
   });
@@ -133,7 +153,10 @@ describe('uploads', () => {
     assert.equal((await post(SOURCE, { ...FILE, value: most })).status, 201);
     assert.equal(fileSeen().size, MAX_FILE_BYTES);
     seen = [];
-    for (const value of [Buffer.alloc(MAX_FILE_BYTES + 1, 'a'), Buffer.alloc(2 * MAX_FILE_BYTES, 'a')]) {
+    for (const value of [
+      Buffer.alloc(MAX_FILE_BYTES + 1, 'a'),
+      Buffer.alloc(2 * MAX_FILE_BYTES, 'a'),
+    ]) {
       const answer = await post(SOURCE, { ...FILE, value });
       assert.equal(answer.status, 413, answer.text);
       assert.equal(answer.json().error.code, 'body_too_large');
@@ -169,13 +192,17 @@ describe('uploads', () => {
     const many = Array.from({ length: 100 }, (_, index) => ({ name: `f${index}`, value: 'a' }));
     assert.deepEqual(problemsOf(await post(...many, FILE)), ['invalid_field  malformed_multipart']);
     const headers = Array.from({ length: 3_000 }, (_, index) => `X-A${index}: b`);
-    assert.deepEqual(problemsOf(await post({ ...FILE, headers })), ['invalid_field  malformed_multipart']);
+    assert.deepEqual(problemsOf(await post({ ...FILE, headers })), [
+      'invalid_field  malformed_multipart',
+    ]);
     assert.equal((await send(Buffer.alloc(12 * 1024 * 1024, '\r\n--'))).status, 413);
   });
 
   it('a second file is refused, whatever its name', async () => {
     for (const name of ['file', 'other'])
-      assert.deepEqual(problemsOf(await post(SOURCE, FILE, { ...FILE, name })), ['invalid_field file repeated']);
+      assert.deepEqual(problemsOf(await post(SOURCE, FILE, { ...FILE, name })), [
+        'invalid_field file repeated',
+      ]);
   });
 
   it('without a file it is the file that is missing', async () => {
@@ -193,15 +220,25 @@ describe('uploads', () => {
       assert.match(answer.json().error.message, /send it as a file part with a name/);
     }
     const other = await post(SOURCE, { ...octets, name: 'payroll', value: 'a' });
-    assert.deepEqual(problemsOf(other), ['missing_field file required', 'invalid_field payroll not_a_string']);
+    assert.deepEqual(problemsOf(other), [
+      'missing_field file required',
+      'invalid_field payroll not_a_string',
+    ]);
   });
 
   it('a part without a file name is not a file, so it is refused beside one', async () => {
-    const octets = { name: 'description', value: 'a', headers: ['Content-Type: application/octet-stream'] };
-    assert.deepEqual(problemsOf(await post(SOURCE, octets, FILE)), ['invalid_field description not_a_string']);
-    assert.deepEqual(problemsOf(await post(SOURCE, FILE, { ...octets, name: 'more', filename: '' })), [
-      'invalid_field more not_a_string',
+    const octets = {
+      name: 'description',
+      value: 'a',
+      headers: ['Content-Type: application/octet-stream'],
+    };
+    assert.deepEqual(problemsOf(await post(SOURCE, octets, FILE)), [
+      'invalid_field description not_a_string',
     ]);
+    assert.deepEqual(
+      problemsOf(await post(SOURCE, FILE, { ...octets, name: 'more', filename: '' })),
+      ['invalid_field more not_a_string'],
+    );
   });
 
   it('fields are checked like those of a JSON body, all problems at once', async () => {
@@ -217,9 +254,10 @@ describe('uploads', () => {
       'invalid_field description control_character',
       'invalid_field more unknown',
     ]);
-    assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value: 'ñ'.repeat(141) }, FILE)), [
-      'invalid_field description too_long',
-    ]);
+    assert.deepEqual(
+      problemsOf(await post(SOURCE, { name: 'description', value: 'ñ'.repeat(141) }, FILE)),
+      ['invalid_field description too_long'],
+    );
     for (const name of ['__proto__', 'constructor'])
       assert.deepEqual(problemsOf(await post(SOURCE, { name, value: '1' }, FILE)), [
         `invalid_field ${name} forbidden_name`,
@@ -227,7 +265,9 @@ describe('uploads', () => {
   });
 
   it('a field given twice is refused, also when one of the two is the file', async () => {
-    assert.deepEqual(problemsOf(await post(SOURCE, SOURCE, FILE)), ['invalid_field source_account repeated']);
+    assert.deepEqual(problemsOf(await post(SOURCE, SOURCE, FILE)), [
+      'invalid_field source_account repeated',
+    ]);
     assert.deepEqual(problemsOf(await post(SOURCE, { ...FILE, name: 'source_account' })), [
       'invalid_field source_account repeated',
     ]);
@@ -248,7 +288,9 @@ describe('uploads', () => {
       ['a[4294967294]', ' malformed_multipart'],
       ['a[]b', 'a[]b unknown'],
     ] as const)
-      assert.deepEqual(problemsOf(await post(SOURCE, { name, value: ACCOUNT }, FILE)), [`invalid_field ${problem}`]);
+      assert.deepEqual(problemsOf(await post(SOURCE, { name, value: ACCOUNT }, FILE)), [
+        `invalid_field ${problem}`,
+      ]);
   });
 
   it('a field that is not UTF-8 is refused', async () => {
@@ -256,9 +298,19 @@ describe('uploads', () => {
     assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value: latin1 }, FILE)), [
       'invalid_field description not_utf8',
     ]);
-    const unknown = { name: 'description', value: 'a', headers: ['Content-Type: text/plain; charset=klingon'] };
-    assert.deepEqual(problemsOf(await post(SOURCE, unknown, FILE)), ['invalid_field description not_utf8']);
-    const named = { name: 'description', value: 'café', headers: ['Content-Type: text/plain; charset=UTF-8'] };
+    const unknown = {
+      name: 'description',
+      value: 'a',
+      headers: ['Content-Type: text/plain; charset=klingon'],
+    };
+    assert.deepEqual(problemsOf(await post(SOURCE, unknown, FILE)), [
+      'invalid_field description not_utf8',
+    ]);
+    const named = {
+      name: 'description',
+      value: 'café',
+      headers: ['Content-Type: text/plain; charset=UTF-8'],
+    };
     assert.equal((await post(SOURCE, named, FILE)).status, 201);
   });
 
@@ -274,7 +326,10 @@ describe('uploads', () => {
     });
 
   it('a compressed form is 415', async () => {
-    assert.equal((await send(formBody([SOURCE, FILE]), { 'content-encoding': 'gzip' })).status, 415);
+    assert.equal(
+      (await send(formBody([SOURCE, FILE]), { 'content-encoding': 'gzip' })).status,
+      415,
+    );
   });
 
   it('a body that is not a form is 400', async () => {
@@ -294,14 +349,18 @@ describe('uploads', () => {
         ['invalid_field  malformed_multipart'],
         body.toString().slice(0, 80),
       );
-    assert.equal((await send(whole, { 'content-type': 'multipart/form-data; charset=utf-8' })).status, 400);
+    assert.equal(
+      (await send(whole, { 'content-type': 'multipart/form-data; charset=utf-8' })).status,
+      400,
+    );
   });
 
   it('a form cut at any byte is never taken for a whole one', async () => {
     const whole = formBody([SOURCE, { ...FILE, value: 'abc' }]);
     // Behind the last boundary's own end nothing is missing.
     const last = whole.length - 2;
-    for (let cut = 0; cut < last; cut += 1) assert.equal((await send(whole.subarray(0, cut))).status, 400, `${cut}`);
+    for (let cut = 0; cut < last; cut += 1)
+      assert.equal((await send(whole.subarray(0, cut))).status, 400, `${cut}`);
     assert.equal(seen.length, 0);
   });
 
@@ -334,7 +393,11 @@ describe('uploads', () => {
       },
     });
     const whole = formBody([SOURCE, FILE]);
-    const head = [`Content-Type: ${FORM_TYPE}`, `Idempotency-Key: ${A_KEY}`, `Content-Length: ${whole.length}`];
+    const head = [
+      `Content-Type: ${FORM_TYPE}`,
+      `Idempotency-Key: ${A_KEY}`,
+      `Content-Length: ${whole.length}`,
+    ];
     const sockets = await Promise.all(Array.from({ length: 4 }, () => opened(slow.port)));
     for (const [index, socket] of sockets.entries()) {
       socket.write(rawHead('POST /v1/bonus_batches HTTP/1.1', ...head));
@@ -390,7 +453,10 @@ describe('uploads', () => {
       [formBody([{ ...long, name: 'file' }], next), 400, 'send it as a file part with a name'],
       [formBody([large], '').subarray(0, -2), 413, 'body_too_large'],
     ];
-    const refused = async ([begun, status, reason]: (typeof forms)[number], rest: number): Promise<void> => {
+    const refused = async (
+      [begun, status, reason]: (typeof forms)[number],
+      rest: number,
+    ): Promise<void> => {
       const socket = await opened(world.port);
       const received = readAll(socket);
       const length = `Content-Length: ${begun.length + rest}`;
@@ -428,7 +494,10 @@ describe('uploads', () => {
   it('the checks before the body come first', async () => {
     const whole = formBody([SOURCE, FILE]);
     assert.equal((await send(whole, { authorization: null })).status, 401);
-    assert.equal((await send(whole, { 'idempotency-key': null })).json().error.code, 'missing_idempotency_key');
+    assert.equal(
+      (await send(whole, { 'idempotency-key': null })).json().error.code,
+      'missing_idempotency_key',
+    );
   });
 
   describe('the fingerprint', () => {
@@ -439,7 +508,12 @@ describe('uploads', () => {
 
     it('is the same for the same bytes and fields, whatever names and order', async () => {
       const one = await fingerprintOf(SOURCE, { name: 'description', value: 'a' }, FILE);
-      const same = { ...FILE, name: 'other', filename: 'renamed.xlsx', headers: ['Content-Type: text/csv'] };
+      const same = {
+        ...FILE,
+        name: 'other',
+        filename: 'renamed.xlsx',
+        headers: ['Content-Type: text/csv'],
+      };
       assert.equal(await fingerprintOf(same, { name: 'description', value: 'a' }, SOURCE), one);
     });
 
@@ -467,7 +541,8 @@ describe('uploads', () => {
     const other = send(formBody([SOURCE, FILE]), { authorization: `Bearer ${OTHER_TOKEN}` });
     await eventually('the other is held', () => seen.length === 5);
     release();
-    for (const answer of await Promise.all([...running, fifth, other])) assert.equal(answer.status, 201);
+    for (const answer of await Promise.all([...running, fifth, other]))
+      assert.equal(answer.status, 201);
     hold = null;
     assert.equal(seen.length, 6);
   });
@@ -475,9 +550,15 @@ describe('uploads', () => {
 
 describe('an upload whose place was lost in the turn in which it was given', () => {
   it('is 429 unread: it would be one more than fit in memory', async () => {
-    const place = { lost: AbortSignal.abort(), received: () => {}, arrived: () => {}, leave: () => {} };
+    const place = {
+      lost: AbortSignal.abort(),
+      received: () => {},
+      arrived: () => {},
+      leave: () => {},
+    };
     const server = createServer((request, response) => {
-      const told = (refused: unknown): string => (refused instanceof ApiError ? refused.refusal.code : String(refused));
+      const told = (refused: unknown): string =>
+        refused instanceof ApiError ? refused.refusal.code : String(refused);
       void readUpload(request, response, 1_000, place)
         .then(() => 'read', told)
         .then((text) => response.end(text));

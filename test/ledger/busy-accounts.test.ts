@@ -7,7 +7,13 @@ import { lockedByOthers } from '../../src/ledger/desk/loading.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type WatchedDesk,
+} from '../support/world.js';
 
 describe('an account whose row somebody keeps locked', () => {
   let own: TestDatabase;
@@ -30,7 +36,9 @@ describe('an account whose row somebody keeps locked', () => {
     const connection = await createConnection({ uri: own.adminUrl });
     try {
       await connection.query('START TRANSACTION');
-      await connection.query(`SELECT id FROM accounts WHERE id=X'${id.replaceAll('-', '')}' FOR UPDATE`);
+      await connection.query(
+        `SELECT id FROM accounts WHERE id=X'${id.replaceAll('-', '')}' FOR UPDATE`,
+      );
       await work();
     } finally {
       await connection.end();
@@ -60,7 +68,9 @@ describe('an account whose row somebody keeps locked', () => {
     let answers: Promise<readonly Answer<Transfer>[]> | undefined;
     await whileLocked(busy.id, async () => {
       // Accounts are locked in the order of their ids: the recipient's before the one that is waited for.
-      answers = Promise.all([next, recipient].map((to) => desk.submit(testKind, move({ from: busy, to, raw: 1n }))));
+      answers = Promise.all(
+        [next, recipient].map((to) => desk.submit(testKind, move({ from: busy, to, raw: 1n }))),
+      );
       await new Promise((resolve) => setTimeout(resolve, 300));
       assert.deepEqual(await lockedByOthers(own.database, [recipient.id]), new Set());
     });
@@ -81,14 +91,17 @@ describe('an account whose row somebody keeps locked', () => {
       assert((await waiting[1])?.outcome.done);
       assert(performance.now() - freedAt < 400, 'it waited for the account that is still locked');
       const answer = await waiting[0];
-      assert(answer?.outcome.done === false && answer.outcome.refusal.code === 'ledger_unavailable');
+      assert(
+        answer?.outcome.done === false && answer.outcome.refusal.code === 'ledger_unavailable',
+      );
     });
   });
 
   it('keeps nobody waiting for what its key has already bound', async () => {
     const [from, to] = await twoAccounts();
     const bound = [move({ from, to, raw: 1n }), move({ from, to, raw: 2n })];
-    for (const command of bound) assert((await watched.desk.submit(testKind, command)).outcome.done);
+    for (const command of bound)
+      assert((await watched.desk.submit(testKind, command)).outcome.done);
     await whileLocked(from.id, async () => {
       const stuck = watched.desk.submit(testKind, move({ from, to, raw: 1n }));
       for (const command of bound) {
@@ -106,7 +119,9 @@ describe('an account whose row somebody keeps locked', () => {
     const connection = await createConnection({ uri: own.adminUrl });
     try {
       await connection.query('START TRANSACTION');
-      await connection.query(`SELECT * FROM balances WHERE account_id=X'${from.id.replaceAll('-', '')}' FOR UPDATE`);
+      await connection.query(
+        `SELECT * FROM balances WHERE account_id=X'${from.id.replaceAll('-', '')}' FOR UPDATE`,
+      );
       const { outcome, replayed } = await watched.desk.submit(testKind, bound);
       assert(outcome.done && replayed);
     } finally {

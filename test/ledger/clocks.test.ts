@@ -9,7 +9,11 @@ import { events } from '../../src/db/entities/events.js';
 import { setRetention } from '../../src/events/retention.js';
 import { retentionSweep } from '../../src/webhooks/sweeps.js';
 import { resetClock } from '../../src/accounts/clock.js';
-import { type MovementFilter, type MovementPage, readMovements } from '../../src/accounts/movements.js';
+import {
+  type MovementFilter,
+  type MovementPage,
+  readMovements,
+} from '../../src/accounts/movements.js';
 import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { startTestApi } from '../support/api.js';
@@ -108,7 +112,9 @@ describe("a process's clock, beside the database's", () => {
   });
 
   const datesOf = async (accountId: Uuid): Promise<number[]> =>
-    (await db.database.reader.select(entries, { accountId }, { orderBy: ['seq'] })).map(({ createdAt }) => createdAt);
+    (await db.database.reader.select(entries, { accountId }, { orderBy: ['seq'] })).map(
+      ({ createdAt }) => createdAt,
+    );
   const inOrder = (dates: readonly number[]): void =>
     assert.deepEqual(
       dates,
@@ -116,7 +122,9 @@ describe("a process's clock, beside the database's", () => {
     );
 
   it("never runs backwards in the receiver's entries, though its payers' clocks differ", async () => {
-    const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, { funds: { COPM: 1_000n } });
+    const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, {
+      funds: { COPM: 1_000n },
+    });
     const [fast, slow] = [deskOff(refuseMs * 0.8), deskOff(-refuseMs * 0.8)];
     const sends: readonly (readonly [WatchedDesk, Account])[] = [
       [fast, payer],
@@ -165,18 +173,29 @@ describe("a process's clock, beside the database's", () => {
       it(`keeps no other account's ${kind}s from expiring, however many of its own come before`, async () => {
         const api = await startTestApi(db);
         try {
-          const [ahead, other] = [await openGuarded(api, {}, { kind }), await openGuarded(api, {}, { kind })];
-          const ids = [await ahead.pend(), await ahead.pend(), await other.pend()].map(({ id }) => text(id));
+          const [ahead, other] = [
+            await openGuarded(api, {}, { kind }),
+            await openGuarded(api, {}, { kind }),
+          ];
+          const ids = [await ahead.pend(), await ahead.pend(), await other.pend()].map(({ id }) =>
+            text(id),
+          );
           for (const [index, id] of ids.entries()) {
             const at = `'${2020 + index}-01-01'`;
-            await db.change(`UPDATE ${kind}s SET approval_expires_at=${at} WHERE id=${idLiteral(id)}`);
+            await db.change(
+              `UPDATE ${kind}s SET approval_expires_at=${at} WHERE id=${idLiteral(id)}`,
+            );
             await db.change(
               `UPDATE holds SET expires_at=${at} WHERE resource_id=${idLiteral(id)} AND expires_at IS NOT NULL`,
             );
           }
           const approvals = approvalsOfKind(api, kind);
           const isPending = () =>
-            Promise.all(ids.map(async (id) => (await approvals.state(asUuid(id))).status === 'pending_approval'));
+            Promise.all(
+              ids.map(
+                async (id) => (await approvals.state(asUuid(id))).status === 'pending_approval',
+              ),
+            );
           await dateAhead(ahead.guarded, 2 * HOUR_MS);
           await assert.rejects(approvals.expireDue(2), /ledger/);
           assert.deepEqual(await isPending(), [true, true, false]);
@@ -189,7 +208,9 @@ describe("a process's clock, beside the database's", () => {
       });
 
     it('is posted to by nobody, names itself, and fails no other command of its group', async () => {
-      const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, { funds: { COPM: 5n } });
+      const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, {
+        funds: { COPM: 5n },
+      });
       await dateAhead(receiver, 2 * HOUR_MS);
       const from = await lastOf(payer);
       const [early, well] = await Promise.all([
@@ -221,7 +242,9 @@ describe("a process's clock, beside the database's", () => {
       // Without the operator's word it is damage.
       await db.change(`UPDATE audit_log SET action='x' WHERE id=X'${String(act)}'`);
       const found = (await findings(db.database)).map(({ check }) => check);
-      await db.change(`UPDATE audit_log SET action='account.reset_clock' WHERE id=X'${String(act)}'`);
+      await db.change(
+        `UPDATE audit_log SET action='account.reset_clock' WHERE id=X'${String(act)}'`,
+      );
       assert.deepEqual(found, ['entry_time', 'audit_chain']);
     });
 
@@ -231,14 +254,22 @@ describe("a process's clock, beside the database's", () => {
       for (let posted = 0; posted < 3; posted += 1) assert((await pay(unbounded)).outcome.done);
       for (const account of [payer, receiver]) assert(await reset(account));
       for (let posted = 0; posted < 3; posted += 1) assert((await pay(safe)).outcome.done);
-      const all = (await db.database.reader.select(entries, { accountId: payer.id }, { orderBy: ['seq'] })).reverse();
+      const all = (
+        await db.database.reader.select(entries, { accountId: payer.id }, { orderBy: ['seq'] })
+      ).reverse();
       const dates = all.map(({ createdAt }) => createdAt);
-      const bounds = [undefined, ...dates, instant(Math.min(...dates) - 1), instant(Math.max(...dates) + 1)];
+      const bounds = [
+        undefined,
+        ...dates,
+        instant(Math.min(...dates) - 1),
+        instant(Math.max(...dates) + 1),
+      ];
       for (const from of bounds)
         for (const to of bounds) {
           const shown = await walkMovements(payer.id, { from, to });
           const wanted = all.filter(
-            ({ createdAt }) => (from === undefined || createdAt >= from) && (to === undefined || createdAt <= to),
+            ({ createdAt }) =>
+              (from === undefined || createdAt >= from) && (to === undefined || createdAt <= to),
           );
           assert.deepEqual(
             shown,
@@ -287,7 +318,11 @@ describe("a process's clock, beside the database's", () => {
 
     answered(await off.request('POST', '/v1/transfers', transfer), 503, 'ledger_unavailable');
     const approve = { token: own.tokens.approver };
-    answered(await off.request('POST', `/v1/transfers/${String(id)}/approve`, approve), 503, 'ledger_unavailable');
+    answered(
+      await off.request('POST', `/v1/transfers/${String(id)}/approve`, approve),
+      503,
+      'ledger_unavailable',
+    );
     assert.equal((await own.read(id)).status, 'pending_approval');
     assert.equal((await fetch(`${off.adminUrl}/readyz`)).status, 503);
     assert.equal((await fetch(`${healthy.adminUrl}/readyz`)).status, 200);
@@ -317,7 +352,8 @@ describe("a process's clock, beside the database's", () => {
     }
     const kept = async (): Promise<unknown[]> => [
       (await database.reader.select(events, { tenantId })).length,
-      (await database.reader.find(approvalPolicies, { accountId: account.id, asset: 'COPM' }))?.approvals,
+      (await database.reader.find(approvalPolicies, { accountId: account.id, asset: 'COPM' }))
+        ?.approvals,
     ];
     const before = await kept();
 

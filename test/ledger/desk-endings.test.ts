@@ -5,7 +5,14 @@ import { answered, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type TestTenant,
+} from '../support/world.js';
 
 /** The statements of a group in their order, which go with COMMIT in one text. */
 const PLACES = [
@@ -32,7 +39,10 @@ describe('a group of which a statement fails', () => {
 
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_endings_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_endings_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
   });
 
   after(() => db.remove());
@@ -47,7 +57,12 @@ describe('a group of which a statement fails', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  const failing = async <T>(table: string, event: string, errno: number, work: () => Promise<T>): Promise<T> => {
+  const failing = async <T>(
+    table: string,
+    event: string,
+    errno: number,
+    work: () => Promise<T>,
+  ): Promise<T> => {
     await db.sql(
       `CREATE TRIGGER fails BEFORE ${event} ON ${table} FOR EACH ROW
        SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO=${errno}, MESSAGE_TEXT='a test'`,
@@ -63,13 +78,16 @@ describe('a group of which a statement fails', () => {
     for (const errno of ERRORS)
       it(`at ${table}, with ${errno}, is known to have stored nothing, nobody is told otherwise, and the keys are free`, async () => {
         const { desk, seen } = openDesk(db.database);
-        const commands = Array.from({ length: COMMANDS }, () => move({ from: payer, to: receiver, raw: 1n }));
+        const commands = Array.from({ length: COMMANDS }, () =>
+          move({ from: payer, to: receiver, raw: 1n }),
+        );
         const answers = await failing(table, event, errno, async () => {
           const all = await desk.submitTogether(testKind, commands);
           await desk.idle();
           return all;
         });
-        for (const { outcome } of answers) assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
+        for (const { outcome } of answers)
+          assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
         // The server said at which statement it ended, so that nobody waits to see what became of COMMIT.
         assert.equal(seen.unknown, 0);
         await assertLedgerSound(db.database);

@@ -6,10 +6,22 @@ import { uuid } from '../../src/db/columns.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
-import { openDatabase, type TestDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';
+import {
+  openDatabase,
+  type TestDatabase,
+  testDatabase,
+  untilLockIsAwaited,
+} from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { type Fate, Proxy } from '../support/proxy.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type WatchedDesk,
+} from '../support/world.js';
 
 /** The short form; `npm run prove -- commit-cuts` cuts five hundred times at each place. */
 const CUTS = 10;
@@ -41,7 +53,9 @@ describe('the posting desk, when MySQL fails', () => {
   });
 
   const one = () => move({ from: payer, to: receiver, raw: 1n });
-  const isUnavailable = ({ outcome }: Awaited<ReturnType<WatchedDesk['desk']['submit']>>): boolean =>
+  const isUnavailable = ({
+    outcome,
+  }: Awaited<ReturnType<WatchedDesk['desk']['submit']>>): boolean =>
     !outcome.done && outcome.refusal.code === 'ledger_unavailable';
   const first = (fate: Fate, wanted: (data: Buffer) => boolean) => {
     let isDue = true;
@@ -90,7 +104,9 @@ describe('the posting desk, when MySQL fails', () => {
     assert((await desk.submit(testKind, one())).outcome.done);
     proxy.stall();
     const began = performance.now();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => desk.submit(testKind, one())));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => desk.submit(testKind, one())),
+    );
     assert(answers.every(isUnavailable));
     assert(performance.now() - began < 5_000);
     proxy.resume();
@@ -108,7 +124,11 @@ describe('the posting desk, when MySQL fails', () => {
   });
 
   it('never decides a command whose time passed while it waited', async () => {
-    const { desk } = openDesk(db.database, { commandTimeoutMs: 300, groupsInFlight: 1, maxGroup: 1 });
+    const { desk } = openDesk(db.database, {
+      commandTimeoutMs: 300,
+      groupsInFlight: 1,
+      maxGroup: 1,
+    });
     let open: (() => void) | undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     const slow: typeof testKind = {
@@ -119,12 +139,18 @@ describe('the posting desk, when MySQL fails', () => {
       },
     };
     const commands = [one(), one()];
-    const answers = await Promise.all([desk.submit(slow, commands[0]!), desk.submit(testKind, commands[1]!)]);
+    const answers = await Promise.all([
+      desk.submit(slow, commands[0]!),
+      desk.submit(testKind, commands[1]!),
+    ]);
     assert(answers.every(isUnavailable));
     open?.();
     await desk.idle();
     for (const { key } of commands)
-      assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }), undefined);
+      assert.equal(
+        await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }),
+        undefined,
+      );
   });
 
   it('waits for a lock that another holds, and tries again when the wait is over', async () => {

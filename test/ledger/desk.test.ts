@@ -40,7 +40,8 @@ describe('the posting desk', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  const available = async (account: Account): Promise<bigint> => (await balanceOf(db.database, account.id)).available;
+  const available = async (account: Account): Promise<bigint> =>
+    (await balanceOf(db.database, account.id)).available;
 
   it('answers nothing before its commit', async () => {
     const proxy = await Proxy.open(db.url);
@@ -55,7 +56,10 @@ describe('the posting desk', () => {
     });
     await sleep(300);
     assert.equal(answered, false);
-    assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: command.key }), undefined);
+    assert.equal(
+      await db.database.reader.find(idempotencyKeys, { idempotencyKey: command.key }),
+      undefined,
+    );
     proxy.fateOf = () => 'pass';
     proxy.resume();
     assert((await answer).outcome.done);
@@ -91,7 +95,9 @@ describe('the posting desk', () => {
   it('puts what is asked at the same time into one transaction', async () => {
     const commands = Array.from({ length: 50 }, () => move({ from: payer, to: receiver, raw: 2n }));
     const before = watched.groups.length;
-    const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));
+    const answers = await Promise.all(
+      commands.map((command) => watched.desk.submit(testKind, command)),
+    );
     assert(answers.every((answer) => answer.outcome.done && !answer.replayed));
     assert.deepEqual(watched.groups.slice(before), [50]);
     assert.equal(await available(receiver), 100n);
@@ -112,8 +118,12 @@ describe('the posting desk', () => {
   });
 
   it('lets each command of a group see what the earlier ones did', async () => {
-    const commands = Array.from({ length: 12 }, () => move({ from: payer, to: receiver, raw: 100n }));
-    const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));
+    const commands = Array.from({ length: 12 }, () =>
+      move({ from: payer, to: receiver, raw: 100n }),
+    );
+    const answers = await Promise.all(
+      commands.map((command) => watched.desk.submit(testKind, command)),
+    );
     assert.deepEqual(
       answers.map((answer) => answer.outcome.done),
       [...Array<boolean>(10).fill(true), false, false],
@@ -133,10 +143,19 @@ describe('the posting desk', () => {
   it('leaves no key behind a refusal that does not bind', async () => {
     const key = randomUUID();
     const spoil = (): Decision<never> => refuse({ code: 'not_found', message: 'not yet' }, false);
-    const first = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 5n, key, spoil }));
+    const first = await watched.desk.submit(
+      testKind,
+      move({ from: payer, to: receiver, raw: 5n, key, spoil }),
+    );
     assert.equal(first.outcome.done, false);
-    assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }), undefined);
-    const second = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 5n, key }));
+    assert.equal(
+      await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }),
+      undefined,
+    );
+    const second = await watched.desk.submit(
+      testKind,
+      move({ from: payer, to: receiver, raw: 5n, key }),
+    );
     assert(second.outcome.done && !second.replayed);
   });
 
@@ -184,7 +203,10 @@ describe('the posting desk', () => {
     'overdraws an account': (writes) => scale(writes, 2_000n),
     'does not balance': (writes) => ({
       ...writes,
-      postings: writes.postings!.map((posting) => ({ ...posting, entries: posting.entries.slice(0, 1) })),
+      postings: writes.postings!.map((posting) => ({
+        ...posting,
+        entries: posting.entries.slice(0, 1),
+      })),
     }),
     'posts nothing': (writes) => ({
       ...writes,
@@ -194,7 +216,10 @@ describe('the posting desk', () => {
       ...writes,
       postings: writes.postings!.map((posting) => ({
         ...posting,
-        entries: posting.entries.map((entry, index) => ({ ...entry, asset: index === 0 ? 'COPM' : 'DUSD' })),
+        entries: posting.entries.map((entry, index) => ({
+          ...entry,
+          asset: index === 0 ? 'COPM' : 'DUSD',
+        })),
       })),
     }),
     'releases a hold that is not there': (writes) => ({
@@ -229,7 +254,10 @@ describe('the posting desk', () => {
       assert(!answer.outcome.done && answer.outcome.refusal.code === 'ledger_unavailable');
       assert.equal((watched.faults[0]?.fault as Error).name, 'UnsoundDecision');
       assert(other.outcome.done);
-      assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: command.key }), undefined);
+      assert.equal(
+        await db.database.reader.find(idempotencyKeys, { idempotencyKey: command.key }),
+        undefined,
+      );
       assert.equal(await available(receiver), 4n);
     });
 
@@ -242,7 +270,9 @@ describe('the posting desk', () => {
       raw: 1n,
       spoil: (decision) => ({ ...decision, writes: scale(decision.writes, 0n) }),
     });
-    const answers = await Promise.all([bad, ...good].map((command) => watched.desk.submit(testKind, command)));
+    const answers = await Promise.all(
+      [bad, ...good].map((command) => watched.desk.submit(testKind, command)),
+    );
     assert.deepEqual(
       answers.map(({ outcome }) => outcome.done),
       [false, true, true, true],
@@ -279,7 +309,9 @@ describe('the posting desk', () => {
       accounts: (commands) => {
         asked += 1;
         return Promise.resolve({
-          ids: commands.map(({ accountIds }) => (asked === 1 ? accountIds.slice(0, 1) : accountIds)),
+          ids: commands.map(({ accountIds }) =>
+            asked === 1 ? accountIds.slice(0, 1) : accountIds,
+          ),
         });
       },
     };
@@ -307,7 +339,8 @@ describe('the posting desk', () => {
     });
     const shed = await Promise.all(answers.slice(3));
     assert.deepEqual(order, [3, 4], 'those that wait are answered later');
-    for (const { outcome } of shed) assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
+    for (const { outcome } of shed)
+      assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
     assert.equal(seen.shed, 2);
     assert((await Promise.all(answers.slice(0, 3))).every(({ outcome }) => outcome.done));
     assert.equal(await available(receiver), 3n);
@@ -317,8 +350,14 @@ describe('the posting desk', () => {
     let now = Date.now();
     const { desk } = openDesk(db.database, {}, () => (now -= 60_000) as never);
     for (let count = 0; count < 3; count += 1)
-      assert((await desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))).outcome.done);
-    const posted = await db.database.reader.select(entries, { accountId: payer.id }, { orderBy: ['seq'] });
+      assert(
+        (await desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))).outcome.done,
+      );
+    const posted = await db.database.reader.select(
+      entries,
+      { accountId: payer.id },
+      { orderBy: ['seq'] },
+    );
     assert.deepEqual(
       posted.map((entry) => entry.createdAt),
       posted.map((entry) => entry.createdAt).sort((a, b) => a - b),
@@ -328,7 +367,9 @@ describe('the posting desk', () => {
   it('is idle when all that was asked has been answered', async () => {
     let answered = 0;
     for (let count = 0; count < 20; count += 1)
-      void watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })).then(() => (answered += 1));
+      void watched.desk
+        .submit(testKind, move({ from: payer, to: receiver, raw: 1n }))
+        .then(() => (answered += 1));
     await watched.desk.idle();
     await sleep(0);
     assert.equal(answered, 20);

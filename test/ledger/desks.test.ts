@@ -13,14 +13,21 @@ describe('the desks of a process', () => {
 
   it('have their own queues: what waits at one delays nothing at another', async () => {
     const desks = new Desks(
-      () => openDesk(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 }).desk,
+      () =>
+        openDesk(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 }).desk,
     );
     const [busy, idle] = [desks.add('busy'), desks.add('idle')];
     const deps = { database: db.database, desk: idle };
     const tenant = await makeTenant(db.database);
     const funds = { COPM: 1_000n };
-    const [from, to] = [await makeAccount(deps, tenant, { funds }), await makeAccount(deps, tenant, { funds })];
-    const others = [await makeAccount(deps, tenant, { funds }), await makeAccount(deps, tenant)] as const;
+    const [from, to] = [
+      await makeAccount(deps, tenant, { funds }),
+      await makeAccount(deps, tenant, { funds }),
+    ];
+    const others = [
+      await makeAccount(deps, tenant, { funds }),
+      await makeAccount(deps, tenant),
+    ] as const;
     let answered = 0;
     const waiting = Array.from({ length: 60 }, () =>
       busy.submit(testKind, move({ from, to, raw: 1n })).then((answer) => {
@@ -28,7 +35,10 @@ describe('the desks of a process', () => {
         return answer;
       }),
     );
-    const { outcome } = await idle.submit(testKind, move({ from: others[0], to: others[1], raw: 1n }));
+    const { outcome } = await idle.submit(
+      testKind,
+      move({ from: others[0], to: others[1], raw: 1n }),
+    );
     assert(outcome.done);
     assert(answered < 15, `${answered} of the other desk came first`);
     await desks.idle();

@@ -27,7 +27,13 @@ describe('double entry', () => {
     createdAt: NOW,
   }));
   const balances = ids.flatMap((accountId) =>
-    [...ASSETS, ANOTHER].map((asset): Balance => ({ accountId, asset, available: 100n, held: 0n, overdraft: false })),
+    [...ASSETS, ANOTHER].map((asset): Balance => ({
+      accountId,
+      asset,
+      available: 100n,
+      held: 0n,
+      overdraft: false,
+    })),
   );
 
   const post = (asset: Asset, gains: readonly [bigint, bigint]): GroupState => {
@@ -39,7 +45,12 @@ describe('double entry', () => {
       kind: 'transfer_in' as const,
       counterpartyAccountId: null,
     }));
-    const posting = { relatedType: 'transfer' as const, relatedId: newId(), description: null, entries };
+    const posting = {
+      relatedType: 'transfer' as const,
+      relatedId: newId(),
+      description: null,
+      entries,
+    };
     state.apply({ postings: [posting] }, ids[0], NOW);
     return state;
   };
@@ -47,7 +58,10 @@ describe('double entry', () => {
   for (const asset of [...ASSETS, ANOTHER]) {
     it(`accepts entries in ${asset} that sum to zero, and changes the balances`, () => {
       const { writes } = post(asset, [-5n, 5n]);
-      const available = Array.from(writes.balances.values(), (balance) => [balance.asset, balance.available]);
+      const available = Array.from(writes.balances.values(), (balance) => [
+        balance.asset,
+        balance.available,
+      ]);
       assert.deepEqual(available, [
         [asset, 95n],
         [asset, 105n],
@@ -55,7 +69,10 @@ describe('double entry', () => {
     });
 
     it(`refuses entries in ${asset} that do not sum to zero`, () => {
-      assert.throws(() => post(asset, [-5n, 6n]), new UnsoundDecision('the entries do not sum to zero'));
+      assert.throws(
+        () => post(asset, [-5n, 6n]),
+        new UnsoundDecision('the entries do not sum to zero'),
+      );
     });
   }
 });

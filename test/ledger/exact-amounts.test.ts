@@ -4,7 +4,14 @@ import { ApiError } from '../../src/core/errors.js';
 import { uuid } from '../../src/db/columns.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
-import { assertLedgerSound, fund, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  fund,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type WatchedDesk,
+} from '../support/world.js';
 
 describe('amounts are exact', () => {
   let db: TestDatabase;
@@ -24,19 +31,29 @@ describe('amounts are exact', () => {
       const tenant = await makeTenant(db.database);
       const payer = await makeAccount(deps(), tenant, { funds: { DUSD: raw } });
       const receiver = await makeAccount(deps(), tenant);
-      const pended = await watched.desk.submit(testKind, reserve({ from: payer, to: receiver, raw, asset: 'DUSD' }));
+      const pended = await watched.desk.submit(
+        testKind,
+        reserve({ from: payer, to: receiver, raw, asset: 'DUSD' }),
+      );
       assert(pended.outcome.done);
       assert.deepEqual(
-        await stored(`SELECT held FROM balances WHERE account_id=${uuid.literal(payer.id)} AND asset='DUSD'`),
+        await stored(
+          `SELECT held FROM balances WHERE account_id=${uuid.literal(payer.id)} AND asset='DUSD'`,
+        ),
         [raw],
       );
-      assert((await watched.desk.submit(testKind, settle(pended.outcome.resource, 'completed'))).outcome.done);
+      assert(
+        (await watched.desk.submit(testKind, settle(pended.outcome.resource, 'completed'))).outcome
+          .done,
+      );
       const of = `account_id=${uuid.literal(receiver.id)} AND asset='DUSD'`;
       assert.deepEqual(await stored(`SELECT available FROM balances WHERE ${of}`), [raw]);
       assert.deepEqual(await stored(`SELECT raw FROM entries WHERE ${of}`), [raw]);
       assert.deepEqual(await stored(`SELECT total_after FROM entries WHERE ${of}`), [raw]);
       assert.deepEqual(
-        await stored(`SELECT used FROM month_totals WHERE account_id=${uuid.literal(payer.id)} AND month='${MONTH}'`),
+        await stored(
+          `SELECT used FROM month_totals WHERE account_id=${uuid.literal(payer.id)} AND month='${MONTH}'`,
+        ),
         [raw],
       );
       // And back again, less one unit.
@@ -56,7 +73,9 @@ describe('amounts are exact', () => {
       (error) => error instanceof ApiError && error.refusal.details?.reason === 'out_of_range',
     );
     assert.deepEqual(
-      await stored(`SELECT available FROM balances WHERE account_id=${uuid.literal(account.id)} AND asset='COPM'`),
+      await stored(
+        `SELECT available FROM balances WHERE account_id=${uuid.literal(account.id)} AND asset='COPM'`,
+      ),
       [MAX_RAW],
     );
   });

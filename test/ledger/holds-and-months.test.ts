@@ -5,7 +5,14 @@ import type { Account } from '../../src/db/entities/parties.js';
 import type { Decision } from '../../src/ledger/desk/types.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type WatchedDesk,
+} from '../support/world.js';
 
 describe('what is held and what a month has used', () => {
   let db: TestDatabase;
@@ -28,25 +35,37 @@ describe('what is held and what a month has used', () => {
   afterEach(() => assertLedgerSound(db.database));
 
   const pend = async (raw: bigint): Promise<Transfer> => {
-    const { outcome } = await watched.desk.submit(testKind, reserve({ from: payer, to: receiver, raw }));
+    const { outcome } = await watched.desk.submit(
+      testKind,
+      reserve({ from: payer, to: receiver, raw }),
+    );
     assert(outcome.done);
     return outcome.resource;
   };
   const used = async (): Promise<bigint> => {
-    const total = await db.database.reader.find(monthTotals, { accountId: payer.id, asset: 'COPM', month: MONTH });
+    const total = await db.database.reader.find(monthTotals, {
+      accountId: payer.id,
+      asset: 'COPM',
+      month: MONTH,
+    });
     return total?.used ?? 0n;
   };
 
   it('a held amount cannot be spent', async () => {
     await pend(80n);
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 20n, held: 80n });
-    const { outcome } = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 21n }));
+    const { outcome } = await watched.desk.submit(
+      testKind,
+      move({ from: payer, to: receiver, raw: 21n }),
+    );
     assert(!outcome.done && outcome.refusal.code === 'insufficient_funds');
   });
 
   it('a hold is spent once, and leaves no rest', async () => {
     const pending = await pend(80n);
-    const answers = await Promise.all([1, 2, 3].map(() => watched.desk.submit(testKind, settle(pending, 'completed'))));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => watched.desk.submit(testKind, settle(pending, 'completed'))),
+    );
     assert.equal(answers.filter(({ outcome }) => outcome.done).length, 1);
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 20n, held: 0n });
     assert.equal((await balanceOf(db.database, receiver.id)).available, 80n);
@@ -99,7 +118,10 @@ describe('what is held and what a month has used', () => {
         const decision = command.run(state);
         return {
           ...decision,
-          writes: { ...decision.writes, holds: [...decision.writes.holds!, ...decision.writes.holds!] },
+          writes: {
+            ...decision.writes,
+            holds: [...decision.writes.holds!, ...decision.writes.holds!],
+          },
         };
       },
     };
@@ -114,7 +136,10 @@ describe('what is held and what a month has used', () => {
       raw: 10n,
       spoil: (decision) => ({
         ...decision,
-        writes: { ...decision.writes, months: [4n, 6n].map((raw) => ({ ...decision.writes.months![0]!, raw })) },
+        writes: {
+          ...decision.writes,
+          months: [4n, 6n].map((raw) => ({ ...decision.writes.months![0]!, raw })),
+        },
       }),
     });
     await Promise.all([

@@ -1,5 +1,10 @@
 import { DESK_FAILPOINTS } from '../../src/core/failpoints.js';
-import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
+import {
+  failpointCampaign,
+  frozenMysqlCampaign,
+  killApiCampaign,
+  killMysqlCampaign,
+} from '../campaigns/kills.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 

@@ -42,7 +42,8 @@ describe('what the commands of one group ask of one table', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  const whole = (accountId: Uuid): Need => need(monthTotals, { accountId, asset: 'COPM', month: MONTH });
+  const whole = (accountId: Uuid): Need =>
+    need(monthTotals, { accountId, asset: 'COPM', month: MONTH });
   const byAccount = (accountId: Uuid): Need => need(monthTotals, { accountId });
 
   /** A move that also looks a month up by what `asked` names, and tells what it saw. */
@@ -64,11 +65,15 @@ describe('what the commands of one group ask of one table', () => {
       [whole(payer.id), byAccount(payer.id)],
       [byAccount(payer.id), whole(payer.id)],
     ]) {
-      const { used } = (await db.database.reader.find(monthTotals, { accountId: payer.id })) ?? { used: 0n };
+      const { used } = (await db.database.reader.find(monthTotals, { accountId: payer.id })) ?? {
+        used: 0n,
+      };
       const seen: (bigint | undefined)[] = [];
       await freshGroups();
       const commands = asked.map((one) => looking(one, seen));
-      const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));
+      const answers = await Promise.all(
+        commands.map((command) => watched.desk.submit(testKind, command)),
+      );
       assert(answers.every(({ outcome }) => outcome.done));
       await watched.desk.idle();
       assert.deepEqual(watched.groups, [2]);
@@ -78,7 +83,8 @@ describe('what the commands of one group ask of one table', () => {
   });
 
   it('is found where the keys differ in one property, in several, and in none', async () => {
-    const of = (accountId: Uuid, month: string): Need => need(monthTotals, { accountId, asset: 'COPM', month });
+    const of = (accountId: Uuid, month: string): Need =>
+      need(monthTotals, { accountId, asset: 'COPM', month });
     await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
     const used = async (accountId: Uuid): Promise<bigint | undefined> =>
       (await db.database.reader.find(monthTotals, { accountId }))?.used;
@@ -96,13 +102,19 @@ describe('what the commands of one group ask of one table', () => {
     ] as const) {
       const seen: (bigint | undefined)[] = [];
       // The move itself asks for its payer's month.
-      const refused = { outcome: { done: false, refusal: SHORT_OF_FUNDS }, writes: {}, bindsKey: false } as const;
+      const refused = {
+        outcome: { done: false, refusal: SHORT_OF_FUNDS },
+        writes: {},
+        bindsKey: false,
+      } as const;
       const command = move({
         from: payer,
         to: receiver,
         raw: 10n,
         spoil: (_decision, _transfer, state) => {
-          seen.push(state.row(monthTotals, { accountId: payer.id, asset: 'COPM', month: MONTH })?.used);
+          seen.push(
+            state.row(monthTotals, { accountId: payer.id, asset: 'COPM', month: MONTH })?.used,
+          );
           seen.push(...asked.map(({ key }) => state.row(monthTotals, key)?.used));
           return refused;
         },

@@ -6,7 +6,13 @@ import type { Database } from '../../src/db/database.js';
 import { openDatabase, testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { Proxy } from '../support/proxy.js';
-import { assertLedgerSound, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type WatchedDesk,
+} from '../support/world.js';
 
 const TURN_MS = 20;
 
@@ -36,7 +42,9 @@ describe('a desk whose accounts other processes post to', () => {
     const connection = await createConnection({ uri: db.adminUrl });
     try {
       await connection.query('START TRANSACTION');
-      await connection.query(`SELECT id FROM accounts WHERE id=X'${id.replaceAll('-', '')}' FOR UPDATE`);
+      await connection.query(
+        `SELECT id FROM accounts WHERE id=X'${id.replaceAll('-', '')}' FOR UPDATE`,
+      );
       const submitted = submit();
       while ((await lockStatements()) === 0) await pause(TURN_MS);
       await meanwhile();
@@ -105,7 +113,10 @@ describe('a desk whose accounts other processes post to', () => {
       const lost = submit();
       while (watched.seen.unknown === 0) await pause(TURN_MS);
       proxy.fateOf = () => 'pass';
-      const first = await Promise.race([lost.then(() => 'lost'), submit().then(({ outcome }) => outcome.done)]);
+      const first = await Promise.race([
+        lost.then(() => 'lost'),
+        submit().then(({ outcome }) => outcome.done),
+      ]);
       assert.equal(first, true);
       assert(!(await lost).outcome.done);
     } finally {

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { ACCOUNT_COUNT, ACTORS, type ActorName, ASSETS, type Operation, OWN_ACCOUNTS } from './operations.js';
+import {
+  ACCOUNT_COUNT,
+  ACTORS,
+  type ActorName,
+  ASSETS,
+  type Operation,
+  OWN_ACCOUNTS,
+} from './operations.js';
 
 /** The values that the operations of a run are made of. */
 
@@ -20,7 +27,10 @@ export const HOUR = 3_600_000;
 export const account = fc.nat({ max: ACCOUNT_COUNT - 1 });
 export const ownAccount = fc.nat({ max: OWN_ACCOUNTS - 1 });
 export const asset = fc.constantFrom(...ASSETS);
-export const actor = fc.oneof({ weight: 6, arbitrary: fc.constant<ActorName>('owner') }, fc.constantFrom(...ACTORS));
+export const actor = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<ActorName>('owner') },
+  fc.constantFrom(...ACTORS),
+);
 export const nth = fc.nat({ max: 10_000 });
 export const oneOf = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
 

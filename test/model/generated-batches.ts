@@ -65,9 +65,16 @@ export const batchOperations: readonly Weighted[] = [
   { weight: 6, arbitrary: operation('validate', { nth }) },
   {
     weight: 5,
-    arbitrary: operation('execute', { nth, actor: oneOf(['clerk', 'clerk', 'owner', 'neighbour'] as const), isAny }),
+    arbitrary: operation('execute', {
+      nth,
+      actor: oneOf(['clerk', 'clerk', 'owner', 'neighbour'] as const),
+      isAny,
+    }),
   },
-  { weight: 2, arbitrary: operation('execute again', { nth, actor: oneOf(['clerk', 'owner'] as const) }) },
+  {
+    weight: 2,
+    arbitrary: operation('execute again', { nth, actor: oneOf(['clerk', 'owner'] as const) }),
+  },
   {
     weight: 6,
     arbitrary: operation('pay rows', {
@@ -85,9 +92,15 @@ export const batchOperations: readonly Weighted[] = [
       of: oneOf(['ready', 'executing', 'executing', 'executing', null] as const),
     }),
   },
-  { weight: 2, arbitrary: operation('lapse', { nth, readyForMs: oneOf([0, 0, 1, 30 * DAY_MS]), isAny }) },
+  {
+    weight: 2,
+    arbitrary: operation('lapse', { nth, readyForMs: oneOf([0, 0, 1, 30 * DAY_MS]), isAny }),
+  },
   { weight: 2, arbitrary: operation('read batch', { nth, actor }) },
   { weight: 2, arbitrary: operation('read rows', { nth, actor }) },
-  { weight: 2, arbitrary: operation('read file', { nth, actor, file: oneOf(['errors', 'result'] as const) }) },
+  {
+    weight: 2,
+    arbitrary: operation('read file', { nth, actor, file: oneOf(['errors', 'result'] as const) }),
+  },
   { weight: 3, arbitrary: operation('read batches', readFilter) },
 ];

@@ -46,7 +46,12 @@ export const PRELUDE: readonly Operation[] = [
   ...[0, 2, 3].flatMap((number) =>
     ASSETS.map(
       (name) =>
-        ({ op: 'pay in', account: number, asset: name, raw: number === 0 ? 9_000_000_000n : 1_000_000_000n }) as const,
+        ({
+          op: 'pay in',
+          account: number,
+          asset: name,
+          raw: number === 0 ? 9_000_000_000n : 1_000_000_000n,
+        }) as const,
     ),
   ),
   ...[0, 2].map(
@@ -74,12 +79,23 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 5, arbitrary: operation('bonus again', { nth, actor, more: oneOf([0n, 0n, 1n]) }) },
   {
     weight: 4,
-    arbitrary: operation('sweep', { from: oneOf([2, 3, 4]), to: ownAccount, asset, more: oneOf([-1n, 0n, 0n, 1n]) }),
+    arbitrary: operation('sweep', {
+      from: oneOf([2, 3, 4]),
+      to: ownAccount,
+      asset,
+      more: oneOf([-1n, 0n, 0n, 1n]),
+    }),
   },
   { weight: 8, arbitrary: operation('again', { nth, actor }) },
-  { weight: 4, arbitrary: operation('key reused', { nth, actor, more: fc.bigInt({ min: 1n, max: 9n }) }) },
+  {
+    weight: 4,
+    arbitrary: operation('key reused', { nth, actor, more: fc.bigInt({ min: 1n, max: 9n }) }),
+  },
   { weight: 3, arbitrary: operation('malformed', { what: oneOf(MALFORMED) }) },
-  { weight: 9, arbitrary: operation('pay in', { account: fc.nat({ max: OWN_ACCOUNTS }), asset, raw: paidIn }) },
+  {
+    weight: 9,
+    arbitrary: operation('pay in', { account: fc.nat({ max: OWN_ACCOUNTS }), asset, raw: paidIn }),
+  },
   { weight: 2, arbitrary: operation('pay in again', { isSame: fc.boolean() }) },
   {
     weight: 4,
@@ -92,8 +108,17 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: operation('verify', { account, actor }) },
-  { weight: 2, arbitrary: operation('freeze', { account: ownAccount, isFrozen: oneOf([true, false, false, false]) }) },
-  { weight: 4, arbitrary: operation('role', { account: ownAccount, role: oneOf([...ROLES, null]) }) },
+  {
+    weight: 2,
+    arbitrary: operation('freeze', {
+      account: ownAccount,
+      isFrozen: oneOf([true, false, false, false]),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: operation('role', { account: ownAccount, role: oneOf([...ROLES, null]) }),
+  },
   { weight: 1, arbitrary: operation('fee account', { account: ownAccount }) },
   {
     weight: 2,
@@ -125,7 +150,16 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
       verb: oneOf(['approve', 'approve', 'approve', 'approve', 'reject', 'cancel'] as const),
       nth,
       // The owner creates most of them, so that the clerk may approve.
-      actor: oneOf(['clerk', 'clerk', 'clerk', 'clerk', 'clerk', 'clerk', 'owner', 'neighbour'] as const),
+      actor: oneOf([
+        'clerk',
+        'clerk',
+        'clerk',
+        'clerk',
+        'clerk',
+        'clerk',
+        'owner',
+        'neighbour',
+      ] as const),
       isAny: oneOf([false, false, false, false, false, false, true]),
       isTwice: oneOf([false, true]),
       meanwhile: oneOf([null, null, null, 'time', 'freeze', 'freeze', 'freeze'] as const),
@@ -144,7 +178,10 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
       role: oneOf(['approver', 'admin', 'owner']),
     }),
   },
-  { weight: 4, arbitrary: operation('approve again', { nth, actor: oneOf(['clerk', 'owner'] as const) }) },
+  {
+    weight: 4,
+    arbitrary: operation('approve again', { nth, actor: oneOf(['clerk', 'owner'] as const) }),
+  },
   {
     weight: 6,
     arbitrary: operation('staff act', {
@@ -155,13 +192,19 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 26, arbitrary: operation('timer', { nth, isDue: oneOf([false, true]) }) },
-  { weight: 5, arbitrary: operation('time passes', { ms: oneOf([1, 1, 1_000, HOUR, HOUR, 20 * 24 * HOUR]) }) },
+  {
+    weight: 5,
+    arbitrary: operation('time passes', { ms: oneOf([1, 1, 1_000, HOUR, HOUR, 20 * 24 * HOUR]) }),
+  },
   { weight: 6, arbitrary: operation('read balances', { account, actor }) },
   { weight: 3, arbitrary: operation('read limits', { account, actor }) },
   { weight: 6, arbitrary: operation('read movements', readFilter) },
   { weight: 4, arbitrary: operation('read transfers', readFilter) },
   { weight: 3, arbitrary: operation('read transfer', { nth, actor }) },
-  { weight: 2, arbitrary: operation('find by key', { nth, actor, among: oneOf([null, null, null, ...KEYED]) }) },
+  {
+    weight: 2,
+    arbitrary: operation('find by key', { nth, actor, among: oneOf([null, null, null, ...KEYED]) }),
+  },
   { weight: 3, arbitrary: operation('read bonuses', readFilter) },
   { weight: 2, arbitrary: operation('read bonus', { nth, actor }) },
   { weight: 4, arbitrary: operation('read events', readFilter) },

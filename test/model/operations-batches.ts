@@ -3,7 +3,14 @@ import type { ActorName, AssetName, ReadFilter } from './operations.js';
 /** What a model run does with batches: by members, by the workflow that works on them, by support and by time. */
 
 /** What can be wrong with a row, beside what its numbers say. */
-export const ROW_FAULTS = ['nobody', 'formula', 'decimals', 'no amount', 'no asset', 'other asset'] as const;
+export const ROW_FAULTS = [
+  'nobody',
+  'formula',
+  'decimals',
+  'no amount',
+  'no asset',
+  'other asset',
+] as const;
 
 export interface WantedRow {
   readonly to: number;
@@ -28,15 +35,39 @@ export interface UploadOperation {
 
 /** How far it comes, or what stands in its way. */
 export const BATCH_WAYS = [
-  ...(['ready', 'by its uploader', 'withdrawn', 'withdrawn', 'lapsed', 'lapsed', 'executed'] as const),
-  ...(['paused', 'paused', 'canceled', 'canceled', 'canceled', 'frozen', 'paid', 'paid', 'paid', 'paid'] as const),
+  ...([
+    'ready',
+    'by its uploader',
+    'withdrawn',
+    'withdrawn',
+    'lapsed',
+    'lapsed',
+    'executed',
+  ] as const),
+  ...([
+    'paused',
+    'paused',
+    'canceled',
+    'canceled',
+    'canceled',
+    'frozen',
+    'paid',
+    'paid',
+    'paid',
+    'paid',
+  ] as const),
 ] as const;
 export type BatchWay = (typeof BATCH_WAYS)[number];
 
 export type BatchOperation =
   | UploadOperation
   /** An earlier file under its key: the same bytes, or one row more. */
-  | { readonly op: 'upload again'; readonly nth: number; readonly actor: ActorName; readonly isSame: boolean }
+  | {
+      readonly op: 'upload again';
+      readonly nth: number;
+      readonly actor: ActorName;
+      readonly isSame: boolean;
+    }
   /** One that goes a whole way. Its clerk, of that role, executes what the owner has uploaded. */
   | {
       readonly op: 'batch';
@@ -59,8 +90,18 @@ export type BatchOperation =
   /** An earlier execution under its key. */
   | { readonly op: 'execute again'; readonly nth: number; readonly actor: ActorName }
   /** So many rows, null for all up to the end, while the source is frozen or not. */
-  | { readonly op: 'pay rows'; readonly nth: number; readonly count: number | null; readonly isFrozen: boolean }
-  | { readonly op: 'withdraw'; readonly nth: number; readonly actor: ActorName; readonly isAny: boolean }
+  | {
+      readonly op: 'pay rows';
+      readonly nth: number;
+      readonly count: number | null;
+      readonly isFrozen: boolean;
+    }
+  | {
+      readonly op: 'withdraw';
+      readonly nth: number;
+      readonly actor: ActorName;
+      readonly isAny: boolean;
+    }
   | {
       readonly op: 'steer';
       readonly nth: number;
@@ -68,7 +109,12 @@ export type BatchOperation =
       readonly of: 'ready' | 'executing' | null;
     }
   /** By time, when it has been ready for so long. */
-  | { readonly op: 'lapse'; readonly nth: number; readonly readyForMs: number; readonly isAny: boolean }
+  | {
+      readonly op: 'lapse';
+      readonly nth: number;
+      readonly readyForMs: number;
+      readonly isAny: boolean;
+    }
   | { readonly op: 'read batch' | 'read rows'; readonly nth: number; readonly actor: ActorName }
   | {
       readonly op: 'read file';

@@ -21,15 +21,38 @@ export interface WantedPayout {
 
 /** How far it comes; `lost`: its rail never heard of it, `refused`: its source is frozen when it is approved. */
 export const PAYOUT_WAYS = [
-  ...(['handed over', 'handed over', 'completed', 'failed', 'failed', 'lost', 'lost', 'lost', 'returned'] as const),
-  ...(['canceled once approved', 'approved', 'approved', 'refused', 'rejected', 'canceled', 'canceled'] as const),
+  ...([
+    'handed over',
+    'handed over',
+    'completed',
+    'failed',
+    'failed',
+    'lost',
+    'lost',
+    'lost',
+    'returned',
+  ] as const),
+  ...([
+    'canceled once approved',
+    'approved',
+    'approved',
+    'refused',
+    'rejected',
+    'canceled',
+    'canceled',
+  ] as const),
 ] as const;
 export type PayoutWay = (typeof PAYOUT_WAYS)[number];
 
 export type PayoutOperation =
   | WantedPayout
   /** An earlier one once more: word for word, or with its key for another amount. */
-  | { readonly op: 'payout again'; readonly nth: number; readonly actor: ActorName; readonly more: bigint }
+  | {
+      readonly op: 'payout again';
+      readonly nth: number;
+      readonly actor: ActorName;
+      readonly more: bigint;
+    }
   /** A small one that goes a whole way, of an account that is funded for it. Its clerk approves or rejects. */
   | {
       readonly op: 'pay out';
@@ -54,7 +77,12 @@ export type PayoutOperation =
       readonly words: readonly [RailWord, RailWord];
     }
   /** What the rail tells by itself. */
-  | { readonly op: 'callback'; readonly nth: number; readonly of: 'open' | 'ended' | 'any'; readonly word: RailWord }
+  | {
+      readonly op: 'callback';
+      readonly nth: number;
+      readonly of: 'open' | 'ended' | 'any';
+      readonly word: RailWord;
+    }
   /** An earlier one once more: word for word, or with its id for something else. */
   | { readonly op: 'callback again'; readonly nth: number; readonly isSame: boolean }
   | { readonly op: 'read payout'; readonly nth: number; readonly actor: ActorName }

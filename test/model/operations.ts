@@ -14,7 +14,14 @@ export type ActorName = (typeof ACTORS)[number];
 export const ACCOUNT_COUNT = 8;
 export const OWN_ACCOUNTS = 5;
 
-export const MALFORMED = ['no key', 'no amount', 'decimals', 'unknown field', 'no JSON', 'to itself'] as const;
+export const MALFORMED = [
+  'no key',
+  'no amount',
+  'decimals',
+  'unknown field',
+  'no JSON',
+  'to itself',
+] as const;
 
 /** What is made under a key and listed, by the last part of its address. */
 export const KEYED = ['transfers', 'bonuses', 'payouts', 'bonus_batches'] as const;
@@ -60,7 +67,12 @@ export type Operation =
   | TransferOperation
   | BonusOperation
   /** An earlier bonus once more: word for word, or with its key for another amount. */
-  | { readonly op: 'bonus again'; readonly nth: number; readonly actor: ActorName; readonly more: bigint }
+  | {
+      readonly op: 'bonus again';
+      readonly nth: number;
+      readonly actor: ActorName;
+      readonly more: bigint;
+    }
   /** All that the account has, and so much more. */
   | {
       readonly op: 'sweep';
@@ -72,9 +84,19 @@ export type Operation =
   /** An earlier request once more, word for word. */
   | { readonly op: 'again'; readonly nth: number; readonly actor: ActorName }
   /** The key of an earlier request for another amount. */
-  | { readonly op: 'key reused'; readonly nth: number; readonly actor: ActorName; readonly more: bigint }
+  | {
+      readonly op: 'key reused';
+      readonly nth: number;
+      readonly actor: ActorName;
+      readonly more: bigint;
+    }
   | { readonly op: 'malformed'; readonly what: (typeof MALFORMED)[number] }
-  | { readonly op: 'pay in'; readonly account: number; readonly asset: AssetName; readonly raw: bigint }
+  | {
+      readonly op: 'pay in';
+      readonly account: number;
+      readonly asset: AssetName;
+      readonly raw: bigint;
+    }
   /** The last pay-in's reference once more, with the same content or another. */
   | { readonly op: 'pay in again'; readonly isSame: boolean }
   | {
@@ -160,7 +182,12 @@ export type Operation =
   | ({ readonly op: 'read transfers' } & ReadFilter)
   | { readonly op: 'read transfer'; readonly nth: number; readonly actor: ActorName }
   /** Among those of what the key was for, or of something else. */
-  | { readonly op: 'find by key'; readonly nth: number; readonly actor: ActorName; readonly among: Keyed | null }
+  | {
+      readonly op: 'find by key';
+      readonly nth: number;
+      readonly actor: ActorName;
+      readonly among: Keyed | null;
+    }
   | ({ readonly op: 'read bonuses' } & ReadFilter)
   | { readonly op: 'read bonus'; readonly nth: number; readonly actor: ActorName }
   | ({ readonly op: 'read events' } & ReadFilter)

@@ -15,7 +15,17 @@ import type { ModelWorld } from './world.js';
 
 type ApprovalOperation = Extract<
   Operation,
-  { op: 'policy' | 'policy delay' | 'no policy' | 'read policy' | 'act' | 'approve again' | 'staff act' | 'timer' }
+  {
+    op:
+      | 'policy'
+      | 'policy delay'
+      | 'no policy'
+      | 'read policy'
+      | 'act'
+      | 'approve again'
+      | 'staff act'
+      | 'timer';
+  }
 >;
 
 const REASON = 'not agreed';
@@ -46,14 +56,19 @@ export class ApprovalPlayer {
   }
 
   private async policy(
-    operation: Extract<Operation, { op: 'policy' }> | Extract<Operation, { op: 'no policy' | 'read policy' }>,
+    operation:
+      | Extract<Operation, { op: 'policy' }>
+      | Extract<Operation, { op: 'no policy' | 'read policy' }>,
   ): Promise<void> {
     const { account: number, asset, actor } = operation;
     const { ledger } = this.world;
     const account = ledger.accounts[number] ?? null;
     const path = `/v1/accounts/${this.world.idOf(number).id}/approval_policies/${asset}`;
     if (operation.op === 'read policy')
-      return assertSame(await this.world.ask(actor, 'GET', path), ledger.approvals.readPolicy(actor, account, asset));
+      return assertSame(
+        await this.world.ask(actor, 'GET', path),
+        ledger.approvals.readPolicy(actor, account, asset),
+      );
     if (operation.op !== 'policy')
       return assertSame(
         await this.world.ask(actor, 'DELETE', path),
@@ -62,12 +77,29 @@ export class ApprovalPlayer {
     const { threshold, approvals, expiresInS } = operation;
     const body = { threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
     const answer = await this.world.ask(actor, 'PUT', path, { body });
-    assertSame(answer, ledger.approvals.setPolicy(actor, account, asset, { threshold, approvals, expiresInS }));
+    assertSame(
+      answer,
+      ledger.approvals.setPolicy(actor, account, asset, { threshold, approvals, expiresInS }),
+    );
   }
 
   /** From this amount on the owner wants so many approvals. */
-  ask(account: number, asset: AssetName, threshold: bigint, approvals = 1, expiresInS = 3_600): Promise<void> {
-    return this.policy({ op: 'policy', account, asset, actor: 'owner', threshold, approvals, expiresInS });
+  ask(
+    account: number,
+    asset: AssetName,
+    threshold: bigint,
+    approvals = 1,
+    expiresInS = 3_600,
+  ): Promise<void> {
+    return this.policy({
+      op: 'policy',
+      account,
+      asset,
+      actor: 'owner',
+      threshold,
+      approvals,
+      expiresInS,
+    });
   }
 
   private async delayPolicies(seconds: number | null): Promise<void> {
@@ -106,7 +138,10 @@ export class ApprovalPlayer {
     const id = String(waiting.json.id);
     const key = verb === 'approve' ? randomUUID() : null;
     const body = verb === 'reject' ? { body: { reason: REASON } } : {};
-    const answer = await this.world.ask(actor, 'POST', `${pathOf(waiting)}/${verb}`, { key, ...body });
+    const answer = await this.world.ask(actor, 'POST', `${pathOf(waiting)}/${verb}`, {
+      key,
+      ...body,
+    });
     const reason = verb === 'reject' ? REASON : null;
     assertSame(answer, this.world.ledger.approvals.act(verb, actor, waiting, reason, key));
     if (key !== null) this.approved.push({ id, key });
@@ -123,12 +158,22 @@ export class ApprovalPlayer {
     assertSame(answer, this.world.ledger.approvals.act('approve', actor, waiting, null, key));
   }
 
-  private async staffAct({ verb, nth, isStaff, isAny }: Extract<Operation, { op: 'staff act' }>): Promise<void> {
+  private async staffAct({
+    verb,
+    nth,
+    isStaff,
+    isAny,
+  }: Extract<Operation, { op: 'staff act' }>): Promise<void> {
     const waiting = this.chosen(nth, isAny);
     if (waiting === undefined) return;
     const { api, ledger, staff } = this.world;
     const who = isStaff ? proven(staff) : someone('nobody');
-    const { outcome } = await approvalsOfKind(api, waiting.kind).actByStaff(waiting.json.id, verb, who, REASON);
+    const { outcome } = await approvalsOfKind(api, waiting.kind).actByStaff(
+      waiting.json.id,
+      verb,
+      who,
+      REASON,
+    );
     const expected = ledger.approvals.actByStaff(verb, isStaff, waiting, REASON);
     if (outcome.done) assert.equal(outcome.resource.status, waiting.json.status);
     assert.equal(outcome.done ? undefined : outcome.refusal.code, expected.code);
@@ -138,7 +183,9 @@ export class ApprovalPlayer {
     const waiting = isDue ? this.soonest() : this.chosen(nth, false);
     if (waiting === undefined) return;
     if (isDue) this.untilDue(waiting);
-    const { status } = await approvalsOfKind(this.world.api, waiting.kind).expire(String(waiting.json.id));
+    const { status } = await approvalsOfKind(this.world.api, waiting.kind).expire(
+      String(waiting.json.id),
+    );
     assert.equal(status, this.world.ledger.approvals.expire(waiting));
   }
 
@@ -149,7 +196,10 @@ export class ApprovalPlayer {
   }
 
   private all(): RefWaiting[] {
-    return this.world.ledger.homes.flatMap(({ transfers: one, payouts: other }) => [...one, ...other]);
+    return this.world.ledger.homes.flatMap(({ transfers: one, payouts: other }) => [
+      ...one,
+      ...other,
+    ]);
   }
 
   /** One that waits, or any that there is. */

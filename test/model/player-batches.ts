@@ -38,14 +38,20 @@ export class BatchPlayer {
         return this.on(operation.nth, 'validating', (batch) => this.validate(batch));
       case 'execute': {
         const { nth, actor, isAny } = operation;
-        return this.on(nth, isAny ? null : 'ready', (batch) => this.execute(batch, actor, randomUUID()));
+        return this.on(nth, isAny ? null : 'ready', (batch) =>
+          this.execute(batch, actor, randomUUID()),
+        );
       }
       case 'execute again': {
         const earlier = nthOf(this.executed, operation.nth);
-        return earlier === undefined ? Promise.resolve() : this.execute(earlier.batch, operation.actor, earlier.key);
+        return earlier === undefined
+          ? Promise.resolve()
+          : this.execute(earlier.batch, operation.actor, earlier.key);
       }
       case 'pay rows':
-        return this.on(operation.nth, 'executing', (batch) => this.pay(batch, operation.count, operation.isFrozen));
+        return this.on(operation.nth, 'executing', (batch) =>
+          this.pay(batch, operation.count, operation.isFrozen),
+        );
       case 'withdraw': {
         const { nth, actor, isAny } = operation;
         return this.on(nth, isAny ? null : 'ready', (batch) => this.withdraw(batch, actor));
@@ -79,21 +85,39 @@ export class BatchPlayer {
   private async upload(wanted: UploadOperation, key: string): Promise<void> {
     const { actor, from, description } = wanted;
     const file = this.fileOf(wanted);
-    const fields = { source_account: this.world.idOf(from).id, ...(description === null ? {} : { description }) };
+    const fields = {
+      source_account: this.world.idOf(from).id,
+      ...(description === null ? {} : { description }),
+    };
     const form = formOf(Buffer.from(file), fields);
     const answer = await this.world.ask(actor, 'POST', '/v1/bonus_batches', { form, key });
-    const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new batch');
+    const made = (): string =>
+      typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new batch';
     assertSame(answer, this.world.ledger.batches.upload(wanted, file, key, made));
     this.sent.push({ wanted, key });
     this.world.keys.push({ what: 'bonus_batches', key });
   }
 
-  private async uploadAgain({ nth, actor, isSame }: Extract<BatchAct, { op: 'upload again' }>): Promise<void> {
+  private async uploadAgain({
+    nth,
+    actor,
+    isSame,
+  }: Extract<BatchAct, { op: 'upload again' }>): Promise<void> {
     const sent = nthOf(this.sent, nth);
     if (sent === undefined) return;
     const { wanted, key } = sent;
-    const more = { to: 1, by: 'account_id', raw: 100_000n, fault: null, description: null, reference: null } as const;
-    await this.upload({ ...wanted, actor, rows: isSame ? wanted.rows : [...wanted.rows, more] }, key);
+    const more = {
+      to: 1,
+      by: 'account_id',
+      raw: 100_000n,
+      fault: null,
+      description: null,
+      reference: null,
+    } as const;
+    await this.upload(
+      { ...wanted, actor, rows: isSame ? wanted.rows : [...wanted.rows, more] },
+      key,
+    );
   }
 
   private fileOf({ rows, asset, hasAmounts }: UploadOperation): string {
@@ -101,7 +125,10 @@ export class BatchPlayer {
     const lines = rows.map((row) => {
       const { to, raw, fault, description, reference } = row;
       const { ledger } = this.world;
-      const recipient = recipientText(row, ledger.accounts[to] ?? { id: this.world.idOf(to).id, alias: null });
+      const recipient = recipientText(
+        row,
+        ledger.accounts[to] ?? { id: this.world.idOf(to).id, alias: null },
+      );
       const amount = fault === 'no amount' ? '' : fault === 'decimals' ? `${raw}.5` : `${raw}`;
       return [recipient, amount, assetOf(row, asset) ?? '', description ?? '', reference ?? ''];
     });
@@ -137,7 +164,10 @@ export class BatchPlayer {
 
   /** The ids of the bonuses that its rows have now. */
   private async paidBy(batch: RefBatch): Promise<(row: number) => string> {
-    const { json } = answered(await this.world.ask(this.ownerOf(batch), 'GET', `${pathOf(batch)}/rows`), 200);
+    const { json } = answered(
+      await this.world.ask(this.ownerOf(batch), 'GET', `${pathOf(batch)}/rows`),
+      200,
+    );
     const ids = new Map(list(json.items).map(({ row, bonus_id: id }) => [row, id]));
     return (row) => text(ids.get(row));
   }
@@ -177,7 +207,9 @@ export class BatchPlayer {
   }
 
   private ownerOf(batch: RefBatch): ActorName {
-    return this.world.ledger.tenantOf('owner').bonus_batches.includes(batch) ? 'owner' : 'neighbour';
+    return this.world.ledger.tenantOf('owner').bonus_batches.includes(batch)
+      ? 'owner'
+      : 'neighbour';
   }
 
   private all(): readonly RefBatch[] {
@@ -185,7 +217,11 @@ export class BatchPlayer {
   }
 
   /** One in that status, or any that there is. */
-  private async on(nth: number, status: string | null, act: (batch: RefBatch) => Promise<void>): Promise<void> {
+  private async on(
+    nth: number,
+    status: string | null,
+    act: (batch: RefBatch) => Promise<void>,
+  ): Promise<void> {
     const batch = nthOf(
       this.all().filter((one) => status === null || one.status === status),
       nth,

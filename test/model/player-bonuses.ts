@@ -35,7 +35,8 @@ export class BonusPlayer {
       reference,
     };
     const answer = await this.world.ask(actor, 'POST', '/v1/bonuses', { body, key });
-    const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new bonus');
+    const made = (): string =>
+      typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new bonus';
     assertSame(answer, ledger.bonuses.pay({ ...wanted, by }, key, made));
     this.sent.push({ wanted, key });
     this.world.keys.push({ what: 'bonuses', key });

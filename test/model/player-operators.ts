@@ -25,14 +25,29 @@ export async function manage(
       return freeze(world, world.account(operation.account), operation.isFrozen);
     case 'role': {
       const account = world.account(operation.account);
-      if (operation.role === null) await removeRole(deps.database, systemClock, clerk, asUuid(account.id), TEST_ACTOR);
-      else await grantRole(deps.database, systemClock, clerk, asUuid(account.id), operation.role as Role, TEST_ACTOR);
+      if (operation.role === null)
+        await removeRole(deps.database, systemClock, clerk, asUuid(account.id), TEST_ACTOR);
+      else
+        await grantRole(
+          deps.database,
+          systemClock,
+          clerk,
+          asUuid(account.id),
+          operation.role as Role,
+          TEST_ACTOR,
+        );
       account.clerkRole = operation.role;
       return;
     }
     case 'fee account':
       tenant.feeAccount = world.account(operation.account);
-      await setFeeAccount(deps.database, systemClock, tenantId, asUuid(tenant.feeAccount.id), TEST_ACTOR);
+      await setFeeAccount(
+        deps.database,
+        systemClock,
+        tenantId,
+        asUuid(tenant.feeAccount.id),
+        TEST_ACTOR,
+      );
       return;
     case 'fee': {
       const { asset, flat, basisPoints, cap } = operation;
@@ -49,14 +64,21 @@ export async function manage(
       const wasThere = tenant.fees.delete(asset);
       for (const charged of FEE_OPERATIONS) {
         const schedule = feeSchedule({ tenantId, operation: charged, asset });
-        assert.equal(await removeFeeSchedule(deps.database, systemClock, schedule, TEST_ACTOR), wasThere);
+        assert.equal(
+          await removeFeeSchedule(deps.database, systemClock, schedule, TEST_ACTOR),
+          wasThere,
+        );
       }
     }
   }
 }
 
 /** Or lets it send again. Another time it changes nothing. */
-export async function freeze(world: ModelWorld, account: RefAccount, isFrozen: boolean): Promise<void> {
+export async function freeze(
+  world: ModelWorld,
+  account: RefAccount,
+  isFrozen: boolean,
+): Promise<void> {
   const change = isFrozen ? freezeAccount : unfreezeAccount;
   const decided = { actor: TEST_ACTOR, reason: null };
   const { changed } = await change(world.deps.database, systemClock, asUuid(account.id), decided);

@@ -25,7 +25,11 @@ type Of = 'open' | 'ended' | 'any';
 /** What is done with payouts by members, by their workflow and by their rail, to the service and to the reference. */
 export class PayoutPlayer {
   private readonly sent: { readonly wanted: WantedPayout; readonly key: string }[] = [];
-  private readonly told: { readonly payout: RefPayout; readonly said: RailStatement; readonly id: string }[] = [];
+  private readonly told: {
+    readonly payout: RefPayout;
+    readonly said: RailStatement;
+    readonly id: string;
+  }[] = [];
 
   constructor(private readonly world: ModelWorld) {}
 
@@ -51,12 +55,18 @@ export class PayoutPlayer {
   }
 
   /** From when it is approved. */
-  async goOn(payout: RefPayout, way: PayoutWay, words: readonly [RailWord, RailWord]): Promise<void> {
+  async goOn(
+    payout: RefPayout,
+    way: PayoutWay,
+    words: readonly [RailWord, RailWord],
+  ): Promise<void> {
     if (payout.json.status !== 'approved' || way === 'approved') return;
-    const first = { 'handed over': words[0], lost: SILENT, failed: FAILED }[way as string] ?? COMPLETED;
+    const first =
+      { 'handed over': words[0], lost: SILENT, failed: FAILED }[way as string] ?? COMPLETED;
     await this.give(payout, [first, words[1]], false);
     if (way === 'lost') await this.give(payout, [NEVER_HEARD, words[0]], true);
-    if (way === 'returned') await this.inquire(payout, { ...COMPLETED, said: 'returned', failure: 'account_closed' });
+    if (way === 'returned')
+      await this.inquire(payout, { ...COMPLETED, said: 'returned', failure: 'account_closed' });
   }
 
   private async create(wanted: WantedPayout, key: string): Promise<void> {
@@ -67,13 +77,18 @@ export class PayoutPlayer {
       description,
     };
     const answer = await this.world.ask(actor, 'POST', '/v1/payouts', { body, key });
-    const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new payout');
+    const made = (): string =>
+      typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new payout';
     assertSame(answer, this.world.ledger.payouts.create(wanted, key, made));
     this.sent.push({ wanted, key });
     this.world.keys.push({ what: 'payouts', key });
   }
 
-  private async again({ nth, actor, more }: Extract<PayoutAct, { op: 'payout again' }>): Promise<void> {
+  private async again({
+    nth,
+    actor,
+    more,
+  }: Extract<PayoutAct, { op: 'payout again' }>): Promise<void> {
     const sent = nthOf(this.sent, nth);
     if (sent === undefined) return;
     const { raw } = sent.wanted;
@@ -81,29 +96,47 @@ export class PayoutPlayer {
     await this.create({ ...sent.wanted, actor, raw: raw + (raw < MOST ? more : -more) }, sent.key);
   }
 
-  private async cancel({ nth, actor }: Extract<PayoutAct, { op: 'cancel approved' }>): Promise<void> {
+  private async cancel({
+    nth,
+    actor,
+  }: Extract<PayoutAct, { op: 'cancel approved' }>): Promise<void> {
     const payout = nthOf(
       this.all().filter(({ json }) => json.status === 'approved'),
       nth,
     );
     if (payout === undefined) return;
-    const answer = await this.world.ask(actor, 'POST', `/v1/payouts/${String(payout.json.id)}/cancel`);
+    const answer = await this.world.ask(
+      actor,
+      'POST',
+      `/v1/payouts/${String(payout.json.id)}/cancel`,
+    );
     assertSame(answer, this.world.ledger.approvals.act('cancel', actor, payout, null, null));
   }
 
-  private async handOver({ nth, of, isAsked, words }: Extract<PayoutAct, { op: 'hand over' }>): Promise<void> {
+  private async handOver({
+    nth,
+    of,
+    isAsked,
+    words,
+  }: Extract<PayoutAct, { op: 'hand over' }>): Promise<void> {
     const payout = this.chosen(nth, of);
     if (payout === undefined) return;
     if (of === 'ended') return this.inquire(payout, words[0]);
     return this.give(payout, words, isAsked);
   }
 
-  private async give(payout: RefPayout, words: readonly [RailWord, RailWord], isAsked: boolean): Promise<void> {
+  private async give(
+    payout: RefPayout,
+    words: readonly [RailWord, RailWord],
+    isAsked: boolean,
+  ): Promise<void> {
     const { rails, rail, ledger } = this.world;
     rail.willSay(...words.map(answerOf));
     const id = asUuid(String(payout.json.id));
     await (isAsked ? rails.submissions.ask(id) : rails.submissions.submit(id));
-    const orders = isAsked ? ledger.payouts.ask(payout, words) : ledger.payouts.handOver(payout, words);
+    const orders = isAsked
+      ? ledger.payouts.ask(payout, words)
+      : ledger.payouts.handOver(payout, words);
     assert.deepEqual(
       rail.given.map(({ key }) => key),
       Array.from({ length: orders }, () => id),
@@ -131,7 +164,10 @@ export class PayoutPlayer {
     await this.assertStands(payout);
   }
 
-  private async callbackAgain({ nth, isSame }: Extract<PayoutAct, { op: 'callback again' }>): Promise<void> {
+  private async callbackAgain({
+    nth,
+    isSame,
+  }: Extract<PayoutAct, { op: 'callback again' }>): Promise<void> {
     const told = nthOf(this.told, nth);
     if (told === undefined) return;
     const { payout, said, id } = told;
@@ -141,12 +177,18 @@ export class PayoutPlayer {
   }
 
   private tell({ json }: RefPayout, said: RailStatement, callbackId: string): Promise<unknown> {
-    return this.world.rails.callbacks.tell(SIMULATED, { key: asUuid(String(json.id)), ...said, callbackId });
+    return this.world.rails.callbacks.tell(SIMULATED, {
+      key: asUuid(String(json.id)),
+      ...said,
+      callbackId,
+    });
   }
 
   /** It is what the reference says, and raised to operators if it must be. */
   private async assertStands(payout: RefPayout): Promise<void> {
-    const actor = this.world.ledger.tenantOf('owner').payouts.includes(payout) ? 'owner' : 'neighbour';
+    const actor = this.world.ledger.tenantOf('owner').payouts.includes(payout)
+      ? 'owner'
+      : 'neighbour';
     const answer = await this.world.ask(actor, 'GET', `/v1/payouts/${String(payout.json.id)}`);
     assertSame(answer, { status: 200, body: payout.json });
     const { stuckReason } = await this.rowOf(payout);
@@ -154,7 +196,9 @@ export class PayoutPlayer {
   }
 
   private async rowOf({ json }: RefPayout): Promise<Payout> {
-    const row = await this.world.api.core.database.reader.find(payouts, { id: asUuid(String(json.id)) });
+    const row = await this.world.api.core.database.reader.find(payouts, {
+      id: asUuid(String(json.id)),
+    });
     assert(row !== undefined);
     return row;
   }

@@ -141,21 +141,38 @@ export class Player {
     if (sent !== undefined) await again(sent);
   }
 
-  private ask(actor: ActorName, method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> {
+  private ask(
+    actor: ActorName,
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<TestAnswer> {
     return this.world.ask(actor, method, path, options);
   }
 
   private async transfer(wanted: TransferOperation, key: string): Promise<void> {
     const { actor, from, to, raw, asset, description } = wanted;
-    const body = transferBody({ from: this.world.idOf(from), to: this.world.idOf(to), raw, asset, description });
+    const body = transferBody({
+      from: this.world.idOf(from),
+      to: this.world.idOf(to),
+      raw,
+      asset,
+      description,
+    });
     const answer = await this.ask(actor, 'POST', '/v1/transfers', { body, key });
-    const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new transfer');
+    const made = (): string =>
+      typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new transfer';
     assertSame(answer, this.world.ledger.transfers.create(wanted, key, made));
     this.sent.push({ wanted, key });
     this.world.keys.push({ what: 'transfers', key });
   }
 
-  private async sweep({ from, to, asset, more }: Extract<Operation, { op: 'sweep' }>): Promise<void> {
+  private async sweep({
+    from,
+    to,
+    asset,
+    more,
+  }: Extract<Operation, { op: 'sweep' }>): Promise<void> {
     const raw = this.world.account(from).balances[asset] + more;
     const wanted = {
       op: 'transfer',
@@ -204,8 +221,16 @@ export class Player {
     const source = this.world.account(from);
     const others = last === 'rest' ? rows.reduce((sum, { raw }) => sum + raw, 0n) : 0n;
     const [left, { maximum }] = [source.balances[asset] - others, limitsOf(source, asset)];
-    const all = last === null ? rows : [...rows, { ...rows[0]!, raw: left < maximum ? left : maximum }];
-    const upload = { actor: 'owner', from, asset, description: null, rows: all, hasAmounts: true } as const;
+    const all =
+      last === null ? rows : [...rows, { ...rows[0]!, raw: left < maximum ? left : maximum }];
+    const upload = {
+      actor: 'owner',
+      from,
+      asset,
+      description: null,
+      rows: all,
+      hasAmounts: true,
+    } as const;
     await this.batches.play({ op: 'upload', ...upload });
     await this.batches.goOn(way);
   }
@@ -230,7 +255,11 @@ export class Player {
       case 'no amount': {
         const errors = [{ code: 'missing_field', field: 'amount', reason: 'required' }];
         const answer = await post({ ...good, amount: null });
-        return assertSame(answer, { status: 400, code: 'missing_field', details: { field: 'amount', errors } });
+        return assertSame(answer, {
+          status: 400,
+          code: 'missing_field',
+          details: { field: 'amount', errors },
+        });
       }
       case 'decimals':
         return assertSame(
@@ -243,13 +272,20 @@ export class Player {
         return assertSame(await post('{'), invalid('', 'not_json'));
       case 'to itself':
         return assertSame(
-          await post({ ...good, destination: { type: 'account', account_id: good.source_account } }),
+          await post({
+            ...good,
+            destination: { type: 'account', account_id: good.source_account },
+          }),
           invalid('destination.account_id', 'same_as_source'),
         );
     }
   }
 
-  private async payIn({ account: number, asset, raw }: Extract<Operation, { op: 'pay in' }>): Promise<void> {
+  private async payIn({
+    account: number,
+    asset,
+    raw,
+  }: Extract<Operation, { op: 'pay in' }>): Promise<void> {
     const account = this.world.account(number);
     const wanted = {
       tenantId: asUuid(account.tenant),
@@ -273,8 +309,12 @@ export class Player {
   private async payInAgain(isSame: boolean): Promise<void> {
     if (this.lastPayIn === null) return;
     const { amount } = this.lastPayIn;
-    const again = isSame ? this.lastPayIn : { ...this.lastPayIn, amount: { ...amount, raw: amount.raw + 1n } };
-    const outcome = await codeOf(recordPayIn(this.world.deps, again).then(({ replayed }) => assert(replayed)));
+    const again = isSame
+      ? this.lastPayIn
+      : { ...this.lastPayIn, amount: { ...amount, raw: amount.raw + 1n } };
+    const outcome = await codeOf(
+      recordPayIn(this.world.deps, again).then(({ replayed }) => assert(replayed)),
+    );
     assert.equal(outcome, isSame ? null : 'idempotency_key_reused');
   }
 
@@ -291,21 +331,36 @@ export class Player {
       reason: reference,
       by: someone('one'),
     });
-    assert.equal(await codeOf(approveAdjustment(this.world.deps, resource, someone('one'))), 'authority_insufficient');
+    assert.equal(
+      await codeOf(approveAdjustment(this.world.deps, resource, someone('one'))),
+      'authority_insufficient',
+    );
     if (!isPosted) return;
     const outcome = await codeOf(approveAdjustment(this.world.deps, resource, someone('another')));
-    if (direction === 'out' && account.balances[asset] < raw) return assert.equal(outcome, 'insufficient_funds');
+    if (direction === 'out' && account.balances[asset] < raw)
+      return assert.equal(outcome, 'insufficient_funds');
     assert.equal(outcome, null);
     const kind = direction === 'in' ? 'adjustment_in' : 'adjustment_out';
-    this.world.ledger.enterFromSystem(account, kind, { raw, asset, id: resource.id, description: reference });
+    this.world.ledger.enterFromSystem(account, kind, {
+      raw,
+      asset,
+      id: resource.id,
+      description: reference,
+    });
   }
 
-  private async verify({ account: number, actor }: Extract<Operation, { op: 'verify' }>): Promise<void> {
+  private async verify({
+    account: number,
+    actor,
+  }: Extract<Operation, { op: 'verify' }>): Promise<void> {
     const known = this.world.ledger.accounts[number] ?? null;
     const body = { ...VERIFICATION, type: known?.type ?? 'business' };
     const path = `/v1/accounts/${this.world.idOf(number).id}/verification`;
     const answer = await this.ask(actor, 'PUT', path, { body });
     const own = this.world.ledger.own(actor, known, ['admin', 'owner']);
-    assertSame(answer, 'status' in own ? own : this.world.ledger.verify(own, VERIFICATION.document_number.slice(-4)));
+    assertSame(
+      answer,
+      'status' in own ? own : this.world.ledger.verify(own, VERIFICATION.document_number.slice(-4)),
+    );
   }
 }

@@ -46,7 +46,10 @@ interface Walked {
 }
 
 /** What was read beside what it must be: all of it, or as much as was read. */
-export function pairs<T>({ items, isWhole }: Walked, expected: readonly T[]): (readonly [Json, T])[] {
+export function pairs<T>(
+  { items, isWhole }: Walked,
+  expected: readonly T[],
+): (readonly [Json, T])[] {
   if (isWhole) assert.equal(items.length, expected.length);
   else assert(items.length <= expected.length);
   return items.map((item, index) => [item, expected[index]!]);
@@ -61,7 +64,11 @@ export function assertSame(answer: TestAnswer, expected: Expected): void {
   assert.deepEqual([answer.status, answer.code], [expected.status, expected.code], answer.text);
   if (expected.details !== undefined) assert.deepEqual(answer.details, expected.details);
   if (expected.body !== undefined) assert.deepEqual(answer.json, expected.body);
-  assert.equal(answer.headers.get('svc-idempotent-replayed'), expected.replayed === true ? 'true' : null, answer.text);
+  assert.equal(
+    answer.headers.get('svc-idempotent-replayed'),
+    expected.replayed === true ? 'true' : null,
+    answer.text,
+  );
 }
 
 export function queryOf(parameters: Readonly<Record<string, string | number | null>>): string {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
 import { list, object, text } from '../support/bank.js';
-import { ACTORS, type ActorName, type Keyed, KEYED, type Operation, type ReadFilter } from './operations.js';
+import {
+  ACTORS,
+  type ActorName,
+  type Keyed,
+  KEYED,
+  type Operation,
+  type ReadFilter,
+} from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
 import { RefBatch } from './reference-batch.js';
 import { FORBIDDEN, type Json, NOT_FOUND, type RefListed } from './reference-state.js';
@@ -25,8 +32,18 @@ const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
   },
   bonuses: {},
   payouts: {
-    ...{ transfer_in: 'pending_approval', transfer_out: 'approved', fee_out: 'in_progress', payin_in: 'rejected' },
-    ...{ bonus_in: 'failed', bonus_out: 'canceled', adjustment_in: 'returned', payout_out: 'completed' },
+    ...{
+      transfer_in: 'pending_approval',
+      transfer_out: 'approved',
+      fee_out: 'in_progress',
+      payin_in: 'rejected',
+    },
+    ...{
+      bonus_in: 'failed',
+      bonus_out: 'canceled',
+      adjustment_in: 'returned',
+      payout_out: 'completed',
+    },
   },
   bonus_batches: {
     ...{ transfer_in: 'validating', transfer_out: 'ready', payin_in: 'rejected' },
@@ -75,7 +92,8 @@ export class ListedReads {
   async everything(): Promise<void> {
     for (const actor of ACTORS) {
       for (const what of KEYED) await this.list(what, { ...ALL, actor });
-      for (const batch of this.world.ledger.tenantOf(actor).bonus_batches) await this.rowsOf(batch, actor);
+      for (const batch of this.world.ledger.tenantOf(actor).bonus_batches)
+        await this.rowsOf(batch, actor);
     }
   }
 
@@ -101,11 +119,17 @@ export class ListedReads {
 
   private isVisible({ source, destination }: RefListed, actor: ActorName): boolean {
     const { ledger } = this.world;
-    return ledger.role(actor, source) !== null || (destination !== null && ledger.role(actor, destination) !== null);
+    return (
+      ledger.role(actor, source) !== null ||
+      (destination !== null && ledger.role(actor, destination) !== null)
+    );
   }
 
   /** Also one of the other tenant. */
-  private async one(what: Keyed, { nth, actor }: { readonly nth: number; readonly actor: ActorName }): Promise<void> {
+  private async one(
+    what: Keyed,
+    { nth, actor }: { readonly nth: number; readonly actor: ActorName },
+  ): Promise<void> {
     const made = nthOf(this.all(what), nth);
     if (made === undefined) return;
     const answer = await this.reading.get(actor, `/v1/${what}/${text(made.json.id)}`);
@@ -130,7 +154,11 @@ export class ListedReads {
     return own.includes(made);
   }
 
-  private async byKey({ nth, actor, among }: Extract<ListedRead, { op: 'find by key' }>): Promise<void> {
+  private async byKey({
+    nth,
+    actor,
+    among,
+  }: Extract<ListedRead, { op: 'find by key' }>): Promise<void> {
     const used = nthOf(this.world.keys, nth);
     if (used === undefined) return;
     const what = among ?? used.what;
@@ -142,7 +170,13 @@ export class ListedReads {
     });
   }
 
-  private async rows({ nth, actor }: { readonly nth: number; readonly actor: ActorName }): Promise<void> {
+  private async rows({
+    nth,
+    actor,
+  }: {
+    readonly nth: number;
+    readonly actor: ActorName;
+  }): Promise<void> {
     const batch = this.batch(nth);
     if (batch !== undefined) await this.rowsOf(batch, actor);
   }
@@ -161,7 +195,11 @@ export class ListedReads {
     );
   }
 
-  private async file({ nth, actor, file }: Extract<ListedRead, { op: 'read file' }>): Promise<void> {
+  private async file({
+    nth,
+    actor,
+    file,
+  }: Extract<ListedRead, { op: 'read file' }>): Promise<void> {
     const batch = this.batch(nth);
     if (batch === undefined) return;
     const answer = await this.reading.get(actor, `/v1/bonus_batches/${batch.of.id}/files/${file}`);
@@ -186,7 +224,12 @@ export class ListedReads {
 
 /** Of each row its number, its end, the bonus and why there is none. */
 function results({ rows }: RefBatch): string[][] {
-  return rows.map(({ number, status, bonusId, code }) => [String(number), status, bonusId ?? '', code ?? '']);
+  return rows.map(({ number, status, bonusId, code }) => [
+    String(number),
+    status,
+    bonusId ?? '',
+    code ?? '',
+  ]);
 }
 
 function shownOf(one: RefListed): Json {

@@ -16,7 +16,10 @@ import {
 } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-type Read = Exclude<Extract<Operation, { op: `read ${string}` | 'find by key' }>, { op: 'read policy' }>;
+type Read = Exclude<
+  Extract<Operation, { op: `read ${string}` | 'find by key' }>,
+  { op: 'read policy' }
+>;
 
 /** What the log is filtered by, for the kind of movement that a read names. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -91,18 +94,27 @@ export class ModelReads {
   }
 
   private async balances(number: number, actor: ActorName): Promise<void> {
-    const answer = await this.reading.get(actor, `/v1/accounts/${this.world.idOf(number).id}/balances`);
+    const answer = await this.reading.get(
+      actor,
+      `/v1/accounts/${this.world.idOf(number).id}/balances`,
+    );
     const own = this.own(number, actor);
     if ('status' in own) return assertSame(answer, own);
     const balances = ASSETS.map((asset) => {
       const [available, held] = [own.balances[asset], own.held[asset]];
       return { asset, available: `${available}`, held: `${held}`, total: `${available + held}` };
     });
-    assertSame(answer, { status: 200, body: { account_id: own.id, balances, as_of: time(this.world.ledger.now) } });
+    assertSame(answer, {
+      status: 200,
+      body: { account_id: own.id, balances, as_of: time(this.world.ledger.now) },
+    });
   }
 
   private async limits(number: number, actor: ActorName): Promise<void> {
-    const answer = await this.reading.get(actor, `/v1/accounts/${this.world.idOf(number).id}/limits`);
+    const answer = await this.reading.get(
+      actor,
+      `/v1/accounts/${this.world.idOf(number).id}/limits`,
+    );
     const own = this.own(number, actor);
     if ('status' in own) return assertSame(answer, own);
     const { ledger } = this.world;
@@ -138,7 +150,10 @@ export class ModelReads {
     const walked = await this.reading.walk(actor, path, pages);
     for (const [{ id, ...rest }, { entry, index: seq }] of pairs(walked, kept)) {
       this.sameId(`movement ${own.id} ${seq}`, id);
-      assert.deepEqual(rest, { ...movementOf(entry), total_after: totalAfter(own.entries.slice(0, seq + 1)) });
+      assert.deepEqual(rest, {
+        ...movementOf(entry),
+        total_after: totalAfter(own.entries.slice(0, seq + 1)),
+      });
     }
   }
 
@@ -150,7 +165,10 @@ export class ModelReads {
     const { id: tenant, events } = this.world.ledger.tenantOf(actor);
     const kept = events
       .map((event, index) => ({ event, sequence: index + 1 }))
-      .filter(({ event }) => (type === null || event.type === type) && this.reading.isSince(event.at, sinceMs));
+      .filter(
+        ({ event }) =>
+          (type === null || event.type === type) && this.reading.isSince(event.at, sinceMs),
+      );
     if (!isUpward) kept.reverse();
     const walked = await this.reading.walk(actor, `/v1/events?${query}`, pages);
     for (const [{ id, ...rest }, { event, sequence }] of pairs(walked, kept)) {
@@ -168,7 +186,10 @@ export class ModelReads {
     const answer = await this.reading.get(actor, `/v1/events/${found[1]}`);
     if (of !== tenant) return assertSame(answer, NOT_FOUND);
     const number = Number(sequence);
-    assertSame(answer, { status: 200, body: { id: found[1], ...eventOf(events[number - 1]!, number) } });
+    assertSame(answer, {
+      status: 200,
+      body: { id: found[1], ...eventOf(events[number - 1]!, number) },
+    });
   }
 
   private sameId(name: string, id: unknown): void {
@@ -180,17 +201,33 @@ export class ModelReads {
 }
 
 function movementOf({ kind, raw, asset, counterparty, description, related, at }: RefEntry): Json {
-  return { kind, amount: { raw: raw.toString(), asset }, counterparty, description, related, created_at: time(at) };
+  return {
+    kind,
+    amount: { raw: raw.toString(), asset },
+    counterparty,
+    description,
+    related,
+    created_at: time(at),
+  };
 }
 
 /** What the entries of the last one's asset add up to. */
 function totalAfter(entries: readonly RefEntry[]): Json {
   const asset = entries.at(-1)?.asset;
   const gained = ({ kind, raw }: RefEntry): bigint => (kind.endsWith('_in') ? raw : -raw);
-  const total = entries.reduce((sum, entry) => (entry.asset === asset ? sum + gained(entry) : sum), 0n);
+  const total = entries.reduce(
+    (sum, entry) => (entry.asset === asset ? sum + gained(entry) : sum),
+    0n,
+  );
   return { raw: total.toString(), asset };
 }
 
 function eventOf({ type, object: resource, at }: RefEvent, sequence: number): Json {
-  return { type, api_version: '2026-11-01', created_at: time(at), sequence, data: { object: object(resource) } };
+  return {
+    type,
+    api_version: '2026-11-01',
+    created_at: time(at),
+    sequence,
+    data: { object: object(resource) },
+  };
 }

@@ -48,7 +48,12 @@ export class ReferenceApprovals {
   constructor(private readonly ledger: ReferenceLedger) {}
 
   /** PUT and DELETE approval policy; null removes it. What is laxer comes after the tenant's delay. */
-  setPolicy(actor: ActorName, account: RefAccount | null, asset: AssetName, policy: RefPolicy | null): Expected {
+  setPolicy(
+    actor: ActorName,
+    account: RefAccount | null,
+    asset: AssetName,
+    policy: RefPolicy | null,
+  ): Expected {
     const own = this.ledger.own(actor, account, MANAGERS);
     if ('status' in own) return own;
     const present = this.policyOf(own, asset);
@@ -62,7 +67,8 @@ export class ReferenceApprovals {
       own.policies.set(asset, strict);
       if (policy === null || said(strict) !== said(policy)) {
         const at = this.ledger.now + delayMs;
-        const isKnown = before !== undefined && said(before.policy) === said(policy) && before.at <= at;
+        const isKnown =
+          before !== undefined && said(before.policy) === said(policy) && before.at <= at;
         own.coming.set(asset, isKnown ? before : { policy, at });
       }
     }
@@ -90,16 +96,30 @@ export class ReferenceApprovals {
   wanted(source: RefAccount, asset: AssetName, raw: bigint): RefWaiting['approval'] {
     const policy = this.policyOf(source, asset);
     if (policy === undefined || raw < policy.threshold) return null;
-    return { required: policy.approvals, expiresAt: this.ledger.now + policy.expiresInS * 1_000, by: new Set() };
+    return {
+      required: policy.approvals,
+      expiresAt: this.ledger.now + policy.expiresInS * 1_000,
+      by: new Set(),
+    };
   }
 
   shown(approval: RefWaiting['approval']): Json | null {
     if (approval === null) return null;
-    return { required: approval.required, received: approval.by.size, expires_at: time(approval.expiresAt) };
+    return {
+      required: approval.required,
+      received: approval.by.size,
+      expires_at: time(approval.expiresAt),
+    };
   }
 
   /** What a member's act answers; `key` is that of an approve. */
-  act(verb: Verb, actor: ActorName, waiting: RefWaiting, reason: string | null, key: string | null): Expected {
+  act(
+    verb: Verb,
+    actor: ActorName,
+    waiting: RefWaiting,
+    reason: string | null,
+    key: string | null,
+  ): Expected {
     const tenant = this.ledger.tenantOf(actor);
     const content = JSON.stringify(['approve', waiting.json.id, actor]);
     const known = key === null ? null : this.ledger.known(tenant, key, content);
@@ -155,16 +175,23 @@ export class ReferenceApprovals {
     return answer as T;
   }
 
-  private decide(verb: Verb, approver: string, waiting: RefWaiting, reason: string | null): Expected {
+  private decide(
+    verb: Verb,
+    approver: string,
+    waiting: RefWaiting,
+    reason: string | null,
+  ): Expected {
     const { approval, json } = waiting;
     const allowed = allowedFor(verb, waiting);
-    if (!allowed.includes(json.status)) return this.count('settled already', settledAs(json.status, allowed));
+    if (!allowed.includes(json.status))
+      return this.count('settled already', settledAs(json.status, allowed));
     if (json.status === 'pending_approval' && this.isLate(waiting)) {
       this.endsOf(waiting).expired();
       return this.count('too late', settledAs(waiting.json.status, allowed));
     }
     const isKept = isPerhapsPaid(waiting);
-    if (isKept && (verb !== 'approve' || this.isRefusedAtLast(waiting, approver))) return settledAs(json.status, []);
+    if (isKept && (verb !== 'approve' || this.isRefusedAtLast(waiting, approver)))
+      return settledAs(json.status, []);
     if (verb === 'reject') {
       this.endsOf(waiting).rejected('rejected', reason);
       this.count('rejected');
@@ -186,7 +213,10 @@ export class ReferenceApprovals {
     if (approval.by.size < approval.required) return this.count('approved, the first of more');
     const obstacle = obstacleOf(source);
     if (obstacle !== null) {
-      this.endsOf(waiting).rejected('capability_cannot_send', `the account cannot send: ${obstacle}`);
+      this.endsOf(waiting).rejected(
+        'capability_cannot_send',
+        `the account cannot send: ${obstacle}`,
+      );
       return this.count('refused at the last approval');
     }
     this.endsOf(waiting).granted();
@@ -234,7 +264,9 @@ function obstacleOf({ isFrozen, verifiedAt }: RefAccount): string | null {
 
 /** A payout that is approved can still be canceled, until its rail may have it. */
 function allowedFor(verb: Verb, { kind }: RefWaiting): readonly unknown[] {
-  return verb === 'cancel' && kind === 'payout' ? ['pending_approval', 'approved'] : ['pending_approval'];
+  return verb === 'cancel' && kind === 'payout'
+    ? ['pending_approval', 'approved']
+    : ['pending_approval'];
 }
 
 function settledAs(current: unknown, allowed: readonly unknown[]): Expected {
@@ -242,7 +274,12 @@ function settledAs(current: unknown, allowed: readonly unknown[]): Expected {
 }
 
 function settingsJson({ threshold, approvals, expiresInS }: RefPolicy): Json {
-  return { threshold: threshold.toString(), approvals, expires_in_s: expiresInS, refuses_batches: false };
+  return {
+    threshold: threshold.toString(),
+    approvals,
+    expires_in_s: expiresInS,
+    refuses_batches: false,
+  };
 }
 
 function batchRule({ approvals }: RefPolicy): string {
@@ -263,7 +300,11 @@ function bothOf(one: RefPolicy, other: RefPolicy): RefPolicy {
   };
 }
 
-function replace(policies: Map<AssetName, RefPolicy>, asset: AssetName, policy: RefPolicy | null): void {
+function replace(
+  policies: Map<AssetName, RefPolicy>,
+  asset: AssetName,
+  policy: RefPolicy | null,
+): void {
   if (policy === null) policies.delete(asset);
   else policies.set(asset, policy);
 }

@@ -39,7 +39,8 @@ export class FileReading {
     const account = this.recipientOf(wanted);
     if (typeof account === 'string') found.push(['recipient', account]);
     const hasRaw = wanted.fault !== 'decimals' && wanted.fault !== 'no amount';
-    if (!hasRaw) found.push(['amount', wanted.fault === 'decimals' ? 'invalid_field' : 'missing_field']);
+    if (!hasRaw)
+      found.push(['amount', wanted.fault === 'decimals' ? 'invalid_field' : 'missing_field']);
     if (asset === null) found.push(['asset', 'missing_field']);
     else {
       const { minimum, maximum } = limitsOf(batch.source, asset);
@@ -47,7 +48,8 @@ export class FileReading {
       if (hasRaw && raw > maximum) found.push(['amount', 'above_per_operation_limit']);
       if (batch.asset !== null && asset !== batch.asset) found.push(['asset', 'mixed_asset']);
     }
-    if (reference !== null && this.references.has(reference)) found.push(['reference', 'duplicate_reference']);
+    if (reference !== null && this.references.has(reference))
+      found.push(['reference', 'duplicate_reference']);
     if (reference !== null) this.references.add(reference);
     this.problems.push(...found.map((one) => [number, ...one] as const));
     if (found.length > 0) batch.rowsRejected += 1;
@@ -66,15 +68,20 @@ export class FileReading {
   private recipientOf({ to, by, fault }: WantedRow): RefAccount | string {
     if (fault === 'formula') return 'formula_cell';
     const account = this.ledger.accounts[to] ?? null;
-    if (fault === 'nobody' || account === null || !this.ledger.reaches(this.tenant, account)) return 'not_found';
+    if (fault === 'nobody' || account === null || !this.ledger.reaches(this.tenant, account))
+      return 'not_found';
     // An alias is known in its own tenant alone.
-    if (by === 'alias' && account.alias !== null && account.tenant !== this.tenant.id) return 'not_found';
+    if (by === 'alias' && account.alias !== null && account.tenant !== this.tenant.id)
+      return 'not_found';
     return account === this.batch.source ? 'same_account' : account;
   }
 }
 
 /** What the cell of the recipient holds. */
-export function recipientText({ by, fault }: WantedRow, account: Pick<RefAccount, 'id' | 'alias'>): string {
+export function recipientText(
+  { by, fault }: WantedRow,
+  account: Pick<RefAccount, 'id' | 'alias'>,
+): string {
   if (fault === 'nobody') return '$nobody';
   if (fault === 'formula') return '=1+1';
   return by === 'alias' && account.alias !== null ? account.alias : account.id;

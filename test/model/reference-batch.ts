@@ -116,9 +116,12 @@ export class RefBatch implements RefListed {
 
   /** As the answer to a request that changed it shows it. */
   get json(): Json {
-    const count = (wanted: RefRow['status']): number => this.rows.filter(({ status }) => status === wanted).length;
+    const count = (wanted: RefRow['status']): number =>
+      this.rows.filter(({ status }) => status === wanted).length;
     const isExecuted = this.status === 'executing' || this.isFinished;
-    const progress = isExecuted ? { paid: count('paid'), failed: count('failed'), pending: count('pending') } : null;
+    const progress = isExecuted
+      ? { paid: count('paid'), failed: count('failed'), pending: count('pending') }
+      : null;
     return { ...this.told, ...NOT_REVIEWED, progress };
   }
 
@@ -131,7 +134,11 @@ export class RefBatch implements RefListed {
     const shortfall = missing > 0n ? missing : 0n;
     return {
       ...this.json,
-      funding: { available: `${available}`, sufficient: shortfall === 0n, shortfall: `${shortfall}` },
+      funding: {
+        available: `${available}`,
+        sufficient: shortfall === 0n,
+        shortfall: `${shortfall}`,
+      },
       can_send: !source.isFrozen && source.verifiedAt !== null,
       total_formatted: formatted(this.total, asset),
       fees_formatted: formatted(this.fees, asset),

@@ -3,7 +3,15 @@ import type { UploadOperation } from './operations-batches.js';
 import { RefBatch, type RefRow } from './reference-batch.js';
 import { FileReading } from './reference-batch-file.js';
 import type { ReferenceLedger } from './reference-ledger.js';
-import { amountJson, type Expected, FORBIDDEN, type Json, NOT_FOUND, type RefTenant, time } from './reference-state.js';
+import {
+  amountJson,
+  type Expected,
+  FORBIDDEN,
+  type Json,
+  NOT_FOUND,
+  type RefTenant,
+  time,
+} from './reference-state.js';
 
 /** Batches as docs/contract.md describes them (Batches to Execution), beside the reference ledger. */
 
@@ -46,7 +54,15 @@ export class ReferenceBatches {
     if (known !== null) return known;
     if (source === null || source.tenant !== tenant.id) return NOT_FOUND;
     if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
-    const batch = new RefBatch({ id: madeId(), key, at: ledger.now, source, creator: actor, description, file });
+    const batch = new RefBatch({
+      id: madeId(),
+      key,
+      at: ledger.now,
+      source,
+      creator: actor,
+      description,
+      file,
+    });
     tenant.bonus_batches.push(batch);
     this.wanted.set(batch, wanted);
     tenant.keys.set(key, { content, result: batch });
@@ -166,7 +182,12 @@ export class ReferenceBatches {
 
   /** Nothing more is paid before it is resumed. */
   private isPaused(batch: RefBatch): boolean {
-    return batch.status === 'executing' && batch.isPaused && !batch.isCanceled && batch.pending.length > 0;
+    return (
+      batch.status === 'executing' &&
+      batch.isPaused &&
+      !batch.isCanceled &&
+      batch.pending.length > 0
+    );
   }
 
   private payRow(batch: RefBatch, row: RefRow, idOf: (row: number) => string): void {
@@ -174,7 +195,8 @@ export class ReferenceBatches {
     const { source } = batch;
     const { raw, fee, account: destination } = row;
     const asset = batch.asset!;
-    if (batch.isCanceled) return this.fail(row, 'canceled', 'row failed since the batch was canceled');
+    if (batch.isCanceled)
+      return this.fail(row, 'canceled', 'row failed since the batch was canceled');
     // Its share of what is held is there for this row alone.
     this.release(batch, row);
     const refusal = ledger.refusal(source, asset, raw, fee);
@@ -197,7 +219,17 @@ export class ReferenceBatches {
     };
     const feeAccount = fee > 0n ? batch.feeAccount : null;
     // No client's key stands for it.
-    const made = { json, key: '', at: ledger.now, source, destination, asset, raw, fee, feeAccount };
+    const made = {
+      json,
+      key: '',
+      at: ledger.now,
+      source,
+      destination,
+      asset,
+      raw,
+      fee,
+      feeAccount,
+    };
     ledger.tenant(source.tenant).bonuses.push(made);
     ledger.useMonth(source, asset, raw);
     ledger.enterAll('bonus', made);
@@ -228,10 +260,13 @@ export class ReferenceBatches {
 
   /** The newest earlier one with the same bytes. */
   private sameFile({ bonus_batches: all }: RefTenant, { of }: RefBatch): string | null {
-    const isEarlier = (other: RefBatch['of']): boolean => other.at < of.at || (other.at === of.at && other.id < of.id);
+    const isEarlier = (other: RefBatch['of']): boolean =>
+      other.at < of.at || (other.at === of.at && other.id < of.id);
     const same = all
       .map((batch) => batch.of)
-      .filter((other) => other.file === of.file && other.at > of.at - SAME_FILE_MS && isEarlier(other))
+      .filter(
+        (other) => other.file === of.file && other.at > of.at - SAME_FILE_MS && isEarlier(other),
+      )
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
     return same.at(-1)?.id ?? null;
   }

@@ -1,6 +1,13 @@
 import type { BonusOperation } from './operations.js';
 import type { ReferenceLedger } from './reference-ledger.js';
-import { type Expected, fieldDetails, FORBIDDEN, type Json, NOT_FOUND, time } from './reference-state.js';
+import {
+  type Expected,
+  fieldDetails,
+  FORBIDDEN,
+  type Json,
+  NOT_FOUND,
+  time,
+} from './reference-state.js';
 
 /** Bonuses as docs/contract.md describes them, beside the reference ledger whose balances, months and limits they share. */
 export class ReferenceBonuses {
@@ -12,14 +19,28 @@ export class ReferenceBonuses {
     const { actor, from, to, by, asset, raw, description, reference } = wanted;
     const tenant = ledger.tenantOf(actor);
     const [source, recipient] = [ledger.accounts[from] ?? null, ledger.accounts[to] ?? null];
-    const content = JSON.stringify(['bonus', from, to, by, asset, raw.toString(), description, reference]);
+    const content = JSON.stringify([
+      'bonus',
+      from,
+      to,
+      by,
+      asset,
+      raw.toString(),
+      description,
+      reference,
+    ]);
     const known = ledger.known(tenant, key, content);
     if (known !== null) return known;
     if (source === null || recipient === null || source.tenant !== tenant.id) return NOT_FOUND;
     // An alias is known in its own tenant alone.
-    if (!ledger.reaches(tenant, recipient) || (by === 'alias' && recipient.tenant !== tenant.id)) return NOT_FOUND;
+    if (!ledger.reaches(tenant, recipient) || (by === 'alias' && recipient.tenant !== tenant.id))
+      return NOT_FOUND;
     if (from === to)
-      return { status: 400, code: 'invalid_field', details: fieldDetails('recipient', 'same_as_source') };
+      return {
+        status: 400,
+        code: 'invalid_field',
+        details: fieldDetails('recipient', 'same_as_source'),
+      };
     if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
     const policy = ledger.approvals.policyOf(source, asset);
     // It cannot wait for anybody.
@@ -43,7 +64,17 @@ export class ReferenceBonuses {
       created_at: time(ledger.now),
     };
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
-    const made = { json, key, at: ledger.now, source, destination: recipient, asset, raw, fee, feeAccount };
+    const made = {
+      json,
+      key,
+      at: ledger.now,
+      source,
+      destination: recipient,
+      asset,
+      raw,
+      fee,
+      feeAccount,
+    };
     tenant.bonuses.push(made);
     ledger.useMonth(source, asset, raw);
     ledger.enterAll('bonus', made);

@@ -30,7 +30,13 @@ import {
 
 const EARLIER_MS = 90 * 24 * 3_600_000;
 const CREATORS = ['operator', 'admin', 'owner'];
-const SYSTEM = { account_id: null, tenant: null, alias: null, display_name: 'System', type: 'system' };
+const SYSTEM = {
+  account_id: null,
+  tenant: null,
+  alias: null,
+  display_name: 'System',
+  type: 'system',
+};
 
 const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
 
@@ -92,7 +98,11 @@ export class ReferenceLedger {
   }
 
   /** 404 for what is not the actor's, 403 where the role is not among these (null: any), else the account. */
-  own(actor: ActorName, account: RefAccount | null, roles: readonly string[] | null): RefAccount | Expected {
+  own(
+    actor: ActorName,
+    account: RefAccount | null,
+    roles: readonly string[] | null,
+  ): RefAccount | Expected {
     if (account === null || account.tenant !== this.tenantOf(actor).id) return NOT_FOUND;
     const role = this.role(actor, account);
     return role !== null && (roles === null || roles.includes(role)) ? account : FORBIDDEN;
@@ -109,7 +119,11 @@ export class ReferenceLedger {
     if (known.content !== content) return REUSED;
     const { result } = known;
     if (!('json' in result)) return { ...result, replayed: true };
-    return { status: 200, body: result instanceof RefBatch ? this.reviewed(result) : result.json, replayed: true };
+    return {
+      status: 200,
+      body: result instanceof RefBatch ? this.reviewed(result) : result.json,
+      replayed: true,
+    };
   }
 
   /** A batch as it is shown when it is read by its id: a ready one with its earlier payments. */
@@ -117,9 +131,11 @@ export class ReferenceLedger {
     if (batch.status !== 'ready') return batch.reviewed;
     const { bonuses, bonus_batches: batches } = this.tenant(batch.source.tenant);
     const others = batches.filter((one) => one !== batch);
-    const newest = (ids: readonly unknown[]): string | null => ids.map(String).sort().at(-1) ?? null;
+    const newest = (ids: readonly unknown[]): string | null =>
+      ids.map(String).sort().at(-1) ?? null;
     const rows = batch.rows.flatMap(({ number, reference, account }) => {
-      const isSame = (row: RefRow): boolean => row.reference === reference && row.account === account;
+      const isSame = (row: RefRow): boolean =>
+        row.reference === reference && row.account === account;
       if (reference === null) return [];
       const paid = bonuses.filter(
         ({ json, destination, at }) =>
@@ -133,10 +149,16 @@ export class ReferenceLedger {
           one.rows.some((row) => isSame(row) && row.status === 'pending'),
       );
       const payer = others.find((one) => one.rows.some((row) => row.bonusId === bonusId));
-      const batchId = bonusId === null ? newest(open.map(({ of }) => of.id)) : (payer?.of.id ?? null);
-      return bonusId === null && batchId === null ? [] : [{ row: number, batch_id: batchId, bonus_id: bonusId }];
+      const batchId =
+        bonusId === null ? newest(open.map(({ of }) => of.id)) : (payer?.of.id ?? null);
+      return bonusId === null && batchId === null
+        ? []
+        : [{ row: number, batch_id: batchId, bonus_id: bonusId }];
     });
-    return { ...batch.reviewed, earlier_payments: { count: rows.length, rows: rows.slice(0, 100) } };
+    return {
+      ...batch.reviewed,
+      earlier_payments: { count: rows.length, rows: rows.slice(0, 100) },
+    };
   }
 
   mayCreate(actor: ActorName, source: RefAccount): boolean {
@@ -151,7 +173,8 @@ export class ReferenceLedger {
   /** The same for whatever costs one: a run sets all at once. */
   feeOf(tenant: RefTenant, source: RefAccount, asset: AssetName, raw: bigint): bigint {
     const schedule = tenant.fees.get(asset);
-    if (schedule === undefined || tenant.feeAccount === null || tenant.feeAccount === source) return 0n;
+    if (schedule === undefined || tenant.feeAccount === null || tenant.feeAccount === source)
+      return 0n;
     // Half up: floor(x + 1/2).
     const fee = schedule.flat + (2n * raw * schedule.basisPoints + 10_000n) / 20_000n;
     return schedule.cap !== null && fee > schedule.cap ? schedule.cap : fee;
@@ -162,11 +185,17 @@ export class ReferenceLedger {
     if (source.isFrozen) return no('capability_cannot_send', { reason: 'frozen' });
     if (source.verifiedAt === null) return no('capability_cannot_send', { reason: 'not_verified' });
     const { minimum, maximum, month } = limitsOf(source, asset);
-    if (raw < minimum) return no('below_minimum', { minimum: `${minimum}`, requested: `${raw}`, asset });
-    if (raw > maximum) return no('above_per_operation_limit', { maximum: `${maximum}`, requested: `${raw}`, asset });
+    if (raw < minimum)
+      return no('below_minimum', { minimum: `${minimum}`, requested: `${raw}`, asset });
+    if (raw > maximum)
+      return no('above_per_operation_limit', { maximum: `${maximum}`, requested: `${raw}`, asset });
     const used = this.usedOf(source, asset);
     if (used + raw > month)
-      return no('monthly_limit_exceeded', { used: `${used}`, limit: `${month}`, resets_at: monthEnd(this.now) });
+      return no('monthly_limit_exceeded', {
+        used: `${used}`,
+        limit: `${month}`,
+        resets_at: monthEnd(this.now),
+      });
     const available = source.balances[asset];
     if (available < raw + fee)
       return no('insufficient_funds', { available: `${available}`, requested: `${raw + fee}` });
@@ -248,11 +277,24 @@ export class ReferenceLedger {
   enterFromSystem(
     account: RefAccount,
     kind: 'payin_in' | 'adjustment_in' | 'adjustment_out',
-    what: { readonly raw: bigint; readonly asset: AssetName; readonly id: string; readonly description: string | null },
+    what: {
+      readonly raw: bigint;
+      readonly asset: AssetName;
+      readonly id: string;
+      readonly description: string | null;
+    },
   ): void {
     const { raw, asset, id, description } = what;
     const related = { type: kind === 'payin_in' ? 'payin' : 'adjustment', id };
-    this.enter(account, { kind, raw, asset, counterparty: SYSTEM, description, related, at: this.now });
+    this.enter(account, {
+      kind,
+      raw,
+      asset,
+      counterparty: SYSTEM,
+      description,
+      related,
+      at: this.now,
+    });
   }
 
   /** What PUT verification answers; the first one is an event. */
@@ -266,7 +308,12 @@ export class ReferenceLedger {
       verified_at: time(account.verifiedAt),
       document_last4: last4,
     };
-    if (isFirst) this.tenant(account.tenant).events.push({ type: 'account.verified', object: body, at: this.now });
+    if (isFirst)
+      this.tenant(account.tenant).events.push({
+        type: 'account.verified',
+        object: body,
+        at: this.now,
+      });
     return { status: 200, body };
   }
 }

@@ -47,7 +47,13 @@ const DESTINATION = {
   account_number: '****4099',
   holder_name: 'María Holder Núñez',
 };
-const BANK = { account_id: null, tenant: null, alias: null, display_name: 'María Holder Núñez', type: 'bank_account' };
+const BANK = {
+  account_id: null,
+  tenant: null,
+  alias: null,
+  display_name: 'María Holder Núñez',
+  type: 'bank_account',
+};
 
 type Heard = 'noted' | 'applied' | 'duplicate' | 'conflict';
 
@@ -90,8 +96,25 @@ export class ReferencePayouts {
       status_transitions: [{ status, at: time(ledger.now) }],
     };
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
-    const of = { source, destination: null, asset, raw, fee, feeAccount, creator: actor, month: monthName(ledger.now) };
-    const payout: RefPayout = { kind: 'payout', json, key, at: ledger.now, approval, isContradicted: false, ...of };
+    const of = {
+      source,
+      destination: null,
+      asset,
+      raw,
+      fee,
+      feeAccount,
+      creator: actor,
+      month: monthName(ledger.now),
+    };
+    const payout: RefPayout = {
+      kind: 'payout',
+      json,
+      key,
+      at: ledger.now,
+      approval,
+      isContradicted: false,
+      ...of,
+    };
     tenant.payouts.push(payout);
     ledger.use(payout, raw);
     ledger.hold(payout, raw + fee);
@@ -178,9 +201,11 @@ export class ReferencePayouts {
       return 'duplicate';
     }
     const code = failure ?? 'rejected_by_bank';
-    if (said === 'completed' || (said === 'returned' && json.status === 'in_progress')) this.complete(payout);
+    if (said === 'completed' || (said === 'returned' && json.status === 'in_progress'))
+      this.complete(payout);
     if (said === 'returned') this.giveAmountBack(payout, { code, message: MESSAGES[code] });
-    if (said === 'failed' || said === 'voided') this.fail(payout, { code, message: MESSAGES[code] });
+    if (said === 'failed' || said === 'voided')
+      this.fail(payout, { code, message: MESSAGES[code] });
     return 'applied';
   }
 
@@ -228,7 +253,11 @@ function meaningOf(status: string, said: Statement): Heard {
     case 'in_progress':
       return said === 'accepted' ? 'noted' : 'applied';
     case 'completed':
-      return said === 'returned' ? 'applied' : said === 'accepted' || said === 'completed' ? 'duplicate' : 'conflict';
+      return said === 'returned'
+        ? 'applied'
+        : said === 'accepted' || said === 'completed'
+          ? 'duplicate'
+          : 'conflict';
     case 'returned':
       return said === 'accepted' || wasPaidOut ? 'duplicate' : 'conflict';
     case 'failed':

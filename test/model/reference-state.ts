@@ -109,7 +109,11 @@ interface Approvable extends RefOperation {
   readonly month: string;
   readonly creator: ActorName;
   /** Null where none was needed. */
-  readonly approval: { readonly required: number; readonly expiresAt: number; readonly by: Set<string> } | null;
+  readonly approval: {
+    readonly required: number;
+    readonly expiresAt: number;
+    readonly by: Set<string>;
+  } | null;
 }
 
 export interface RefTransfer extends Approvable, RefPayment {
@@ -135,7 +139,10 @@ const BOGOTA_MS = -5 * 3_600_000;
 export const NOT_FOUND: Expected = { status: 404, code: 'not_found' };
 export const FORBIDDEN: Expected = { status: 403, code: 'authority_insufficient' };
 
-export function limitsOf(account: RefAccount, asset: AssetName): { minimum: bigint; maximum: bigint; month: bigint } {
+export function limitsOf(
+  account: RefAccount,
+  asset: AssetName,
+): { minimum: bigint; maximum: bigint; month: bigint } {
   const { minimum, maximum, month } = LIMITS[asset];
   const factor = account.type === 'business' ? 100n : 1n;
   return { minimum, maximum: maximum * factor, month: month * factor };

@@ -23,7 +23,11 @@ export class ReferenceTransfers {
     const tenant = ledger.tenantOf(actor);
     const [source, destination] = [ledger.accounts[from] ?? null, ledger.accounts[to] ?? null];
     if (from === to)
-      return { status: 400, code: 'invalid_field', details: fieldDetails('destination.account_id', 'same_as_source') };
+      return {
+        status: 400,
+        code: 'invalid_field',
+        details: fieldDetails('destination.account_id', 'same_as_source'),
+      };
     const { asset, raw, description } = wanted;
     const content = JSON.stringify([from, to, asset, raw.toString(), description]);
     const known = ledger.known(tenant, key, content);
@@ -54,7 +58,15 @@ export class ReferenceTransfers {
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
     const month = monthName(ledger.now);
     const parties = { source, destination, asset, raw, fee, feeAccount, creator: actor };
-    const transfer: RefTransfer = { kind: 'transfer', json, key, at: ledger.now, month, approval, ...parties };
+    const transfer: RefTransfer = {
+      kind: 'transfer',
+      json,
+      key,
+      at: ledger.now,
+      month,
+      approval,
+      ...parties,
+    };
     tenant.transfers.push(transfer);
     ledger.use(transfer, raw);
     if (approval === null) this.complete(transfer);

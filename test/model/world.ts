@@ -13,7 +13,12 @@ import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { fileMaker, validationParts } from '../batches/support.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
 import { railsOf } from '../payouts/support.js';
-import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import {
+  type RequestOptions,
+  startTestApi,
+  type TestAnswer,
+  type TestApi,
+} from '../support/api.js';
 import { openBank } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import type { WantedAccount } from '../support/world.js';
@@ -41,7 +46,10 @@ export class ModelApi {
 
   static async start(db: TestDatabase): Promise<ModelApi> {
     const clock = { now: (): number => START };
-    return new ModelApi(await startTestApi(db, { BASE_URL }, { clock: (): Instant => instant(clock.now()) }), clock);
+    return new ModelApi(
+      await startTestApi(db, { BASE_URL }, { clock: (): Instant => instant(clock.now()) }),
+      clock,
+    );
   }
 
   /** New tenants with their accounts, in the service and in the reference. */
@@ -53,8 +61,18 @@ export class ModelApi {
       await openBank(this.api, { network }),
       await openBank(this.api, { network: `${network}x` }),
     ];
-    const clerk = await addMember(this.api.core.database, systemClock, a.tenant.tenant.id, 'clerk', TEST_ACTOR);
-    const open = async (bank: typeof a, wanted: WantedAccount, displayName: string): Promise<RefAccount> => {
+    const clerk = await addMember(
+      this.api.core.database,
+      systemClock,
+      a.tenant.tenant.id,
+      'clerk',
+      TEST_ACTOR,
+    );
+    const open = async (
+      bank: typeof a,
+      wanted: WantedAccount,
+      displayName: string,
+    ): Promise<RefAccount> => {
       const { id, tenantId, alias, type, verifiedAt } = await bank.account(wanted);
       assert(type !== 'system');
       return {
@@ -85,7 +103,9 @@ export class ModelApi {
       await open(stranger, { name: 'Nadie' }, 'Nadie'),
       null,
     ];
-    const networks = new Map([a, b, stranger].map(({ tenant: { tenant } }) => [tenant.id as string, tenant.network]));
+    const networks = new Map(
+      [a, b, stranger].map(({ tenant: { tenant } }) => [tenant.id as string, tenant.network]),
+    );
     const home = { a: a.tenant.tenant.id, b: b.tenant.tenant.id };
     const ledger = new ReferenceLedger(accounts, networks, home, START);
     this.clock.now = () => ledger.now;
@@ -133,7 +153,12 @@ export class ModelWorld {
     this.execution = new BatchExecution({ ...core, baseUrl: BASE_URL, files: fileMaker(database) });
   }
 
-  ask(actor: ActorName, method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> {
+  ask(
+    actor: ActorName,
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<TestAnswer> {
     return this.api.request(method, path, { token: this.tokens[actor], ...options });
   }
 

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { MIGRATION_VARIABLES, SUPPORT_VARIABLES, VARIABLES, WORKER_VARIABLES } from '../../src/config.js';
+import {
+  MIGRATION_VARIABLES,
+  SUPPORT_VARIABLES,
+  VARIABLES,
+  WORKER_VARIABLES,
+} from '../../src/config.js';
 
 const FOLDER = 'deploy/helm';
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8');
@@ -16,7 +21,10 @@ const PARTS = {
 const OF_THE_RUNTIME = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_'];
 
 const part = z.looseObject({
-  resources: z.object({ requests: z.record(z.string(), z.string()), limits: z.record(z.string(), z.string()) }),
+  resources: z.object({
+    requests: z.record(z.string(), z.string()),
+    limits: z.record(z.string(), z.string()),
+  }),
 });
 const values = z
   .looseObject({
@@ -35,8 +43,13 @@ function given(text: string): string[] {
     text.matchAll(/"([A-Z][A-Z_]+)" (?:"|\(|\.)|name: ([A-Z][A-Z_]+)$/gm),
     ([, one, other]) => one ?? other ?? '',
   );
-  const keys = Array.from(text.matchAll(/"keys" \(list ([^)]*)\)/g), ([, list = '']) => list.match(/[a-z_]+/g) ?? []);
-  const files = own.some((name) => name.endsWith('_FILE')) ? [] : keys.flat().map((key) => key.toUpperCase());
+  const keys = Array.from(
+    text.matchAll(/"keys" \(list ([^)]*)\)/g),
+    ([, list = '']) => list.match(/[a-z_]+/g) ?? [],
+  );
+  const files = own.some((name) => name.endsWith('_FILE'))
+    ? []
+    : keys.flat().map((key) => key.toUpperCase());
   return [...own.map((name) => name.replace(/_FILE$/, '')), ...files];
 }
 
@@ -49,7 +62,9 @@ describe('the Helm chart', () => {
         names.filter((variable) => !(variable in variables) && !OF_THE_RUNTIME.includes(variable)),
         [],
       );
-      const needed = Object.entries(variables).filter(([, schema]) => !schema.safeParse(undefined).success);
+      const needed = Object.entries(variables).filter(
+        ([, schema]) => !schema.safeParse(undefined).success,
+      );
       assert.deepEqual(
         needed.map(([variable]) => variable).filter((variable) => !names.includes(variable)),
         [],
@@ -69,11 +84,19 @@ describe('the Helm chart', () => {
   it('has variables of its own values that every program knows or leaves alone, and none that is secret', () => {
     for (const variable of Object.keys(values.environment)) {
       assert.ok(variable in VARIABLES, variable);
-      assert.doesNotMatch(VARIABLES[variable as keyof typeof VARIABLES].description ?? '', /^secret/);
+      assert.doesNotMatch(
+        VARIABLES[variable as keyof typeof VARIABLES].description ?? '',
+        /^secret/,
+      );
     }
     const all = Object.values(PARTS).flatMap((variables) => Object.entries(variables));
-    const secret = all.filter(([, { description = '' }]) => description.startsWith('secret')).map(([name]) => name);
-    for (const file of ['values.yaml', ...Object.keys(PARTS).map((name) => `templates/${name}.yaml`)])
+    const secret = all
+      .filter(([, { description = '' }]) => description.startsWith('secret'))
+      .map(([name]) => name);
+    for (const file of [
+      'values.yaml',
+      ...Object.keys(PARTS).map((name) => `templates/${name}.yaml`),
+    ])
       for (const name of secret)
         assert.doesNotMatch(read(file), new RegExp(`\\b${name}\\b(?!_FILE)`), `${file}: ${name}`);
   });
@@ -81,7 +104,11 @@ describe('the Helm chart', () => {
   it('limits the memory of each, and the processor of none', () => {
     for (const name of Object.keys(PARTS) as (keyof typeof PARTS)[]) {
       assert.deepEqual(Object.keys(values[name].resources.limits), ['memory'], name);
-      assert.deepEqual(Object.keys(values[name].resources.requests).sort(), ['cpu', 'memory'], name);
+      assert.deepEqual(
+        Object.keys(values[name].resources.requests).sort(),
+        ['cpu', 'memory'],
+        name,
+      );
     }
   });
 

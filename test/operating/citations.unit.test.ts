@@ -15,11 +15,20 @@ const FOLDERS = [
   'docker',
   '.ci',
 ];
-const ALONE = ['docker-compose.yml', 'Dockerfile', 'eslint.config.mjs', '.dependency-cruiser.cjs', '.mocharc.cjs'];
+const ALONE = [
+  'docker-compose.yml',
+  'Dockerfile',
+  'eslint.config.mjs',
+  '.dependency-cruiser.cjs',
+  '.mocharc.cjs',
+];
 /** What running makes, and the repository does not hold. */
 const MADE_BY_RUNNING = ['latest.md', 'bench/results/latest.md', 'docs/proof.md'];
 
-const sources = [...FOLDERS.flatMap(filesUnder).filter((file) => /\.(ts|mjs|cjs|sh)$|\.ci\/run$/.test(file)), ...ALONE];
+const sources = [
+  ...FOLDERS.flatMap(filesUnder).filter((file) => /\.(ts|mjs|cjs|sh)$|\.ci\/run$/.test(file)),
+  ...ALONE,
+];
 
 /** A citation may run over the end of a line of its comment. */
 function unwrapped(file: string): string {
@@ -31,7 +40,10 @@ describe('a page that is cited', () => {
     const missing = [...sources, ...PAGES].flatMap((file) =>
       Array.from(unwrapped(file).matchAll(/(?<![\w/.-])[\w./-]+\.md\b/g), ([page]) => page)
         .filter((page) => !MADE_BY_RUNNING.includes(page))
-        .filter((page) => !existsSync(page) && !(PAGES.includes(file) && existsSync(join(dirname(file), page))))
+        .filter(
+          (page) =>
+            !existsSync(page) && !(PAGES.includes(file) && existsSync(join(dirname(file), page))),
+        )
         .map((page) => `${file}: ${page}`),
     );
     assert.deepEqual(missing, []);
@@ -40,7 +52,10 @@ describe('a page that is cited', () => {
   it('has the heading that is cited', () => {
     let seen = 0;
     const wrong = sources.flatMap((file) =>
-      Array.from(unwrapped(file).matchAll(/\((docs\/[\w./-]+\.md, [^()]+)\)/g), ([, cited = '']) => cited)
+      Array.from(
+        unwrapped(file).matchAll(/\((docs\/[\w./-]+\.md, [^()]+)\)/g),
+        ([, cited = '']) => cited,
+      )
         .flatMap((cited) => cited.split('; '))
         .filter((cited) => {
           const [page = '', heading] = cited.split(/, (.*)/s);

@@ -55,7 +55,9 @@ describe(FILE, () => {
   });
 
   it('invents no secret and no address: what must be set ends compose with the reason', () => {
-    const used = new Set(Array.from(text.matchAll(/\$\{([A-Z_]+)(:[?-])/g), ([, name, how]) => `${how} ${name}`));
+    const used = new Set(
+      Array.from(text.matchAll(/\$\{([A-Z_]+)(:[?-])/g), ([, name, how]) => `${how} ${name}`),
+    );
     const optional = [...used].filter((one) => one.startsWith(':-')).map((one) => one.slice(3));
     assert.deepEqual(optional.sort(), [
       'SUPPORT_CODE_SIGN_IN',

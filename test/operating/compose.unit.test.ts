@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { parse } from 'yaml';
@@ -59,7 +67,10 @@ const service = z.strictObject({
 type Service = z.infer<typeof service>;
 const composeFile = z.looseObject({
   services: z.record(z.string(), service),
-  networks: z.record(z.string(), z.looseObject({ internal: z.boolean().default(false) }).nullable()),
+  networks: z.record(
+    z.string(),
+    z.looseObject({ internal: z.boolean().default(false) }).nullable(),
+  ),
   volumes: z.record(z.string(), z.null()),
   secrets: z.record(z.string(), z.object({ file: z.string() })),
 });
@@ -72,7 +83,10 @@ const SECRET_FILE = /^\/run\/secrets\/([a-z_]+)$/;
 
 /** Each process of ours with the variables that config.ts gives it, and how it reads them. */
 const PROCESSES: Readonly<
-  Record<string, readonly [Readonly<Record<string, z.ZodType>>, (environment: Environment) => unknown]>
+  Record<
+    string,
+    readonly [Readonly<Record<string, z.ZodType>>, (environment: Environment) => unknown]
+  >
 > = {
   api: [VARIABLES, readConfig],
   worker: [WORKER_VARIABLES, readWorkerConfig],
@@ -106,7 +120,8 @@ describe('docker-compose.yml', () => {
     makeSecrets();
   });
   after(() => rmSync(folder, { recursive: true }));
-  const makeSecrets = (): unknown => execFileSync('sh', [join(folder, 'make-secrets.sh')], { stdio: 'pipe' });
+  const makeSecrets = (): unknown =>
+    execFileSync('sh', [join(folder, 'make-secrets.sh')], { stdio: 'pipe' });
 
   it('runs every process of the service from one image', () => {
     assert.deepEqual(ours.map(([name]) => name).sort(), Object.keys(PROCESSES).sort());
@@ -120,11 +135,15 @@ describe('docker-compose.yml', () => {
       it('gets no variable that config.ts does not know, and all that it must have', () => {
         const given = Object.keys(environment).map(plainName);
         assert.deepEqual(
-          given.filter((variable) => !(variable in variables) && !OF_THE_RUNTIME.includes(variable)),
+          given.filter(
+            (variable) => !(variable in variables) && !OF_THE_RUNTIME.includes(variable),
+          ),
           [],
         );
         assert.equal(new Set(given).size, given.length, 'a variable is given twice');
-        const needed = Object.entries(variables).filter(([, schema]) => !schema.safeParse(undefined).success);
+        const needed = Object.entries(variables).filter(
+          ([, schema]) => !schema.safeParse(undefined).success,
+        );
         assert.deepEqual(
           needed.filter(([variable]) => !given.includes(variable)),
           [],
@@ -132,9 +151,15 @@ describe('docker-compose.yml', () => {
       });
 
       it('gets what is secret by a file, and no other secret', () => {
-        const files = Object.entries(environment).filter(([variable]) => variable.endsWith('_FILE'));
-        assert.deepEqual(files.map(([, path]) => SECRET_FILE.exec(path)?.[1]).sort(), [...secrets].sort());
-        const isSecret = (variable: string): boolean => /^secret|password/.test(variables[variable]?.description ?? '');
+        const files = Object.entries(environment).filter(([variable]) =>
+          variable.endsWith('_FILE'),
+        );
+        assert.deepEqual(
+          files.map(([, path]) => SECRET_FILE.exec(path)?.[1]).sort(),
+          [...secrets].sort(),
+        );
+        const isSecret = (variable: string): boolean =>
+          /^secret|password/.test(variables[variable]?.description ?? '');
         assert.deepEqual(Object.keys(environment).filter(isSecret), []);
       });
 
@@ -151,7 +176,10 @@ describe('docker-compose.yml', () => {
   it('lets the processes answer where their health is checked', () => {
     for (const name of ['api', 'worker']) {
       const { environment, healthcheck } = serviceOf(name);
-      assert.match(healthcheck?.test.join(' ') ?? '', new RegExp(`127.0.0.1:${environment.ADMIN_PORT}/readyz`));
+      assert.match(
+        healthcheck?.test.join(' ') ?? '',
+        new RegExp(`127.0.0.1:${environment.ADMIN_PORT}/readyz`),
+      );
       assert.equal(environment.ADMIN_HOST, '0.0.0.0');
     }
   });
@@ -199,14 +227,17 @@ describe('docker-compose.yml', () => {
     const tags = new Map<string, Set<string>>();
     for (const [name, { image, build }] of services) {
       if (build !== undefined) continue;
-      const [, repository = '', tag = ''] = /^([a-z/-]+):(v?\d+\.\d+\.\d+)(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
+      const [, repository = '', tag = ''] =
+        /^([a-z/-]+):(v?\d+\.\d+\.\d+)(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
       assert.notEqual(tag, '', `${name}: ${image} is not pinned`);
       tags.set(repository, (tags.get(repository) ?? new Set()).add(tag));
     }
     for (const [repository, versions] of tags) assert.equal(versions.size, 1, repository);
     assert.deepEqual(tags.get('temporalio/server'), tags.get('temporalio/admin-tools'));
     // What the campaign `composed` builds.
-    const module = /go\.temporal\.io\/server v(\S+)/.exec(read('test/campaigns/temporal-server/go.mod'))?.[1];
+    const module = /go\.temporal\.io\/server v(\S+)/.exec(
+      read('test/campaigns/temporal-server/go.mod'),
+    )?.[1];
     assert.deepEqual([...(tags.get('temporalio/server') ?? [])], [module]);
   });
 
@@ -227,9 +258,17 @@ describe('docker-compose.yml', () => {
   });
 
   it('keeps durable data in a volume, and mounts our files read-only', () => {
-    assert.deepEqual(Object.keys(compose.volumes), ['mysql-data', 'ops-sessions', 'prometheus-data', 'grafana-data']);
+    assert.deepEqual(Object.keys(compose.volumes), [
+      'mysql-data',
+      'ops-sessions',
+      'prometheus-data',
+      'grafana-data',
+    ]);
     // Made for the user of the image, who alone may read what is in it.
-    assert.match(read('Dockerfile'), /install --directory --owner=node --group=node --mode=0700 \/app\/sessions/);
+    assert.match(
+      read('Dockerfile'),
+      /install --directory --owner=node --group=node --mode=0700 \/app\/sessions/,
+    );
     assert.deepEqual(serviceOf('ops').volumes, ['ops-sessions:/app/sessions']);
     assert.deepEqual(serviceOf('mysql').volumes, ['mysql-data:/var/lib/mysql']);
     for (const [name, { volumes }] of services)
@@ -264,12 +303,19 @@ describe('docker-compose.yml', () => {
     const { environment } = serviceOf('api');
     assert.match(
       config,
-      new RegExp(`server-template api- \\d+ api:${environment.PORT} port ${environment.ADMIN_PORT} `),
+      new RegExp(
+        `server-template api- \\d+ api:${environment.PORT} port ${environment.ADMIN_PORT} `,
+      ),
     );
     const { inside } = z
-      .object({ inside: z.object({ ipam: z.object({ config: z.array(z.object({ subnet: z.string() })) }) }) })
+      .object({
+        inside: z.object({ ipam: z.object({ config: z.array(z.object({ subnet: z.string() })) }) }),
+      })
       .parse(compose.networks);
-    assert.equal(environment.TRUSTED_PROXIES, `\${TRUSTED_PROXIES:-${inside.ipam.config[0]?.subnet}}`);
+    assert.equal(
+      environment.TRUSTED_PROXIES,
+      `\${TRUSTED_PROXIES:-${inside.ipam.config[0]?.subnet}}`,
+    );
     assert.deepEqual(
       services.filter(([, { scale }]) => scale > 1).map(([name]) => name),
       ['api', 'worker'],
@@ -317,10 +363,15 @@ describe('docker-compose.yml', () => {
     for (const [name, { depends_on: needs }] of services)
       for (const [other, { condition }] of Object.entries(needs)) {
         const isStep = serviceOf(other).restart === 'no';
-        assert.equal(condition, isStep ? 'service_completed_successfully' : 'service_healthy', `${name} → ${other}`);
+        assert.equal(
+          condition,
+          isStep ? 'service_completed_successfully' : 'service_healthy',
+          `${name} → ${other}`,
+        );
       }
     assert.deepEqual(Object.keys(serviceOf('migrate').depends_on), ['mysql-users']);
-    for (const name of ['api', 'worker', 'ops']) assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
+    for (const name of ['api', 'worker', 'ops'])
+      assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
   });
 
   it('lets none take all the memory or all the processes of its machine', () => {
@@ -347,10 +398,16 @@ describe('docker-compose.yml', () => {
 
 describe('the Dockerfile', () => {
   const build = read('Dockerfile').split(/^FROM /m)[1] ?? '';
-  const copied = Array.from(build.matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, what = '']) => what.split(' ')).flat();
+  const copied = Array.from(build.matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, what = '']) =>
+    what.split(' '),
+  ).flat();
   const commands = ours.flatMap(([, { command, entrypoint }]) => [...command, ...entrypoint]);
   const image = /^CMD (.+)$/m.exec(read('Dockerfile'))?.[1] ?? '';
-  const programs = [...commands, ...z.array(z.string()).parse(JSON.parse(image)), ...build.split(/\s+/)]
+  const programs = [
+    ...commands,
+    ...z.array(z.string()).parse(JSON.parse(image)),
+    ...build.split(/\s+/),
+  ]
     .filter((word) => word.startsWith('dist/'))
     .map((program) => program.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
 
@@ -378,8 +435,14 @@ describe('the Dockerfile', () => {
     const imported = new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''));
     // The pages of the site are read when the API starts.
     const folders = [...imported, 'docs', 'scripts/lib'].sort();
-    assert.deepEqual(copied.filter((what) => existsSync(what) && statSync(what).isDirectory()).sort(), folders);
-    assert.match(read('Dockerfile'), /\nCOPY --from=build --chown=node:node \/app\/docs \.\/docs\n/);
+    assert.deepEqual(
+      copied.filter((what) => existsSync(what) && statSync(what).isDirectory()).sort(),
+      folders,
+    );
+    assert.match(
+      read('Dockerfile'),
+      /\nCOPY --from=build --chown=node:node \/app\/docs \.\/docs\n/,
+    );
     const allowed = read('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'));
@@ -387,7 +450,9 @@ describe('the Dockerfile', () => {
   });
 
   it('compiles with no more than what it copies, as the build does', () => {
-    assert.ok(['package.json', 'package-lock.json', 'tsconfig.json'].every((file) => copied.includes(file)));
+    assert.ok(
+      ['package.json', 'package-lock.json', 'tsconfig.json'].every((file) => copied.includes(file)),
+    );
     assert.match(build, /npm ci --ignore-scripts/);
     assert.match(build, /npm prune --omit=dev/);
   });

@@ -44,18 +44,24 @@ describe('docs/contract.md', () => {
   it('lists every operation with its scopes, the account of the role, and the roles', () => {
     const written = rows.flatMap(([first = '', scopes = '', roleIn = '', roles = '']) => {
       const operation = first.split(':')[0] ?? '';
-      return operation in PERMISSIONS ? [[operation, scopes, roleIn, roles.split(';')[0] ?? '']] : [];
+      return operation in PERMISSIONS
+        ? [[operation, scopes, roleIn, roles.split(';')[0] ?? '']]
+        : [];
     });
-    const wanted = Object.entries(PERMISSIONS).map(([operation, permission]: [string, Permission]) => {
-      const every = permission.roles === ROLES ? 'every' : permission.roles?.join(', ');
-      return [operation, permission.scopes.join(', '), permission.roleIn ?? '–', every ?? '–'];
-    });
+    const wanted = Object.entries(PERMISSIONS).map(
+      ([operation, permission]: [string, Permission]) => {
+        const every = permission.roles === ROLES ? 'every' : permission.roles?.join(', ');
+        return [operation, permission.scopes.join(', '), permission.roleIn ?? '–', every ?? '–'];
+      },
+    );
     assert.deepEqual(written, wanted);
   });
 
   it('explains every role, and names every scope', () => {
     assert.deepEqual(
-      rows.filter(([role = '']) => (ROLES as readonly string[]).includes(role)).map(([role]) => role),
+      rows
+        .filter(([role = '']) => (ROLES as readonly string[]).includes(role))
+        .map(([role]) => role),
       [...ROLES],
     );
     for (const scope of SCOPES) assert.ok(codeIn('Roles and scopes').includes(scope), scope);
@@ -77,7 +83,9 @@ describe('docs/contract.md', () => {
   it('lists every asset with its scale', () => {
     for (const asset of ASSETS)
       assert.ok(
-        rows.some(([name, , scale]) => name === asset && scale === String(LISTED_ASSETS[asset].scale)),
+        rows.some(
+          ([name, , scale]) => name === asset && scale === String(LISTED_ASSETS[asset].scale),
+        ),
         asset,
       );
   });
@@ -96,20 +104,26 @@ describe('docs/contract.md', () => {
   });
 
   it('lists every rate class', () => {
-    const [classes = ''] = /Per token and class: (.*?) have a rate/s.exec(section('Rate limits'))?.slice(1) ?? [];
+    const [classes = ''] =
+      /Per token and class: (.*?) have a rate/s.exec(section('Rate limits'))?.slice(1) ?? [];
     assert.deepEqual(classes.split(/, | and /), [...RATE_CLASSES]);
   });
 
   it('lists every type of event, and those that webhooks may have', () => {
-    const events = codeIn('Events').filter((code) => /^(transfer|payout|bonus_batch|account)\./.test(code));
+    const events = codeIn('Events').filter((code) =>
+      /^(transfer|payout|bonus_batch|account)\./.test(code),
+    );
     assert.deepEqual(events, [...EVENT_TYPES]);
-    const subscribable = codeIn('Webhooks').filter((code) => (EVENT_TYPES as readonly string[]).includes(code));
+    const subscribable = codeIn('Webhooks').filter((code) =>
+      (EVENT_TYPES as readonly string[]).includes(code),
+    );
     assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
   });
 
   it('says when a delivery is retried, as docs/webhooks.md does', () => {
     const waits = SCHEDULE_MS.map((ms) => {
-      const [size, unit] = ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
+      const [size, unit] =
+        ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
       return `${ms / size} ${unit}`;
     });
     const [first, ...later] = waits;

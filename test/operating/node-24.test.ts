@@ -24,7 +24,10 @@ describe('API and worker on the Node of the image, beside the oldest that is sup
     const environment = { ...temporalEnvironment(temporal), NODE: NODE! };
     const here = await startTestApi(db, temporalEnvironment(temporal));
     const { bank, source, pend, approvers } = await openGuardedBank(here);
-    const [free, payee] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    const [free, payee] = [
+      await bank.account({ funds: { COPM: 100n * LEAST } }),
+      await bank.account(),
+    ];
     const api = await ApiProcess.start(db.url, environment);
     const worker = await WorkerProcess.start(db.url, temporal, environment);
     try {
@@ -33,7 +36,12 @@ describe('API and worker on the Node of the image, beside the oldest that is sup
       const ended = (path: string, status: string) =>
         until(`${path} is ${status}`, async () => (await ask('GET', path)).json.status === status);
 
-      answered(await ask('POST', '/v1/transfers', { body: transferBody({ from: free, to: payee, raw: LEAST }) }), 201);
+      answered(
+        await ask('POST', '/v1/transfers', {
+          body: transferBody({ from: free, to: payee, raw: LEAST }),
+        }),
+        201,
+      );
 
       const waiting = await pend();
       answered(await ask('POST', `/v1/transfers/${waiting}/approve`, { token: approvers[0] }), 200);

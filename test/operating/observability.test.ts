@@ -71,9 +71,13 @@ const NO_METRICS = new Set(
 
 /** The metrics that an expression names, by the names under which a process declares them. */
 function metricsOf(expr: string): string[] {
-  const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ').replaceAll(/\b(by|on|without)\s*\([^)]*\)/g, ' ');
+  const bare = expr
+    .replaceAll(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ')
+    .replaceAll(/\b(by|on|without)\s*\([^)]*\)/g, ' ');
   const names = bare.match(/[a-z_][a-z0-9_]*/gi) ?? [];
-  return names.filter((name) => !NO_METRICS.has(name)).map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+  return names
+    .filter((name) => !NO_METRICS.has(name))
+    .map((name) => name.replace(/_(bucket|count|sum)$/, ''));
 }
 
 function declared(text: string): string[] {
@@ -91,7 +95,10 @@ describe('what is seen from outside', () => {
     db = await testDatabase();
     const temporal = await testTemporal();
     // A Redis that is away: what is measured of it is measured all the same.
-    api = await startTestApi(db, { ...temporalEnvironment(temporal), REDIS_URL: 'redis://127.0.0.1:1' });
+    api = await startTestApi(db, {
+      ...temporalEnvironment(temporal),
+      REDIS_URL: 'redis://127.0.0.1:1',
+    });
     worker = await startTestWorker(db, temporal, { sweeps: false });
   });
   after(async () => {
@@ -101,11 +108,16 @@ describe('what is seen from outside', () => {
 
   const scraped = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
   const known = async (): Promise<ReadonlySet<string>> =>
-    new Set([...declared(await scraped(api.adminUrl)), ...declared(await scraped(worker.adminUrl))]);
+    new Set([
+      ...declared(await scraped(api.adminUrl)),
+      ...declared(await scraped(worker.adminUrl)),
+    ]);
 
   it('names metrics that processes have: every alert and every panel', async () => {
     const names = await known();
-    const missing = [...rules.map(({ expr }) => expr), ...shown].flatMap(metricsOf).filter((name) => !names.has(name));
+    const missing = [...rules.map(({ expr }) => expr), ...shown]
+      .flatMap(metricsOf)
+      .filter((name) => !names.has(name));
     assert.deepEqual([...new Set(missing)], []);
   });
 
@@ -127,7 +139,11 @@ describe('what is seen from outside', () => {
     // Those for operators' own incidents come with their list.
     if (!readdirSync(join(ROOT, 'docs/runbooks')).includes('README.md')) return this.skip();
     for (const { alert, annotations } of rules)
-      assert.match(readFileSync(join(ROOT, annotations.runbook), 'utf8'), /^# /, `${alert}: ${annotations.runbook}`);
+      assert.match(
+        readFileSync(join(ROOT, annotations.runbook), 'utf8'),
+        /^# /,
+        `${alert}: ${annotations.runbook}`,
+      );
   });
 
   it('has panels that do not overlap, each with its own id', () => {
@@ -145,7 +161,8 @@ describe('what is seen from outside', () => {
     const tested = join(OBSERVABILITY, 'alerts.test.yml');
     await promtool(tools, 'test', 'rules', tested);
     const text = readFileSync(tested, 'utf8');
-    for (const { alert } of rules) assert(text.includes(`- name: ${alert}\n`), `${alert} is not tested`);
+    for (const { alert } of rules)
+      assert(text.includes(`- name: ${alert}\n`), `${alert} is not tested`);
   });
 
   it('has a configuration that promtool can read', async function () {

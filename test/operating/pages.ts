@@ -8,7 +8,10 @@ const ALONE = [
   ...['packages/client/README.md', 'examples/README.md'],
 ];
 
-export const PAGES: readonly string[] = [...ALONE, ...filesUnder('docs').filter((file) => file.endsWith('.md'))];
+export const PAGES: readonly string[] = [
+  ...ALONE,
+  ...filesUnder('docs').filter((file) => file.endsWith('.md')),
+];
 
 /** Every file under a folder of the repository, sorted. */
 export function filesUnder(folder: string): string[] {
@@ -35,7 +38,8 @@ export function anchorOf(heading: string): string {
 /** The shell blocks of a page, in order; with a heading those under it alone. */
 export function shellBlocks(page: string, heading?: string): string[] {
   const text = readFileSync(page, 'utf8');
-  const part = heading === undefined ? text : (text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '');
+  const part =
+    heading === undefined ? text : (text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '');
   return Array.from(part.matchAll(/^```sh\n([\s\S]*?)^```$/gm), ([, block = '']) => block);
 }
 

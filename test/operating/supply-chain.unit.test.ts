@@ -6,7 +6,10 @@ import { ROOT } from '../support/service-process.js';
 
 const lock = z
   .object({
-    packages: z.record(z.string(), z.object({ version: z.string().optional(), dev: z.boolean().default(false) })),
+    packages: z.record(
+      z.string(),
+      z.object({ version: z.string().optional(), dev: z.boolean().default(false) }),
+    ),
   })
   .parse(JSON.parse(readFileSync('package-lock.json', 'utf8')));
 
@@ -61,18 +64,24 @@ function isMended(version: string, least: readonly string[]): boolean {
 /** Every version of a package that an installation has, or a shipped one alone. */
 function versionsOf(name: string, isShipped = false): readonly string[] {
   return Object.entries(lock.packages).flatMap(([path, { version, dev }]) =>
-    path.endsWith(`node_modules/${name}`) && version !== undefined && !(isShipped && dev) ? [version] : [],
+    path.endsWith(`node_modules/${name}`) && version !== undefined && !(isShipped && dev)
+      ? [version]
+      : [],
   );
 }
 
 describe('the packages', () => {
   it('are compared as versions are', () => {
     assert.deepEqual(
-      ['3.1.1', '3.1.2', '3.2.0', '4.0.0', '2.9.9', '3.1.2-beta.1'].map((version) => isMended(version, ['3.1.2'])),
+      ['3.1.1', '3.1.2', '3.2.0', '4.0.0', '2.9.9', '3.1.2-beta.1'].map((version) =>
+        isMended(version, ['3.1.2']),
+      ),
       [false, true, true, true, false, true],
     );
     assert.deepEqual(
-      ['1.1.11', '1.1.12', '2.0.1', '2.0.2'].map((version) => isMended(version, ['1.1.12', '2.0.2'])),
+      ['1.1.11', '1.1.12', '2.0.1', '2.0.2'].map((version) =>
+        isMended(version, ['1.1.12', '2.0.2']),
+      ),
       [false, true, false, true],
     );
   });
@@ -86,16 +95,24 @@ describe('the packages', () => {
 
   it('are all in exact versions', () => {
     const manifest = z
-      .object({ dependencies: z.record(z.string(), z.string()), devDependencies: z.record(z.string(), z.string()) })
+      .object({
+        dependencies: z.record(z.string(), z.string()),
+        devDependencies: z.record(z.string(), z.string()),
+      })
       .parse(JSON.parse(readFileSync('package.json', 'utf8')));
-    for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))
+    for (const [name, version] of Object.entries({
+      ...manifest.dependencies,
+      ...manifest.devDependencies,
+    }))
       assert.match(version, /^\d+\.\d+\.\d+$/, name);
   });
 });
 
 describe('npm run sbom', () => {
   it('lists as CycloneDX every package that is shipped, and none that is not', async () => {
-    const { code, stdout, stderr } = await run('../scripts/sbom.mjs', [], { HOME: process.env.HOME ?? '' });
+    const { code, stdout, stderr } = await run('../scripts/sbom.mjs', [], {
+      HOME: process.env.HOME ?? '',
+    });
     assert.equal(code, 0, stderr);
     const bom = z
       .object({
@@ -105,13 +122,15 @@ describe('npm run sbom', () => {
       .parse(JSON.parse(stdout));
     const listed = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
     for (const name of Object.keys(LEAST))
-      for (const version of versionsOf(name, true)) assert.ok(listed.has(`${name}@${version}`), `${name}@${version}`);
+      for (const version of versionsOf(name, true))
+        assert.ok(listed.has(`${name}@${version}`), `${name}@${version}`);
     assert.ok(!bom.components.some(({ name }) => name === 'mocha' || name === 'typescript'));
   });
 });
 
 describe('npm run images:pin', () => {
-  const load = async (): Promise<Images> => (await import(`${ROOT}/scripts/lib/images.mjs`)) as Images;
+  const load = async (): Promise<Images> =>
+    (await import(`${ROOT}/scripts/lib/images.mjs`)) as Images;
   const DIGEST = `sha256:${'ab'.repeat(32)}`;
   const OTHER = `sha256:${'cd'.repeat(32)}`;
 
@@ -143,8 +162,16 @@ describe('npm run images:pin', () => {
   it('asks the registry that the name means', async () => {
     const { placeOf } = await load();
     const hub = 'registry-1.docker.io';
-    assert.deepEqual(placeOf('mysql:8.4.7'), { registry: hub, repository: 'library/mysql', tag: '8.4.7' });
-    assert.deepEqual(placeOf('temporalio/ui:2.52.1'), { registry: hub, repository: 'temporalio/ui', tag: '2.52.1' });
+    assert.deepEqual(placeOf('mysql:8.4.7'), {
+      registry: hub,
+      repository: 'library/mysql',
+      tag: '8.4.7',
+    });
+    assert.deepEqual(placeOf('temporalio/ui:2.52.1'), {
+      registry: hub,
+      repository: 'temporalio/ui',
+      tag: '2.52.1',
+    });
     assert.deepEqual(placeOf('registry.example:5000/a/b:1'), {
       registry: 'registry.example:5000',
       repository: 'a/b',
@@ -154,7 +181,10 @@ describe('npm run images:pin', () => {
 
   it('invents no digest if a registry does not answer', async () => {
     const { digestOf } = await load();
-    await assert.rejects(digestOf('127.0.0.1:1/mysql:8.4.7'), /does not answer for .*Nothing was changed/);
+    await assert.rejects(
+      digestOf('127.0.0.1:1/mysql:8.4.7'),
+      /does not answer for .*Nothing was changed/,
+    );
   });
 });
 

@@ -6,13 +6,19 @@ import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { buildDevelopmentProgram } from '../../development/program.js';
-import { QUERIES, SEARCH_ATTRIBUTES, SIGNALS, transferWorkflowId } from '../../src/temporal/contracts.js';
+import {
+  QUERIES,
+  SEARCH_ATTRIBUTES,
+  SIGNALS,
+  transferWorkflowId,
+} from '../../src/temporal/contracts.js';
 import { anchorOf, filesUnder, headingsOf, PAGES, shellBlocks } from './pages.js';
 
 const MAX_IMAGE_BYTES = 200_000;
 /** What running makes, and the repository does not hold. */
 const MADE_BY_RUNNING = ['bench/results/', 'bench/results/latest.md', 'dist/', 'docs/proof.md'];
-const FOLDERS = 'src|test|docs|scripts|migrations|workflows|activities|bench|tools|docker|dist|\\.ci';
+const FOLDERS =
+  'src|test|docs|scripts|migrations|workflows|activities|bench|tools|docker|dist|\\.ci';
 
 const scripts = z
   .object({ scripts: z.record(z.string(), z.string()) })
@@ -30,7 +36,9 @@ function find(command: Command, words: readonly string[]): Command {
 
 /** The calls of the operators' command line in a page, without what begins it. */
 function opsCalls(page: string): string[] {
-  const calls = readFileSync(page, 'utf8').matchAll(/(?:npm run ops --|run --rm ops) ([a-z][^`\n]*)/g);
+  const calls = readFileSync(page, 'utf8').matchAll(
+    /(?:npm run ops --|run --rm ops) ([a-z][^`\n]*)/g,
+  );
   return Array.from(calls, ([, call = '']) => call);
 }
 
@@ -40,7 +48,10 @@ function assertOpsCall(call: string): void {
   const words = call.split(' ').map((word) => word.split('|')[0] ?? '');
   const command = find(program, words);
   assert.ok(command.commands.length === 0 || words.includes('--help'), `no command: ${call}`);
-  const known = ['--help', ...[...command.options, ...program.options].map((option) => option.long)];
+  const known = [
+    '--help',
+    ...[...command.options, ...program.options].map((option) => option.long),
+  ];
   const given = call.match(/(?<= )--[a-z-]+/g) ?? [];
   const unknown = given.filter((option) => !known.includes(option));
   assert.deepEqual(unknown, [], call);
@@ -56,13 +67,17 @@ describe('the written pages', () => {
         const [path = '', anchor] = link.split('#');
         const file = path === '' ? page : join(dirname(page), path);
         assert.ok(existsSync(file), `there is no ${file}`);
-        if (anchor !== undefined) assert.ok(headingsOf(file).map(anchorOf).includes(anchor), `there is no ${link}`);
-        if (file.endsWith('.png')) assert.ok(statSync(file).size <= MAX_IMAGE_BYTES, `${file} is too large`);
+        if (anchor !== undefined)
+          assert.ok(headingsOf(file).map(anchorOf).includes(anchor), `there is no ${link}`);
+        if (file.endsWith('.png'))
+          assert.ok(statSync(file).size <= MAX_IMAGE_BYTES, `${file} is too large`);
       }
     });
 
     it(`${page} names files and folders of the repository that exist`, () => {
-      for (const [, path = ''] of text.matchAll(new RegExp(`\`((?:${FOLDERS})/[^\`\\s:]*)\``, 'g'))) {
+      for (const [, path = ''] of text.matchAll(
+        new RegExp(`\`((?:${FOLDERS})/[^\`\\s:]*)\``, 'g'),
+      )) {
         if (/[<*{…]/.test(path) || MADE_BY_RUNNING.some((made) => path.startsWith(made))) continue;
         assert.ok(existsSync(path), `there is no ${path}`);
       }
@@ -71,12 +86,14 @@ describe('the written pages', () => {
     it(`${page} names npm scripts, services and scripts of the shell that exist`, () => {
       for (const [, name = ''] of text.matchAll(/npm run ([a-z][a-z:]*)/g))
         assert.ok(name in scripts, `npm run ${name}`);
-      for (const [, name = ''] of text.matchAll(/--rm ([a-z][a-z-]*)/g)) assert.ok(name in services, name);
+      for (const [, name = ''] of text.matchAll(/--rm ([a-z][a-z-]*)/g))
+        assert.ok(name in services, name);
       for (const [, file = ''] of text.matchAll(/^sh (\S+)/gm)) assert.ok(existsSync(file), file);
     });
 
     it(`${page} names commands and options of the operators that exist`, () => {
-      for (const call of opsCalls(page)) if (!call.startsWith('…') && !call.includes(' …')) assertOpsCall(call);
+      for (const call of opsCalls(page))
+        if (!call.startsWith('…') && !call.includes(' …')) assertOpsCall(call);
     });
 
     it(`${page} has shell blocks that a shell can read`, () => {
@@ -94,9 +111,13 @@ describe('the written pages', () => {
 
   it('are reachable: each page is named by another', () => {
     const named = PAGES.flatMap((page) =>
-      Array.from(readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) => join(dirname(page), link)),
+      Array.from(readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) =>
+        join(dirname(page), link),
+      ),
     );
-    const alone = PAGES.filter((page) => page !== 'README.md' && page.startsWith('docs/') && !named.includes(page));
+    const alone = PAGES.filter(
+      (page) => page !== 'README.md' && page.startsWith('docs/') && !named.includes(page),
+    );
     assert.deepEqual(
       alone.filter((page) => page !== 'docs/README.md' && !MADE_BY_RUNNING.includes(page)),
       [],
@@ -107,7 +128,8 @@ describe('the written pages', () => {
     const sources = [...filesUnder('test/prove'), ...filesUnder('test/campaigns')].map((file) =>
       readFileSync(file, 'utf8'),
     );
-    const table = readFileSync('docs/testing.md', 'utf8').split('## Campaigns')[1]?.split('## ')[0] ?? '';
+    const table =
+      readFileSync('docs/testing.md', 'utf8').split('## Campaigns')[1]?.split('## ')[0] ?? '';
     const names = Array.from(
       table.matchAll(/^\| (`[^|]+)/gm),
       ([, cell = '']) => cell.match(/[a-z][a-z-]+/g) ?? [],
@@ -123,7 +145,10 @@ describe('the written pages', () => {
   it('docs/runbooks/audit-finding.md says what each check of the audit means', () => {
     const text = readFileSync('docs/runbooks/audit-finding.md', 'utf8');
     const names = filesUnder('src/auditor').flatMap((file) =>
-      Array.from(readFileSync(file, 'utf8').matchAll(/(?:report\(\s*|check: )'([a-z_]+)'/g), ([, name = '']) => name),
+      Array.from(
+        readFileSync(file, 'utf8').matchAll(/(?:report\(\s*|check: )'([a-z_]+)'/g),
+        ([, name = '']) => name,
+      ),
     );
     assert.ok(names.length > 40);
     for (const name of names) assert.ok(text.includes(`\`${name}\``), name);
@@ -133,7 +158,11 @@ describe('the written pages', () => {
     const text = readFileSync('docs/support.md', 'utf8');
     const { approve, reject, cancel } = SIGNALS;
     const names = [approve, reject, cancel].map((signal) => `\`${signal}\``);
-    for (const name of [...names, ...Object.values(SEARCH_ATTRIBUTES), transferWorkflowId('<id of the transfer>')])
+    for (const name of [
+      ...names,
+      ...Object.values(SEARCH_ATTRIBUTES),
+      transferWorkflowId('<id of the transfer>'),
+    ])
       assert.ok(text.includes(name), name);
     assert.ok(text.includes(`--type ${QUERIES.state}`));
   });

@@ -22,7 +22,11 @@ export type ActName = Exclude<StaffActName, `restore.${string}`>;
 export type ActCommands = Readonly<Record<ActName, readonly string[]>>;
 
 /** `proposer`: who proposed what a second person decides. */
-export async function makeActWorld(test: TestDatabase, api: TestApi, proposer: Staff): Promise<ActCommands> {
+export async function makeActWorld(
+  test: TestDatabase,
+  api: TestApi,
+  proposer: Staff,
+): Promise<ActCommands> {
   return {
     ...(await transfers(api)),
     ...(await payouts(test, api, proposer)),
@@ -55,7 +59,11 @@ async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
   };
   const proposed = async (): Promise<Uuid> => {
     const id = await silent();
-    const wanted = { outcome: 'completed', reason: 'on the statement', by: proven(proposer) } as const;
+    const wanted = {
+      outcome: 'completed',
+      reason: 'on the statement',
+      by: proven(proposer),
+    } as const;
     await proposeResolution(desk, await seen(test, id), wanted);
     return id;
   };
@@ -81,16 +89,47 @@ async function funding(test: TestDatabase, api: TestApi, proposer: Staff) {
   const { database } = test;
   const amount = { raw: LEAST, asset: 'COPM' } as const;
   const proposed = async (reference: string): Promise<string> => {
-    const wanted = { tenantId, accountId: account.id, direction: 'in', amount, reason: 'short', reference } as const;
-    await proposeAdjustment({ database, desk: openDesk(database).desk }, { ...wanted, by: proven(proposer) });
+    const wanted = {
+      tenantId,
+      accountId: account.id,
+      direction: 'in',
+      amount,
+      reason: 'short',
+      reference,
+    } as const;
+    await proposeAdjustment(
+      { database, desk: openDesk(database).desk },
+      { ...wanted, by: proven(proposer) },
+    );
     return reference;
   };
-  const money = () => ['--account', account.id, '--amount', `${LEAST}`, '--asset', 'COPM', '--reference', randomUUID()];
+  const money = () => [
+    '--account',
+    account.id,
+    '--amount',
+    `${LEAST}`,
+    '--asset',
+    'COPM',
+    '--reference',
+    randomUUID(),
+  ];
   return {
     'payin.record': ['payins', 'record', ...money()],
     'adjustment.propose': ['adjustments', 'propose', 'in', ...money(), ...WHY],
-    'adjustment.approve': ['adjustments', 'approve', await proposed('matrix-1'), '--tenant', tenantId],
-    'adjustment.reject': ['adjustments', 'reject', await proposed('matrix-2'), '--tenant', tenantId],
+    'adjustment.approve': [
+      'adjustments',
+      'approve',
+      await proposed('matrix-1'),
+      '--tenant',
+      tenantId,
+    ],
+    'adjustment.reject': [
+      'adjustments',
+      'reject',
+      await proposed('matrix-2'),
+      '--tenant',
+      tenantId,
+    ],
   };
 }
 
@@ -113,8 +152,15 @@ async function webhooks(api: TestApi) {
   const register = async (): Promise<string> =>
     text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json.id);
   const [endpoint, disabled] = [await register(), await register()];
-  await bank.request('PATCH', `/v1/webhook_endpoints/${disabled}`, { body: { status: 'disabled' } });
-  const act = (action: string, ...more: readonly string[]) => ['webhooks', action, endpoint, ...more];
+  await bank.request('PATCH', `/v1/webhook_endpoints/${disabled}`, {
+    body: { status: 'disabled' },
+  });
+  const act = (action: string, ...more: readonly string[]) => [
+    'webhooks',
+    action,
+    endpoint,
+    ...more,
+  ];
   return {
     'webhook.pause': act('pause'),
     'webhook.resume': act('resume'),

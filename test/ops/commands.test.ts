@@ -25,7 +25,8 @@ describe('npm run ops', () => {
     await assertLedgerSound(test.database);
   });
 
-  const ops = (...args: readonly string[]): Promise<Ran> => run('src/ops/main.js', args, people.env);
+  const ops = (...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', args, people.env);
 
   /** The JSON that a command printed; it must have gone well. */
   async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
@@ -44,12 +45,30 @@ describe('npm run ops', () => {
 
   it('dates what it changes by the clock of the database: an account opened where the clock is ahead takes money at once', async () => {
     const { id } = await json('tenants', 'add', `ahead ${randomUUID()}`);
-    const named = ['accounts', 'open', 'Ana Pérez', '--tenant', String(id), '--type', 'person', '--json'];
+    const named = [
+      'accounts',
+      'open',
+      'Ana Pérez',
+      '--tenant',
+      String(id),
+      '--type',
+      'person',
+      '--json',
+    ];
     const { code, stdout, stderr } = await runSetAhead(2, named, people.env);
     assert.equal(code, 0, stderr);
     const account = OBJECT.parse(JSON.parse(stdout));
     const paid = ['--amount', '100000', '--asset', 'COPM', '--reference', 'first'];
-    await json('payins', 'record', '--tenant', String(id), '--account', String(account.id), ...paid, '--yes');
+    await json(
+      'payins',
+      'record',
+      '--tenant',
+      String(id),
+      '--account',
+      String(account.id),
+      ...paid,
+      '--yes',
+    );
     assert.match(stderr, /the clock of this machine differs from the database's/);
   });
 
@@ -57,9 +76,15 @@ describe('npm run ops', () => {
     const { id } = await json('tenants', 'add', `budget ${randomUUID()}`);
     const command = ['tenants', 'recipient-budget', String(id)];
     assert.deepEqual(await json(...command), { size: 'default', full_at: 'now' });
-    assert.deepEqual(await json(...command, '--size', '500000'), { size: '500000', full_at: 'now' });
+    assert.deepEqual(await json(...command, '--size', '500000'), {
+      size: '500000',
+      full_at: 'now',
+    });
     assert.deepEqual(await json(...command), { size: '500000', full_at: 'now' });
-    assert.deepEqual(await json(...command, '--size', 'default'), { size: 'default', full_at: 'now' });
+    assert.deepEqual(await json(...command, '--size', 'default'), {
+      size: 'default',
+      full_at: 'now',
+    });
     await fails(1, /newRecipients/, ...command, '--size', '0');
   });
 
@@ -73,15 +98,36 @@ describe('npm run ops', () => {
     assert.deepEqual(await delay(), { tenant: name, policy_delay_s: 0 });
     assert.deepEqual(await delay('--seconds', '24h'), { tenant: name, policy_delay_s: 86_400 });
     assert.deepEqual(await delay('--none'), { tenant: name, policy_delay_s: 0 });
-    await fails(2, /say different things/, 'tenants', 'policy-delay', name, '--seconds', '1', '--none');
-    await fails(2, /--seconds: 0 is not from 1 to 2592000 seconds/, 'tenants', 'policy-delay', name, '--seconds', '0');
+    await fails(
+      2,
+      /say different things/,
+      'tenants',
+      'policy-delay',
+      name,
+      '--seconds',
+      '1',
+      '--none',
+    );
+    await fails(
+      2,
+      /--seconds: 0 is not from 1 to 2592000 seconds/,
+      'tenants',
+      'policy-delay',
+      name,
+      '--seconds',
+      '0',
+    );
   });
 
   it('shows and changes the quotas of a tenant', async () => {
     const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
     const quotas = async (...options: readonly string[]): Promise<unknown> => {
       const { stdout } = await ops('tenants', 'quotas', String(id), ...options, '--json');
-      return (JSON.parse(stdout) as Record<string, unknown>[]).map(({ quota, used, limit }) => [quota, used, limit]);
+      return (JSON.parse(stdout) as Record<string, unknown>[]).map(({ quota, used, limit }) => [
+        quota,
+        used,
+        limit,
+      ]);
     };
     const usual = [
       ['open_batches', '0', '100'],
@@ -98,10 +144,28 @@ describe('npm run ops', () => {
       ['stored_bytes', '0', '0'],
       usual[4],
     ];
-    assert.deepEqual(await quotas('--open-batches', '7', '--unpaid-rows', '5', '--stored-bytes', '0'), changed);
-    const back = ['--open-batches', 'default', '--unpaid-rows', 'default', '--stored-bytes', 'default'];
+    assert.deepEqual(
+      await quotas('--open-batches', '7', '--unpaid-rows', '5', '--stored-bytes', '0'),
+      changed,
+    );
+    const back = [
+      '--open-batches',
+      'default',
+      '--unpaid-rows',
+      'default',
+      '--stored-bytes',
+      'default',
+    ];
     assert.deepEqual(await quotas(...back), usual);
-    await fails(2, /--open-batches: must be a number/, 'tenants', 'quotas', String(id), '--open-batches', '-1x');
+    await fails(
+      2,
+      /--open-batches: must be a number/,
+      'tenants',
+      'quotas',
+      String(id),
+      '--open-batches',
+      '-1x',
+    );
   });
 
   it('brings a tenant to its first token, with money in its account', async () => {
@@ -113,7 +177,15 @@ describe('npm run ops', () => {
     );
     assert.deepEqual([account.alias, account.phone], ['$treasury', '+573005550100']);
     await json(
-      ...['accounts', 'verify', '$treasury', '--tenant', tenant, '--legal-name', 'Acme Treasury S.A.S.'],
+      ...[
+        'accounts',
+        'verify',
+        '$treasury',
+        '--tenant',
+        tenant,
+        '--legal-name',
+        'Acme Treasury S.A.S.',
+      ],
       ...['--document-type', 'NIT', '--document-number', '900123456-7', '--country', 'CO'],
     );
     const payIn = [
@@ -121,7 +193,10 @@ describe('npm run ops', () => {
       ...['--amount', '150000', '--asset', 'COPM', '--reference', 'first', '--yes'],
     ];
     const recorded = await json(...payIn);
-    assert.deepEqual([recorded.amount, recorded.recorded_by], [{ raw: '150000', asset: 'COPM' }, 'bob']);
+    assert.deepEqual(
+      [recorded.amount, recorded.recorded_by],
+      [{ raw: '150000', asset: 'COPM' }, 'bob'],
+    );
     assert.equal((await json(...payIn)).id, recorded.id);
     const shown = await json('accounts', 'show', String(account.id));
     assert.deepEqual(shown.COPM_available, { raw: '150000', asset: 'COPM' });
@@ -148,7 +223,17 @@ describe('npm run ops', () => {
 
   it('lets another person than the proposer post an adjustment, each by a code', async () => {
     const proposal = [
-      ...['adjustments', 'propose', 'out', '--tenant', tenant, '--account', '$treasury', '--amount', '50000'],
+      ...[
+        'adjustments',
+        'propose',
+        'out',
+        '--tenant',
+        tenant,
+        '--account',
+        '$treasury',
+        '--amount',
+        '50000',
+      ],
       ...['--asset', 'COPM', '--reference', 'case-1', '--reason', 'Paid in twice'],
     ];
     await json(...(await people.withCode(proposal)));
@@ -157,11 +242,25 @@ describe('npm run ops', () => {
     const byMary = [...approve, '--as', 'mary'];
     await fails(1, /cannot be undone; confirm it with --yes/, ...(await people.withCode(byMary)));
     const posted = await json(...(await people.withCode([...byMary, '--yes'])));
-    assert.deepEqual([posted.status, posted.proposed_by, posted.decided_by], ['posted', 'bob', 'mary']);
+    assert.deepEqual(
+      [posted.status, posted.proposed_by, posted.decided_by],
+      ['posted', 'bob', 'mary'],
+    );
   });
 
   it('sets fees once there is a fee account', async () => {
-    const fee = ['fees', 'set', '--tenant', tenant, '--operation', 'payout', '--asset', 'COPM', '--basis-points', '10'];
+    const fee = [
+      'fees',
+      'set',
+      '--tenant',
+      tenant,
+      '--operation',
+      'payout',
+      '--asset',
+      'COPM',
+      '--basis-points',
+      '10',
+    ];
     await fails(1, /no fee account/, ...fee);
     await json('tenants', 'set-fee-account', tenant, '$treasury');
     const set = await json(...fee, '--floor', '100', '--cap', '500000');
@@ -194,9 +293,27 @@ describe('npm run ops', () => {
   it('exits 2 for a wrong call, and says what is wrong', async () => {
     await fails(2, /unknown command 'tenant'/, 'tenant');
     await fails(2, /^error: --type is required/m, 'accounts', 'open', 'X', '--tenant', tenant);
-    await fails(2, /<role>: must be one of viewer/, 'members', 'grant', 'finance', 'boss', '--tenant', tenant);
+    await fails(
+      2,
+      /<role>: must be one of viewer/,
+      'members',
+      'grant',
+      'finance',
+      'boss',
+      '--tenant',
+      tenant,
+    );
     await fails(2, /--tenant is required where/, 'accounts', 'show', '$treasury');
-    await fails(2, /either --account or --all-accounts/, 'members', 'grant', 'finance', 'viewer', '--tenant', tenant);
+    await fails(
+      2,
+      /either --account or --all-accounts/,
+      'members',
+      'grant',
+      'finance',
+      'viewer',
+      '--tenant',
+      tenant,
+    );
   });
 
   it('exits 1 for what cannot be done, in one line', async () => {
@@ -214,7 +331,9 @@ describe('npm run ops', () => {
   });
 
   it('says in one line that MySQL is away, or not named', async () => {
-    const away = await run('src/ops/main.js', ['tenants', 'list'], { MYSQL_URL: 'mysql://a:b@127.0.0.1:1/x' });
+    const away = await run('src/ops/main.js', ['tenants', 'list'], {
+      MYSQL_URL: 'mysql://a:b@127.0.0.1:1/x',
+    });
     assert.equal(away.code, 1);
     assert.match(away.stderr, /^error: MySQL does not answer: .*\n$/);
     const unnamed = await run('src/ops/main.js', ['tenants', 'list'], {});

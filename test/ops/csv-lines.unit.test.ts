@@ -24,7 +24,12 @@ describe('the lines of a CSV file', () => {
     return lines;
   }
   const told = async (content: string): Promise<unknown[]> =>
-    (await read(content)).map(({ number, values, fault }) => [number, values.type, values.name, fault]);
+    (await read(content)).map(({ number, values, fault }) => [
+      number,
+      values.type,
+      values.name,
+      fault,
+    ]);
 
   it('have the number that an editor shows, and values by the names of the header', async () => {
     assert.deepEqual(await read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
@@ -39,7 +44,9 @@ describe('the lines of a CSV file', () => {
     ['CR', '\r'],
   ] as const)
     it(`are counted right with ${what}, with blank lines and with breaks in a value`, async () => {
-      const content = ['type,name', '', 'person,a', 'person,"b', '', 'c"', '', 'person,d'].join(end);
+      const content = ['type,name', '', 'person,a', 'person,"b', '', 'c"', '', 'person,d'].join(
+        end,
+      );
       assert.deepEqual(await told(content), [
         [3, 'person', 'a', null],
         [4, 'person', 'b\n\nc', null],
@@ -57,22 +64,33 @@ describe('the lines of a CSV file', () => {
     const beyond = (value: string): string =>
       `the line has "${value}" beyond the last column: put text that contains the separator in quotation marks`;
     const shorter = 'the line has fewer values than the header';
-    assert.deepEqual(await told('type,name\nperson\nperson,a,b\nperson,a,,c\nperson,"Acme, Sons"\n'), [
-      [2, 'person', '', shorter],
-      [3, 'person', 'a', beyond('b')],
-      [4, 'person', 'a', beyond('c')],
-      [5, 'person', 'Acme, Sons', null],
-    ]);
+    assert.deepEqual(
+      await told('type,name\nperson\nperson,a,b\nperson,a,,c\nperson,"Acme, Sons"\n'),
+      [
+        [2, 'person', '', shorter],
+        [3, 'person', 'a', beyond('b')],
+        [4, 'person', 'a', beyond('c')],
+        [5, 'person', 'Acme, Sons', null],
+      ],
+    );
   });
 
   it('may end in blank values after the header, which may itself end in some', async () => {
-    for (const content of ['type,name\nperson,a,,\n', 'type,name, ,\nperson,a, ,\n', 'type;name;\nperson;a; ;" "\n'])
+    for (const content of [
+      'type,name\nperson,a,,\n',
+      'type,name, ,\nperson,a, ,\n',
+      'type;name;\nperson;a; ;" "\n',
+    ])
       assert.deepEqual(await told(content), [[2, 'person', 'a', null]], content);
   });
 
   it('are read after a sep= line, which counts as a line of the editor', async () => {
-    assert.deepEqual(await told('sep=;\r\ntype;name\r\nperson;a,b\r\n'), [[3, 'person', 'a,b', null]]);
-    assert.deepEqual(await told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [[3, 'person', 'a', null]]);
+    assert.deepEqual(await told('sep=;\r\ntype;name\r\nperson;a,b\r\n'), [
+      [3, 'person', 'a,b', null],
+    ]);
+    assert.deepEqual(await told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [
+      [3, 'person', 'a', null],
+    ]);
   });
 
   it('are the same wherever the pieces of a large file are cut', async () => {
@@ -84,7 +102,11 @@ describe('the lines of a CSV file', () => {
       values: { type: 'person', name: 'Zoé 39999 小明' },
       fault: null,
     });
-    assert.ok(lines.every(({ number, values }, index) => number === index + 2 && values.name === `Zoé ${index} 小明`));
+    assert.ok(
+      lines.every(
+        ({ number, values }, index) => number === index + 2 && values.name === `Zoé ${index} 小明`,
+      ),
+    );
   });
 
   it('are counted correctly if a piece of the file ends within a CRLF', async () => {
@@ -99,18 +121,37 @@ describe('the lines of a CSV file', () => {
   for (const [what, content, message] of [
     ['that is not there', null, /cannot be read/],
     ['that is empty', '', /is empty/],
-    ['without a header', 'person,Ana\n', /the header .* type is missing; name is missing; person is no column/],
+    [
+      'without a header',
+      'person,Ana\n',
+      /the header .* type is missing; name is missing; person is no column/,
+    ],
     ['with an unknown column', 'type,name,phne\n', /phne is no column/],
     ['with a column twice', 'type,name,Name\n', /name is there twice/],
     ['in Latin-1', Buffer.from('type,name\nperson,Pe\xF1a\n', 'latin1'), /is not UTF-8/],
     ['that ends in half a letter', Buffer.from('type,name\nperson,\xC3', 'latin1'), /is not UTF-8/],
-    ['with an open quotation mark', 'type,name\nperson,Ana\nperson,"Bob\n', /is no CSV, line \d: a quotation mark/],
-    ['with a stray quotation mark', 'type,name\nperson,Ana\nperson,B"ob\n', /is no CSV, line 3: a quotation mark/],
+    [
+      'with an open quotation mark',
+      'type,name\nperson,Ana\nperson,"Bob\n',
+      /is no CSV, line \d: a quotation mark/,
+    ],
+    [
+      'with a stray quotation mark',
+      'type,name\nperson,Ana\nperson,B"ob\n',
+      /is no CSV, line 3: a quotation mark/,
+    ],
     ['separated by tabs', 'type\tname\nperson\tAna\n', /the columns are separated by tabs/],
-    ['whose sep= line names a tab', 'sep=\t\ntype\tname\nperson\tAna\n', /the columns are separated by tabs/],
+    [
+      'whose sep= line names a tab',
+      'sep=\t\ntype\tname\nperson\tAna\n',
+      /the columns are separated by tabs/,
+    ],
     ['with an endless line', `type,name\nperson,"${'x'.repeat(70_000)}`, /a line is too long/],
   ] as const)
     it(`of a file ${what} are refused with the reason`, async () => {
-      await assert.rejects(read(content), (failure) => failure instanceof OpsError && message.test(failure.message));
+      await assert.rejects(
+        read(content),
+        (failure) => failure instanceof OpsError && message.test(failure.message),
+      );
     });
 });

@@ -28,7 +28,9 @@ const tenant = z.strictObject({
   accounts: z.record(z.string(), account),
   tokens: z.record(z.string(), z.string()),
 });
-const shape = z.strictObject({ tenants: z.strictObject({ acme: tenant, globex: tenant, initech: tenant }) });
+const shape = z.strictObject({
+  tenants: z.strictObject({ acme: tenant, globex: tenant, initech: tenant }),
+});
 type World = z.infer<typeof shape>;
 
 describe('the demo world', () => {
@@ -41,7 +43,10 @@ describe('the demo world', () => {
   before(async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    test = await freshDatabase(adminUrl, `money_demo_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    test = await freshDatabase(
+      adminUrl,
+      `money_demo_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     folder = mkdtempSync(join(tmpdir(), 'demo-world-'));
     tokensFile = join(folder, 'tokens.json');
     staffFile = join(folder, 'staff.json');
@@ -96,9 +101,10 @@ describe('the demo world', () => {
   it('has the money that docs/demo-world.md lists, from pay-ins', async () => {
     const has = async (of: z.infer<typeof tenant>, name: string) => {
       const id = asUuid(of.accounts[name]?.id ?? '');
-      return [await balanceOf(test.database, id, 'COPM'), await balanceOf(test.database, id, 'DUSD')].map(
-        ({ available, held }) => available + held,
-      );
+      return [
+        await balanceOf(test.database, id, 'COPM'),
+        await balanceOf(test.database, id, 'DUSD'),
+      ].map(({ available, held }) => available + held);
     };
     const { acme, globex, initech } = world.tenants;
     for (const tenant of [acme, globex, initech])
@@ -117,7 +123,9 @@ describe('the demo world', () => {
   });
 
   const openBatches = async (): Promise<bigint[]> => {
-    const all = Object.values(world.tenants).map(({ id }) => readQuotas(test.database.reader, asUuid(id)));
+    const all = Object.values(world.tenants).map(({ id }) =>
+      readQuotas(test.database.reader, asUuid(id)),
+    );
     return (await Promise.all(all)).map(({ limits }) => limits.openBatches);
   };
 
@@ -127,7 +135,9 @@ describe('the demo world', () => {
   });
 
   it('verifies all but carla', async () => {
-    const rows = await test.sql("SELECT name FROM accounts WHERE type<>'system' AND verified_at IS NULL");
+    const rows = await test.sql(
+      "SELECT name FROM accounts WHERE type<>'system' AND verified_at IS NULL",
+    );
     assert.deepEqual(
       rows.map(({ name }) => name),
       ['Carla Gómez'],
@@ -153,7 +163,14 @@ describe('the demo world', () => {
     assert.equal(row?.feeAccountId, acme.accounts.fees?.id);
     const rows = await test.database.reader.select(feeSchedules, {}, { orderBy: ['operation'] });
     assert.deepEqual(
-      rows.map((fee) => [fee.operation, fee.asset, fee.flatRaw, fee.basisPoints, fee.floorRaw, fee.capRaw]),
+      rows.map((fee) => [
+        fee.operation,
+        fee.asset,
+        fee.flatRaw,
+        fee.basisPoints,
+        fee.floorRaw,
+        fee.capRaw,
+      ]),
       [
         ['bonus', 'COPM', 0n, 10n, 100n, 500_000n],
         ['payout', 'COPM', 0n, 10n, 100n, 500_000n],
@@ -211,7 +228,9 @@ describe('the demo world', () => {
     assert.ok(ana !== undefined);
     world.tenants.acme.accounts.ana = { ...ana, alias: '$anita' };
     assert.deepEqual(again, world);
-    assert.deepEqual(await test.sql('SELECT DISTINCT basis_points AS points FROM fee_schedules'), [{ points: '20' }]);
+    assert.deepEqual(await test.sql('SELECT DISTINCT basis_points AS points FROM fee_schedules'), [
+      { points: '20' },
+    ]);
     assert.deepEqual(await test.sql("SELECT 1 FROM member_roles WHERE role='viewer'"), []);
     assert.deepEqual(await openBatches(), [7n, 7n, 7n]);
   });
@@ -241,7 +260,11 @@ describe('the demo world', () => {
   });
 
   describe('its staff', () => {
-    const ENV = () => ({ MYSQL_URL: test.url, DEMO_STAFF_FILE: staffFile, ENCRYPTION_KEYS: TEST_KEYS });
+    const ENV = () => ({
+      MYSQL_URL: test.url,
+      DEMO_STAFF_FILE: staffFile,
+      ENCRYPTION_KEYS: TEST_KEYS,
+    });
     async function printed(name: string): Promise<string> {
       const { code, stdout, stderr } = await run('scripts/demo-code.js', [name], ENV());
       assert.equal(code, 0, stderr);
@@ -250,13 +273,20 @@ describe('the demo world', () => {
     }
     const login = async (name: string): Promise<number | null> => {
       const env = { ...ENV(), OPS_SESSIONS: join(folder, 'sessions.json') };
-      return (await run('src/ops/main.js', ['login', name, '--code', await printed(name)], env)).code;
+      return (await run('src/ops/main.js', ['login', name, '--code', await printed(name)], env))
+        .code;
     };
 
     it('are two people with every right and an authenticator, and the service that made it', async () => {
       const rows = await test.database.reader.select(staff, {}, { orderBy: ['name'] });
       assert.deepEqual(
-        rows.map(({ name, kind, active, rights, factorSecret }) => [name, kind, active, rights, factorSecret !== null]),
+        rows.map(({ name, kind, active, rights, factorSecret }) => [
+          name,
+          kind,
+          active,
+          rights,
+          factorSecret !== null,
+        ]),
         [
           ['demo-lead', 'person', true, STAFF_RIGHTS, true],
           ['demo-setup', 'service', true, ['adjust'], false],
@@ -269,14 +299,20 @@ describe('the demo world', () => {
     });
 
     it('sign in by the codes that demo:code prints, one after the other within half a minute', async () => {
-      assert.deepEqual([await login('demo-lead'), await login('demo-lead'), await login('demo-support')], [0, 0, 0]);
+      assert.deepEqual(
+        [await login('demo-lead'), await login('demo-lead'), await login('demo-support')],
+        [0, 0, 0],
+      );
     });
 
     it('have the same code until it is used, and no other name has any', async () => {
       await forgetCodes(test.sql);
       // Another half minute may begin in between.
       let before = await printed('demo-support');
-      await until('the same code is printed again', async () => before === (before = await printed('demo-support')));
+      await until(
+        'the same code is printed again',
+        async () => before === (before = await printed('demo-support')),
+      );
       for (const args of [['nobody'], [], ['demo-lead', 'demo-support']]) {
         const { code, stdout, stderr } = await run('scripts/demo-code.js', args, ENV());
         assert.deepEqual([code, stdout], [2, ''], stderr);
@@ -307,7 +343,18 @@ describe('the demo world', () => {
   });
 
   async function counts(): Promise<unknown> {
-    const names = ['tenants', 'accounts', 'members', 'member_roles', 'tokens', 'pay_ins', 'entries', 'fee_schedules'];
-    return Promise.all(names.map(async (name) => [name, await test.sql(`SELECT COUNT(*) AS count FROM ${name}`)]));
+    const names = [
+      'tenants',
+      'accounts',
+      'members',
+      'member_roles',
+      'tokens',
+      'pay_ins',
+      'entries',
+      'fee_schedules',
+    ];
+    return Promise.all(
+      names.map(async (name) => [name, await test.sql(`SELECT COUNT(*) AS count FROM ${name}`)]),
+    );
   }
 });

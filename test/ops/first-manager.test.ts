@@ -18,7 +18,10 @@ describe('the first who manages the staff', () => {
   beforeEach(async () => {
     adminUrl = process.env.TEST_MYSQL_ADMIN_URL ?? '';
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    test = await freshDatabase(adminUrl, `money_first_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    test = await freshDatabase(
+      adminUrl,
+      `money_first_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     people = new SignedInPeople(test);
   });
   afterEach(async () => {
@@ -35,7 +38,11 @@ describe('the first who manages the staff', () => {
     assert.equal(code, 0, stderr);
     return OBJECT.parse(JSON.parse(stdout));
   }
-  async function fails(message: RegExp, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
+  async function fails(
+    message: RegExp,
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): Promise<void> {
     const before = await test.sql('SELECT * FROM staff');
     const { code, stderr } = await ops(args, env);
     assert.notEqual(code, 0);
@@ -44,16 +51,27 @@ describe('the first who manages the staff', () => {
   }
 
   it('is added by a user who can change the tables, and by nobody else', async () => {
-    await fails(/nobody of the staff may manage yet: .*MYSQL_ADMIN_URL=… npm run ops -- staff add/, ADD);
-    await fails(/MYSQL_ADMIN_URL names nobody who may change the tables/, ADD, { MYSQL_ADMIN_URL: test.url });
+    await fails(
+      /nobody of the staff may manage yet: .*MYSQL_ADMIN_URL=… npm run ops -- staff add/,
+      ADD,
+    );
+    await fails(/MYSQL_ADMIN_URL names nobody who may change the tables/, ADD, {
+      MYSQL_ADMIN_URL: test.url,
+    });
     const wrong = new URL(adminUrl);
     wrong.password = 'wrong';
-    await fails(/MYSQL_ADMIN_URL names nobody who may change the tables/, ADD, { MYSQL_ADMIN_URL: wrong.href });
+    await fails(/MYSQL_ADMIN_URL names nobody who may change the tables/, ADD, {
+      MYSQL_ADMIN_URL: wrong.href,
+    });
     const unreadable = ['staff', 'add', 'ana', '--can', 'approve'];
-    await fails(/the first of the staff must have manage/, unreadable, { MYSQL_ADMIN_URL: adminUrl });
+    await fails(/the first of the staff must have manage/, unreadable, {
+      MYSQL_ADMIN_URL: adminUrl,
+    });
     const { secret, can } = await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
     assert.deepEqual(can, ['approve', 'manage']);
-    const [line] = await test.sql("SELECT actor_claimed, channel FROM audit_log WHERE action='staff.set'");
+    const [line] = await test.sql(
+      "SELECT actor_claimed, channel FROM audit_log WHERE action='staff.set'",
+    );
     assert.match(text(line?.actor_claimed), /^mysql \w+@/);
     assert.equal(line?.channel, 'ops');
     await json(['login', 'ana', '--code', codeAt(text(secret), instant(Date.now()))]);
@@ -62,14 +80,18 @@ describe('the first who manages the staff', () => {
 
   it('is the last whom the address of the administrator adds', async () => {
     await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
-    await fails(/nobody is signed in/, ['staff', 'add', 'eva', '--can', 'manage'], { MYSQL_ADMIN_URL: adminUrl });
+    await fails(/nobody is signed in/, ['staff', 'add', 'eva', '--can', 'manage'], {
+      MYSQL_ADMIN_URL: adminUrl,
+    });
     await fails(/nobody is signed in/, ['tenants', 'add', 'acme'], { MYSQL_ADMIN_URL: adminUrl });
   });
 
   it('gets a new authenticator though there was one, which may be what was lost, and is signed in nowhere', async () => {
     const { secret: lost } = await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
     await json(['login', 'ana', '--code', codeAt(text(lost), instant(Date.now()))]);
-    await test.sql('UPDATE staff SET active=0, ops_failed_codes=9, ops_locked_until=NOW(3) + INTERVAL 1 HOUR');
+    await test.sql(
+      'UPDATE staff SET active=0, ops_failed_codes=9, ops_locked_until=NOW(3) + INTERVAL 1 HOUR',
+    );
     const { secret } = await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
     assert(typeof secret === 'string' && secret !== lost);
     await fails(/session/, ['staff', 'add', 'leo', '--can', 'manage']);

@@ -49,7 +49,11 @@ describe('the import of accounts', () => {
     return path;
   }
   const ops = (path: string, ...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', ['accounts', 'import', path, '--tenant', world.tenant.name, '--json', ...args], people.env);
+    run(
+      'src/ops/main.js',
+      ['accounts', 'import', path, '--tenant', world.tenant.name, '--json', ...args],
+      people.env,
+    );
   /** What the command counted; it must end with this code. */
   async function imported(code: number, path: string, ...args: readonly string[]) {
     const ran = await ops(path, ...args);
@@ -57,9 +61,13 @@ describe('the import of accounts', () => {
     return { ...RESULT.parse(JSON.parse(ran.stdout)), stderr: ran.stderr };
   }
   const own = async (): Promise<Account[]> =>
-    (await test.database.reader.select(accounts, { tenantId: world.tenant.id }, { orderBy: ['id'] })).filter(
-      ({ type }) => type !== 'system',
-    );
+    (
+      await test.database.reader.select(
+        accounts,
+        { tenantId: world.tenant.id },
+        { orderBy: ['id'] },
+      )
+    ).filter(({ type }) => type !== 'system');
 
   it('opens each line like `accounts open`, with its roles, and records it in the audit log', async () => {
     const clerk = await addMember(test.database, systemClock, world.tenant.id, 'clerk', TEST_ACTOR);
@@ -210,7 +218,9 @@ describe('the import of accounts', () => {
   });
 
   it('a file that cannot be read to its end is refused whole: nothing is opened', async () => {
-    const path = file(Buffer.from('type,name,alias\nperson,Ana,$ana\nperson,Pe\xF1a,$pena\n', 'latin1'));
+    const path = file(
+      Buffer.from('type,name,alias\nperson,Ana,$ana\nperson,Pe\xF1a,$pena\n', 'latin1'),
+    );
     const ran = await ops(path);
     assert.equal(ran.code, 1, ran.stderr);
     assert.match(ran.stderr, /^error: .* is not UTF-8 .*\n$/);
@@ -219,7 +229,10 @@ describe('the import of accounts', () => {
 
   it('of the same alias for somebody else is refused, not taken for the same account', async () => {
     await imported(0, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110009\n'));
-    const other = await imported(1, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110010\n'));
+    const other = await imported(
+      1,
+      file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110010\n'),
+    );
     assert.deepEqual([other.known, other.bad], [0, 1]);
     assert.match(other.stderr, /alias_taken/);
   });

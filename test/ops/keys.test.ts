@@ -36,7 +36,9 @@ describe('the keys, as operators see them', () => {
   });
 
   const ops = async (...args: readonly string[]): Promise<unknown> => {
-    const { code, stdout, stderr } = await run('src/ops/main.js', [...args, '--json'], { MYSQL_URL: db.url });
+    const { code, stdout, stderr } = await run('src/ops/main.js', [...args, '--json'], {
+      MYSQL_URL: db.url,
+    });
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };
@@ -47,7 +49,9 @@ describe('the keys, as operators see them', () => {
     );
     assert(Number(counted?.own) > 0);
     const seen: [number, number][] = [];
-    const used = await countByFingerprintKey(db.database.reader, (done, total) => seen.push([done, total]));
+    const used = await countByFingerprintKey(db.database.reader, (done, total) =>
+      seen.push([done, total]),
+    );
     const sum = [...used.values()].reduce((all, one) => all + one, 0);
     assert.equal(sum, Number(counted?.all_keys) - Number(counted?.own));
     assert.equal(used.get('rolled'), 3);
@@ -55,14 +59,19 @@ describe('the keys, as operators see them', () => {
   });
 
   it('list shows how many fingerprints each has', async () => {
-    const rows = z.array(z.object({ key_id: z.string(), fingerprints: z.number() })).parse(await ops('keys', 'list'));
+    const rows = z
+      .array(z.object({ key_id: z.string(), fingerprints: z.number() }))
+      .parse(await ops('keys', 'list'));
     assert.equal(rows.find(({ key_id: id }) => id === 'rolled')?.fingerprints, 3);
     assert(!rows.some(({ key_id: id }) => id === 'sha256'));
   });
 
   it('roll says of a key that nobody uses to put it last everywhere, and only then first', async () => {
     const [fingerprints, cursors, sealed] = ROWS.parse(await ops('keys', 'roll', 'k9'));
-    assert.deepEqual([fingerprints?.made_under_it, cursors?.made_under_it, sealed?.made_under_it], [0, null, 0]);
+    assert.deepEqual(
+      [fingerprints?.made_under_it, cursors?.made_under_it, sealed?.made_under_it],
+      [0, null, 0],
+    );
     for (const row of [fingerprints, cursors, sealed]) {
       assert.match(row?.next[0] ?? '', /^1\. put k9 last in /);
       assert.match(

@@ -46,9 +46,13 @@ describe('the tokens of a member', () => {
     const ran = await ops('revoke', '--tenant', name, '--member', 'leaky', '--yes');
     assert.equal(ran.code, 0, ran.stderr);
     const live = made.slice(1).map(({ token }) => token.keyId);
-    assert.deepEqual((JSON.parse(ran.stdout) as Json[]).map((token) => token.key_id).sort(), live.sort());
+    assert.deepEqual(
+      (JSON.parse(ran.stdout) as Json[]).map((token) => token.key_id).sort(),
+      live.sort(),
+    );
     const known = await listTokens(db.database.reader, tenantId);
-    for (const { token } of made) assert.notEqual(known.find(({ keyId }) => keyId === token.keyId)?.revokedAt, null);
+    for (const { token } of made)
+      assert.notEqual(known.find(({ keyId }) => keyId === token.keyId)?.revokedAt, null);
     assert.deepEqual(known.find(({ keyId }) => keyId === ended.keyId)?.revokedAt, ended.revokedAt);
     answered(await bank.request('GET', '/v1/accounts'), 200);
     await sleep(1_000);
@@ -69,7 +73,12 @@ describe('the tokens of a member', () => {
 
   it('are named by a key id or by their member, not by both and not by half', async () => {
     const { name } = bank.tenant.tenant;
-    for (const args of [[], ['--member', 'owner'], ['--tenant', name], ['abc', '--tenant', name, '--member', 'owner']])
+    for (const args of [
+      [],
+      ['--member', 'owner'],
+      ['--tenant', name],
+      ['abc', '--tenant', name, '--member', 'owner'],
+    ])
       assert.equal((await ops('revoke', ...args, '--yes')).code, 2, args.join(' '));
   });
 
@@ -78,7 +87,9 @@ describe('the tokens of a member', () => {
     const uses = new TokenUses(db.database, () => now);
     const { token } = await makeToken(db.database, bank.tenant.owner);
     const lastUsed = async (): Promise<Instant | null | undefined> =>
-      (await listTokens(db.database.reader, token.tenantId)).find(({ keyId }) => keyId === token.keyId)?.lastUsedAt;
+      (await listTokens(db.database.reader, token.tenantId)).find(
+        ({ keyId }) => keyId === token.keyId,
+      )?.lastUsedAt;
     assert.equal(await lastUsed(), null);
     const first = now;
     const useAndWrite = async (of = uses): Promise<void> => {

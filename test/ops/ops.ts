@@ -40,7 +40,8 @@ export async function run(
   env: Record<string, string>,
   input = '',
 ): Promise<Ran> {
-  if (program !== COMMAND_LINE || resident?.isBusy === true) return runAnew(program, args, env, input);
+  if (program !== COMMAND_LINE || resident?.isBusy === true)
+    return runAnew(program, args, env, input);
   const own = (resident ??= { child: startResident(), isBusy: false });
   own.isBusy = true;
   const asked: AskedRun = { args, env: { PATH: process.env.PATH ?? '', ...env }, input };
@@ -115,6 +116,8 @@ async function runAnew(
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (piece: string) => (text[name] += piece));
-  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.on('error', reject).on('close', resolve),
+  );
   return { code, ...text };
 }

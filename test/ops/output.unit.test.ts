@@ -19,36 +19,69 @@ describe('the help of the operators', () => {
     assert.deepEqual(
       commands.map(({ path }) => path).sort(),
       [
-        ...['add', 'list', 'show', 'set-fee-account', 'quotas', 'recipient-budget', 'policy-delay'].map(
-          (name) => `tenants ${name}`,
-        ),
+        ...[
+          'add',
+          'list',
+          'show',
+          'set-fee-account',
+          'quotas',
+          'recipient-budget',
+          'policy-delay',
+        ].map((name) => `tenants ${name}`),
         ...['add', 'grant', 'remove-role', 'list'].map((name) => `members ${name}`),
         ...['issue', 'list', 'revoke', 'rotate'].map((name) => `tokens ${name}`),
-        ...['open', 'import', 'list', 'show', 'verify', 'set-alias', 'release-alias'].map((name) => `accounts ${name}`),
+        ...['open', 'import', 'list', 'show', 'verify', 'set-alias', 'release-alias'].map(
+          (name) => `accounts ${name}`,
+        ),
         ...['freeze', 'unfreeze', 'close'].map((name) => `accounts ${name}`),
         'payins record',
         ...['propose', 'approve', 'reject', 'list'].map((name) => `adjustments ${name}`),
-        ...['list', 'show', 'pause', 'resume', 'cancel', 'remove-uploads'].map((name) => `batches ${name}`),
+        ...['list', 'show', 'pause', 'resume', 'cancel', 'remove-uploads'].map(
+          (name) => `batches ${name}`,
+        ),
         ...['set', 'list', 'remove', 'refund'].map((name) => `fees ${name}`),
         ...['begin', 'finish', 'status', 'findings'].map((name) => `restore ${name}`),
         'backup mark',
         ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
         ...['set', 'list', 'remove'].map((name) => `policies ${name}`),
         ...['list', 'show', 'approve', 'reject', 'cancel'].map((name) => `transfers ${name}`),
-        ...['add', 'add-service', 'list', 'deactivate', 'reset-factor', 'sessions', 'revoke-session', 'unbind'].map(
-          (name) => `staff ${name}`,
-        ),
+        ...[
+          'add',
+          'add-service',
+          'list',
+          'deactivate',
+          'reset-factor',
+          'sessions',
+          'revoke-session',
+          'unbind',
+        ].map((name) => `staff ${name}`),
         ...['status', 'list', 'release', 'rebuild'].map((name) => `outbox ${name}`),
         'sweeps list',
         ...['list', 'acknowledge'].map((name) => `findings ${name}`),
-        ...['list', 'show', 'stuck', 'approve', 'reject', 'cancel', 'retry', 'resolve', 'reconcile'].map(
-          (name) => `payouts ${name}`,
-        ),
+        ...[
+          'list',
+          'show',
+          'stuck',
+          'approve',
+          'reject',
+          'cancel',
+          'retry',
+          'resolve',
+          'reconcile',
+        ].map((name) => `payouts ${name}`),
         ...['list', 'simulate', 'statement', 'check'].map((name) => `rails ${name}`),
         ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
-        ...['list', 'show', 'deliveries', 'recover', 'pause', 'resume', 'retry-now', 'enable', 'disable'].map(
-          (name) => `webhooks ${name}`,
-        ),
+        ...[
+          'list',
+          'show',
+          'deliveries',
+          'recover',
+          'pause',
+          'resume',
+          'retry-now',
+          'enable',
+          'disable',
+        ].map((name) => `webhooks ${name}`),
         ...['show', 'set'].map((name) => `events retention ${name}`),
         ...['list', 'roll', 'rotate'].map((name) => `keys ${name}`),
         'accounts reset-clock',
@@ -71,7 +104,8 @@ describe('the help of the operators', () => {
 
 describe('what options hold', () => {
   for (const given of ['1.5', '-1', '1e3', ' 1', '01', '9223372036854775808', '', '١'])
-    it(`${JSON.stringify(given)} is not an amount`, () => assert.equal(inputs.raw.safeParse(given).success, false));
+    it(`${JSON.stringify(given)} is not an amount`, () =>
+      assert.equal(inputs.raw.safeParse(given).success, false));
 
   it('an amount is read to its last digit', () =>
     assert.equal(inputs.raw.parse('9223372036854775807'), 9_223_372_036_854_775_807n));
@@ -79,12 +113,17 @@ describe('what options hold', () => {
   it('scopes are a list, or all', () => {
     assert.deepEqual(inputs.scopes.parse('transfers, read'), ['read', 'transfers']);
     assert.equal(inputs.scopes.parse('all').length, 6);
-    for (const given of ['', 'read,write', 'all,read']) assert.equal(inputs.scopes.safeParse(given).success, false);
+    for (const given of ['', 'read,write', 'all,read'])
+      assert.equal(inputs.scopes.safeParse(given).success, false);
   });
 
   it('a limit is an amount or the word default', () => {
-    assert.deepEqual([inputs.rawOrDefault.parse('default'), inputs.rawOrDefault.parse('0')], [null, 0n]);
-    for (const given of ['', 'none', '-1', '1.5']) assert.equal(inputs.rawOrDefault.safeParse(given).success, false);
+    assert.deepEqual(
+      [inputs.rawOrDefault.parse('default'), inputs.rawOrDefault.parse('0')],
+      [null, 0n],
+    );
+    for (const given of ['', 'none', '-1', '1.5'])
+      assert.equal(inputs.rawOrDefault.safeParse(given).success, false);
   });
 
   it('a length of time is a number with its unit', () => {
@@ -125,7 +164,8 @@ describe('what options hold', () => {
 
   it('what staff may do are rights, each once', () => {
     assert.deepEqual(inputs.staffRights.parse('cancel, approve,cancel'), ['approve', 'cancel']);
-    for (const given of ['', 'all', 'approve,boss']) assert.equal(inputs.staffRights.safeParse(given).success, false);
+    for (const given of ['', 'all', 'approve,boss'])
+      assert.equal(inputs.staffRights.safeParse(given).success, false);
   });
 
   it('grants are members with roles', () => {
@@ -133,7 +173,8 @@ describe('what options hold', () => {
       { name: 'ana', role: 'owner' },
       { name: 'a=b', role: 'viewer' },
     ]);
-    for (const given of ['ana', '=owner', 'ana=boss']) assert.equal(inputs.grants.safeParse(given).success, false);
+    for (const given of ['ana', '=owner', 'ana=boss'])
+      assert.equal(inputs.grants.safeParse(given).success, false);
   });
 });
 
@@ -141,7 +182,9 @@ describe('what went wrong', () => {
   for (const [failure, line] of [
     [new ApiError(invalidField('name', 'too_long')), 'name is not valid: too_long (invalid_field)'],
     [
-      new DatabaseUnavailable('refused', { cause: new Error('connect ECONNREFUSED 127.0.0.1:3306') }),
+      new DatabaseUnavailable('refused', {
+        cause: new Error('connect ECONNREFUSED 127.0.0.1:3306'),
+      }),
       'MySQL does not answer: connect ECONNREFUSED 127.0.0.1:3306',
     ],
     [

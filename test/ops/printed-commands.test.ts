@@ -31,7 +31,10 @@ describe('the commands of the pages', () => {
   before(async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    test = await freshDatabase(adminUrl, `money_pages_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    test = await freshDatabase(
+      adminUrl,
+      `money_pages_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     folder = mkdtempSync(join(tmpdir(), 'pages-'));
     ops = await OpsForShells.open();
     mkdirSync(join(folder, '.run'));
@@ -64,7 +67,9 @@ describe('the commands of the pages', () => {
     const text = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       child[name].setEncoding('utf8').on('data', (piece: string) => (text[name] += piece));
-    const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+    const code = await new Promise<number | null>((resolve, reject) =>
+      child.on('error', reject).on('close', resolve),
+    );
     assert.equal(code, 0, `${text.stdout}\n${text.stderr}`);
     return text.stdout;
   }
@@ -80,7 +85,10 @@ describe('the commands of the pages', () => {
   });
 
   it('let a transfer wait, and approve it', async () => {
-    const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A transfer that waits'));
+    const output = await printed(
+      ...walkthrough('Shorthands'),
+      ...walkthrough('A transfer that waits'),
+    );
     assert.match(output, /pending_approval[\s\S]*HTTP\/1\.1 200 [\s\S]*"status":"completed"/);
   });
 
@@ -93,7 +101,10 @@ describe('the commands of the pages', () => {
 
   it('upload a payroll, and give out the template', async () => {
     const [upload = ''] = walkthrough('A payroll from a file');
-    const output = await printed(...walkthrough('Shorthands'), upload.slice(0, upload.indexOf('api -X POST')));
+    const output = await printed(
+      ...walkthrough('Shorthands'),
+      upload.slice(0, upload.indexOf('api -X POST')),
+    );
     assert.match(output, /"status":"validating"/);
     assert.equal(readFileSync(join(folder, 'payroll.xlsx')).subarray(0, 2).toString(), 'PK');
   });
@@ -124,7 +135,8 @@ describe('the commands of the pages', () => {
       const fits = (route: readonly string[]): boolean =>
         route.length === words.length &&
         route.every(
-          (word, at) => word === words[at] || (word.startsWith('{') && /^[{$<]|[A-Z…]/.test(words[at] ?? '')),
+          (word, at) =>
+            word === words[at] || (word.startsWith('{') && /^[{$<]|[A-Z…]/.test(words[at] ?? '')),
         );
       return routes.some(fits);
     };

@@ -53,7 +53,11 @@ describe('what operators do', () => {
   const ops = (args: readonly string[], keys = TEST_KEYS, input = ''): Promise<Ran> =>
     run('src/ops/main.js', args, { ...people.env, ENCRYPTION_KEYS: keys }, input);
 
-  async function done(args: readonly string[], keys?: string, input?: string): Promise<Record<string, unknown>> {
+  async function done(
+    args: readonly string[],
+    keys?: string,
+    input?: string,
+  ): Promise<Record<string, unknown>> {
     const { code, stdout, stderr } = await ops([...args, '--json'], keys, input);
     assert.equal(code, 0, stderr);
     const parsed: unknown = JSON.parse(stdout);
@@ -61,7 +65,10 @@ describe('what operators do', () => {
   }
 
   /** Does it, and sees that the newest line of the audit log is about it and names the operator. */
-  async function acts(action: string, ...args: readonly string[]): Promise<Record<string, unknown>> {
+  async function acts(
+    action: string,
+    ...args: readonly string[]
+  ): Promise<Record<string, unknown>> {
     const before = await newest();
     const result = await done([...args, '--yes']);
     const after = await newest();
@@ -79,7 +86,9 @@ describe('what operators do', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      new RegExp(`^.*eva lacks the right to ${right}; .* staff add eva --can (.*,)?${right}(,.*)?\n$`),
+      new RegExp(
+        `^.*eva lacks the right to ${right}; .* staff add eva --can (.*,)?${right}(,.*)?\n$`,
+      ),
     );
     const { action, actor_claimed: actor } = await newest();
     assert.match(text(action), /_refused$/);
@@ -87,13 +96,24 @@ describe('what operators do', () => {
   }
   const newest = async (): Promise<Record<string, unknown>> =>
     (
-      await test.sql('SELECT HEX(id) AS id, action, actor_claimed, channel FROM audit_log ORDER BY id DESC LIMIT 1')
+      await test.sql(
+        'SELECT HEX(id) AS id, action, actor_claimed, channel FROM audit_log ORDER BY id DESC LIMIT 1',
+      )
     )[0] ?? {};
 
   it('opens, names, verifies, limits, freezes and closes accounts, each with a line in the audit log', async () => {
     await acts('tenant.add', 'tenants', 'add', tenant);
     await acts('member.add', 'members', 'add', 'clerk', ...IN);
-    const ana = ['accounts', 'open', 'Ana Pérez', ...IN, '--type', 'person', '--phone', '+57 318 555 0001'];
+    const ana = [
+      'accounts',
+      'open',
+      'Ana Pérez',
+      ...IN,
+      '--type',
+      'person',
+      '--phone',
+      '+57 318 555 0001',
+    ];
     await acts('account.open', ...ana);
     const path = join(folder, 'people.csv');
     writeFileSync(path, 'type,name,alias,phone\nbusiness,Acme,$priv-acme,\n');
@@ -101,7 +121,16 @@ describe('what operators do', () => {
     await acts('alias.set', 'accounts', 'set-alias', '+573185550001', '$Priv.Ana', ...IN);
     const verified = await acts(
       'account.verify',
-      ...['accounts', 'verify', '$priv.ana', ...IN, '--legal-name', 'Ana María Pérez', '--document-type', 'CC'],
+      ...[
+        'accounts',
+        'verify',
+        '$priv.ana',
+        ...IN,
+        '--legal-name',
+        'Ana María Pérez',
+        '--document-type',
+        'CC',
+      ],
       ...['--document-number', '1020304050', '--country', 'CO'],
     );
     assert.deepEqual([verified.status, verified.document_last4], ['verified', '4050']);
@@ -117,7 +146,10 @@ describe('what operators do', () => {
       '200000',
     );
     const [copm, dusd] = z.array(OBJECT).parse(limited.items);
-    assert.deepEqual([copm?.maximum, copm?.set_for], [{ raw: '200000', asset: 'COPM' }, 'this account']);
+    assert.deepEqual(
+      [copm?.maximum, copm?.set_for],
+      [{ raw: '200000', asset: 'COPM' }, 'this account'],
+    );
     assert.equal(dusd?.set_for, 'its type');
     await acts('limits.clear', 'limits', 'clear', '$priv.ana', ...IN, '--asset', 'COPM');
     await acts('account.freeze', 'accounts', 'freeze', '$priv.ana', ...IN, '--reason', 'ticket 1');
@@ -126,19 +158,53 @@ describe('what operators do', () => {
     const { id: opened } = await done(['accounts', 'show', '$priv-acme', ...IN]);
     const dated = `UPDATE accounts SET last_posted_at=last_posted_at + INTERVAL 1 DAY WHERE id=${idLiteral(text(opened))}`;
     assert.equal(await test.change(dated), 1);
-    const reset = await acts('account.reset_clock', 'accounts', 'reset-clock', text(opened), '--reason', 'ticket 3');
+    const reset = await acts(
+      'account.reset_clock',
+      'accounts',
+      'reset-clock',
+      text(opened),
+      '--reason',
+      'ticket 3',
+    );
     assert.equal(reset.reset, true);
-    const closed = await acts('account.close', 'accounts', 'close', '+573185550001', ...IN, '--reason', 'ticket 2');
+    const closed = await acts(
+      'account.close',
+      'accounts',
+      'close',
+      '+573185550001',
+      ...IN,
+      '--reason',
+      'ticket 2',
+    );
     assert.deepEqual([closed.status, closed.phone], ['closed', null]);
   });
 
   it('grants roles, issues, rotates and revokes tokens, each with a line', async () => {
-    await acts('role.grant', 'members', 'grant', 'clerk', 'viewer', ...IN, '--account', '$priv-acme');
+    await acts(
+      'role.grant',
+      'members',
+      'grant',
+      'clerk',
+      'viewer',
+      ...IN,
+      '--account',
+      '$priv-acme',
+    );
     await acts('role.remove', 'members', 'remove-role', 'clerk', ...IN, '--account', '$priv-acme');
     const issue = ['tokens', 'issue', 'server', ...IN, '--member', 'clerk', '--scopes', 'read'];
     const issued = await acts('token.issue', ...issue);
-    const rotated = await acts('token.rotate', 'tokens', 'rotate', String(issued.key_id), '--grace', '1h');
-    assert.deepEqual([rotated.name, rotated.scopes, rotated.replaces], ['server', ['read'], issued.key_id]);
+    const rotated = await acts(
+      'token.rotate',
+      'tokens',
+      'rotate',
+      String(issued.key_id),
+      '--grace',
+      '1h',
+    );
+    assert.deepEqual(
+      [rotated.name, rotated.scopes, rotated.replaces],
+      ['server', ['read'], issued.key_id],
+    );
     const authenticator = new Authenticator(test.database.reader, systemClock);
     for (const { token } of [issued, rotated])
       assert.notEqual(await authenticator.authenticate(String(token), '127.0.0.1'), null);
@@ -149,10 +215,22 @@ describe('what operators do', () => {
     const account = ['--account', '$priv-acme', ...IN];
     const money = ['--amount', '150000', '--asset', 'COPM'];
     await acts('payin.record', 'payins', 'record', ...account, ...money, '--reference', 'p1');
-    const propose = ['adjustments', 'propose', 'out', ...account, ...money, '--reason', 'twice', '--reference'];
+    const propose = [
+      'adjustments',
+      'propose',
+      'out',
+      ...account,
+      ...money,
+      '--reason',
+      'twice',
+      '--reference',
+    ];
     await acts('adjustment.propose', ...(await people.withCode([...propose, 'a1'])));
     await acts('adjustment.propose', ...(await people.withCode([...propose, 'a2'])));
-    await acts('adjustment.reject', ...(await people.withCode(['adjustments', 'reject', 'a2', ...IN])));
+    await acts(
+      'adjustment.reject',
+      ...(await people.withCode(['adjustments', 'reject', 'a2', ...IN])),
+    );
     const approve = ['adjustments', 'approve', 'a1', ...IN, '--as', 'mary'];
     await acts('adjustment.approve', ...(await people.withCode(approve)));
     await acts('tenant.set_quotas', 'tenants', 'quotas', tenant, '--open-batches', '50');
@@ -202,24 +280,44 @@ describe('what operators do', () => {
       await acts('staff.set', 'staff', 'add', 'zoe', '--can', 'approve,cancel');
       await acts('staff.set', 'staff', 'add-service', 'nightly', '--can', 'resolve');
       for (const action of ['approve', 'reject', 'cancel'])
-        await acts(`transfer.${action}`, 'transfers', action, text((await pend()).id), '--reason', 'ticket 3');
+        await acts(
+          `transfer.${action}`,
+          'transfers',
+          action,
+          text((await pend()).id),
+          '--reason',
+          'ticket 3',
+        );
       await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
       await acts('outbox.rebuild', 'outbox', 'rebuild');
       const finding = randomUUID();
       await test.sql(
         `INSERT INTO audit_findings VALUES (${idLiteral(finding)}, 'planted', 'nothing', 'nothing is wrong', NOW(3), NOW(3), NULL, NULL)`,
       );
-      await acts('finding.acknowledge', 'findings', 'acknowledge', finding, '--reason', 'planted by a test');
+      await acts(
+        'finding.acknowledge',
+        'findings',
+        'acknowledge',
+        finding,
+        '--reason',
+        'planted by a test',
+      );
       const policy = [guarded.id, '--asset', 'DUSD'];
       await acts('approval_policy.set', 'policies', 'set', ...policy, '--threshold', '1');
       await acts('approval_policy.remove', 'policies', 'remove', ...policy);
       const reset = ['staff', 'reset-factor', 'zoe'];
       await acts('staff.reset_propose', ...(await people.withCode([...reset, '--reason', 'lost'])));
-      await acts('staff.reset_approve', ...(await people.withCode([...reset, '--approve', '--as', 'mary'])));
+      await acts(
+        'staff.reset_approve',
+        ...(await people.withCode([...reset, '--approve', '--as', 'mary'])),
+      );
       await people.signIn('zoe', ['read']);
       people.file.keep(people.file.find('bob')!, systemClock());
       await acts('staff.session_revoke', 'staff', 'revoke-session', 'zoe');
-      assert.equal(await test.change("UPDATE staff SET subject_hash=REPEAT(X'01', 32) WHERE name='zoe'"), 1);
+      assert.equal(
+        await test.change("UPDATE staff SET subject_hash=REPEAT(X'01', 32) WHERE name='zoe'"),
+        1,
+      );
       await acts('staff.unbind', 'staff', 'unbind', 'zoe');
       await acts('staff.deactivate', 'staff', 'deactivate', 'zoe');
     } finally {
@@ -232,11 +330,14 @@ describe('what operators do', () => {
     const bank = await openBank(api);
     await bank.account();
     const body = { url: 'https://example.com/hook', events: ['account.verified'] };
-    const id = text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json.id);
+    const id = text(
+      answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json.id,
+    );
     await api.stop();
     const state = async (...args: readonly string[]): Promise<string> =>
       String((await acts(`webhook.${args[1]!.replace('-', '_')}`, ...args)).waits_for);
-    for (const act of ['pause', 'resume', 'retry-now']) await lacksRight('pause', 'webhooks', act, id);
+    for (const act of ['pause', 'resume', 'retry-now'])
+      await lacksRight('pause', 'webhooks', act, id);
     assert.match(await state('webhooks', 'pause', id), /^paused by bob since \d\d:\d\d UTC$/);
     assert.equal(await state('webhooks', 'resume', id), 'idle');
     await state('webhooks', 'retry-now', id);
@@ -253,8 +354,14 @@ describe('what operators do', () => {
   it('sets how long events are kept, at least 30 days, with a line', async () => {
     const { code, stderr } = await ops(['events', 'retention', 'set', '29', '--yes']);
     assert.deepEqual([code, /out_of_range/.test(stderr)], [1, true]);
-    assert.equal((await acts('events.set_retention', 'events', 'retention', 'set', '36500')).kept_days, 36_500);
-    assert.equal((await acts('events.set_retention', 'events', 'retention', 'set', 'forever')).kept_days, null);
+    assert.equal(
+      (await acts('events.set_retention', 'events', 'retention', 'set', '36500')).kept_days,
+      36_500,
+    );
+    assert.equal(
+      (await acts('events.set_retention', 'events', 'retention', 'set', 'forever')).kept_days,
+      null,
+    );
     assert.equal((await done(['events', 'retention', 'show'])).kept, 'forever');
     recorded.add('events retention set');
   });
@@ -279,7 +386,10 @@ describe('what operators do', () => {
     await world.execution.payNextGroup(id, 1);
     const ready = await world.ready(payer, payroll([row]));
     const withdrawn = await acts('bonus_batch.cancel', 'batches', 'cancel', ready.id, ...why);
-    assert.deepEqual([withdrawn.status, withdrawn.rejection, withdrawn.pending], ['rejected', 'withdrawn', 1]);
+    assert.deepEqual(
+      [withdrawn.status, withdrawn.rejection, withdrawn.pending],
+      ['rejected', 'withdrawn', 1],
+    );
     const canceled = await acts('bonus_batch.cancel', 'batches', 'cancel', id, ...why);
     assert.deepEqual([canceled.paid, canceled.pending, canceled.funds_held], [1, 1, false]);
     await world.pay({ id });
@@ -300,11 +410,22 @@ describe('what operators do', () => {
         .map((one) => one.id),
       [id],
     );
-    await test.change(`UPDATE bonus_batches SET validated_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
-    const removed = await acts('bonus_batch.delete_upload', 'batches', 'remove-uploads', '--older-than', '90d');
+    await test.change(
+      `UPDATE bonus_batches SET validated_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
+    );
+    const removed = await acts(
+      'bonus_batch.delete_upload',
+      'batches',
+      'remove-uploads',
+      '--older-than',
+      '90d',
+    );
     assert.equal(removed.removed, 1);
     const { code, stderr } = await ops(['batches', 'pause', id, ...why]);
-    assert.deepEqual([code, /partially_failed; this is possible only while it is executing/.test(stderr)], [1, true]);
+    assert.deepEqual(
+      [code, /partially_failed; this is possible only while it is executing/.test(stderr)],
+      [1, true],
+    );
     assert.match((await ops(['batches', 'show', 'x'])).stderr, /there is no batch x/);
   });
 
@@ -339,7 +460,16 @@ describe('what operators do', () => {
 
   it('asks before what cannot be undone, and does nothing when nobody can answer', async () => {
     await done(['accounts', 'open', 'Careful', ...IN, '--type', 'person', '--alias', '$priv-care']);
-    const issued = await done(['tokens', 'issue', 'careful', ...IN, '--member', 'clerk', '--scopes', 'read']);
+    const issued = await done([
+      'tokens',
+      'issue',
+      'careful',
+      ...IN,
+      '--member',
+      'clerk',
+      '--scopes',
+      'read',
+    ]);
     const before = await newest();
     for (const args of [
       ['accounts', 'close', '$priv-care', ...IN],
@@ -368,12 +498,20 @@ describe('what operators do', () => {
       '--country',
       'CO',
     ];
-    const verified = await done([...verify, '--document-number-stdin'], TEST_KEYS, ' 5566778899 \n');
+    const verified = await done(
+      [...verify, '--document-number-stdin'],
+      TEST_KEYS,
+      ' 5566778899 \n',
+    );
     assert.equal(verified.document_last4, '8899');
     for (const [args, input, message] of [
       [[...verify, '--document-number-stdin'], 'no number 5566\n', /must be 5 to 20 letters/],
       [[...verify, '--document-number', '55 66 77'], '', /must be 5 to 20 letters/],
-      [[...verify, '--document-number', '556677', '--document-number-stdin'], '556677', /give either/],
+      [
+        [...verify, '--document-number', '556677', '--document-number-stdin'],
+        '556677',
+        /give either/,
+      ],
       [verify, '', /is required where nobody can be asked/],
     ] as const) {
       const { code, stderr } = await ops(args, TEST_KEYS, input);

@@ -21,7 +21,11 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 
 /** What it ends with and prints, in a process of its own. */
-function ended(...args: readonly string[]): { readonly status: number | null; stdout: string; stderr: string } {
+function ended(...args: readonly string[]): {
+  readonly status: number | null;
+  stdout: string;
+  stderr: string;
+} {
   const env = { PATH: process.env.PATH };
   return spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env });
 }
@@ -40,11 +44,18 @@ describe('the exit code of the operators', () => {
       assert.equal(exitCodeOf(failure), code));
 
   it('is 2 from npm run ops too, which does not blame the database for a wrong word', () => {
-    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/ops.mjs'), 'acounts'], {
-      encoding: 'utf8',
-      env: { PATH: process.env.PATH },
-    });
-    assert.deepEqual([status, stderr], [2, "error: unknown command 'acounts'\n(Did you mean accounts?)\n"]);
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(ROOT, 'scripts/ops.mjs'), 'acounts'],
+      {
+        encoding: 'utf8',
+        env: { PATH: process.env.PATH },
+      },
+    );
+    assert.deepEqual(
+      [status, stderr],
+      [2, "error: unknown command 'acounts'\n(Did you mean accounts?)\n"],
+    );
   });
 
   it('is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations.md says', () => {
@@ -89,7 +100,14 @@ describe('the exit code of the operators', () => {
       await runProgram(program);`;
     const { status, stderr } = spawnSync(
       'bash',
-      ['-o', 'pipefail', '-c', `"$0" --input-type=module -e "$1" x find | head -n 1`, process.execPath, own],
+      [
+        '-o',
+        'pipefail',
+        '-c',
+        `"$0" --input-type=module -e "$1" x find | head -n 1`,
+        process.execPath,
+        own,
+      ],
       { encoding: 'utf8' },
     );
     assert.deepEqual([status, stderr], [1, 'all is done']);
@@ -165,7 +183,9 @@ describe('the completion of a shell', () => {
     const script = `${bash}
       COMP_WORDS=(money-ops ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
       _money_ops; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const said = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], { encoding: 'utf8' });
+    const said = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+      encoding: 'utf8',
+    });
     assert.equal(said.stderr, '');
     return said.stdout.split('\n').filter((line) => line !== '');
   }
@@ -179,8 +199,10 @@ describe('the completion of a shell', () => {
     assert.ok(offered('').length > 20);
     const visit = (command: Command, path: readonly string[]): void => {
       const own = offered(...path, '');
-      for (const child of command.commands) assert.ok(own.includes(child.name()), [...path, child.name()].join(' '));
-      for (const { long } of command.options) assert.ok(own.includes(long ?? ''), `${path.join(' ')} ${long}`);
+      for (const child of command.commands)
+        assert.ok(own.includes(child.name()), [...path, child.name()].join(' '));
+      for (const { long } of command.options)
+        assert.ok(own.includes(long ?? ''), `${path.join(' ')} ${long}`);
     };
     visit(program, []);
     for (const child of program.commands.slice(0, 6)) visit(child, [child.name()]);
@@ -212,7 +234,9 @@ describe('money-ops as a package', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  const called = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
+  const called = (
+    ...args: readonly string[]
+  ): { status: number | null; stdout: string; stderr: string } =>
     spawnSync(join(folder, 'bin/money-ops'), args, {
       encoding: 'utf8',
       env: { PATH: process.env.PATH },
@@ -238,8 +262,16 @@ describe('money-ops as a package', () => {
   });
 
   it('holds what the service runs, and neither tests nor sources', () => {
-    const files = execFileSync('find', ['.', '-type', 'f'], { cwd: join(folder, 'package'), encoding: 'utf8' });
-    for (const file of ['dist/src/server.js', 'dist/src/worker.js', 'dist/workflow-bundle.cjs', 'docs/webhooks.md'])
+    const files = execFileSync('find', ['.', '-type', 'f'], {
+      cwd: join(folder, 'package'),
+      encoding: 'utf8',
+    });
+    for (const file of [
+      'dist/src/server.js',
+      'dist/src/worker.js',
+      'dist/workflow-bundle.cjs',
+      'docs/webhooks.md',
+    ])
       assert.ok(files.includes(`./${file}\n`), file);
     assert.doesNotMatch(files, /\.\/(src|test|dist\/test|dist\/bench|docs\/images)\//);
   });

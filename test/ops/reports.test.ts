@@ -9,7 +9,13 @@ import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/in
 import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, fund, openDesk, TEST_ACTOR, type WatchedDesk } from '../support/world.js';
+import {
+  assertLedgerSound,
+  fund,
+  openDesk,
+  TEST_ACTOR,
+  type WatchedDesk,
+} from '../support/world.js';
 import { type Ran, run, runSetAhead } from './ops.js';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -23,7 +29,8 @@ describe('npm run ops -- reports', () => {
   const names = [`first ${randomUUID()}`, `=second ${randomUUID()}`] as const;
   /** Two months ago, and its last moment, by the zone that is usual. */
   const month = toRfc3339(instant(Date.now() - 62 * 86_400_000)).slice(0, 7);
-  const inMonth = (day: number): Instant => instant(Date.parse(`${month}-${String(day).padStart(2, '0')}T12:00:00Z`));
+  const inMonth = (day: number): Instant =>
+    instant(Date.parse(`${month}-${String(day).padStart(2, '0')}T12:00:00Z`));
 
   before(async () => {
     db = await testDatabase();
@@ -34,7 +41,13 @@ describe('npm run ops -- reports', () => {
       const described = { name, network: 'reports', timeZone: 'America/Bogota' };
       const tenant = await addTenant(db.database, () => now, described, TEST_ACTOR);
       const owner = await addMember(db.database, () => now, tenant.id, 'owner', TEST_ACTOR);
-      const wanted = { tenantId: tenant.id, type: 'business', name: 'A', alias: null, phone: null } as const;
+      const wanted = {
+        tenantId: tenant.id,
+        type: 'business',
+        name: 'A',
+        alias: null,
+        phone: null,
+      } as const;
       const grants = [{ memberId: owner.id, role: 'owner' as const }];
       own.push(await openAccount(db.database, () => now, { ...wanted, grants }, TEST_ACTOR));
     }
@@ -54,7 +67,8 @@ describe('npm run ops -- reports', () => {
     assert(outcome.done);
   }
 
-  const ops = (...args: readonly string[]): Promise<Ran> => run('src/ops/main.js', args, { MYSQL_URL: db.url });
+  const ops = (...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', args, { MYSQL_URL: db.url });
   const json = async (...args: readonly string[]): Promise<Line[]> => {
     const { code, stdout, stderr } = await ops('reports', ...args, '--json');
     assert.equal(code, 0, stderr);
@@ -101,9 +115,21 @@ describe('npm run ops -- reports', () => {
   it('closing shows the totals at the beginning and the end of the month', async () => {
     const lines = await json('closing', '--month', month);
     const of = (name: string): Record<string, string> => totals(lines, names[0], name);
-    assert.deepEqual(of('opening'), { 'accounts COPM': '1000', 'pay_in COPM': '-1000', 'all COPM': '0' });
-    assert.deepEqual(of('change'), { 'accounts COPM': '-300', 'pay_in COPM': '0', 'all COPM': '-300' });
-    assert.deepEqual(of('closing'), { 'accounts COPM': '700', 'pay_in COPM': '-1000', 'all COPM': '-300' });
+    assert.deepEqual(of('opening'), {
+      'accounts COPM': '1000',
+      'pay_in COPM': '-1000',
+      'all COPM': '0',
+    });
+    assert.deepEqual(of('change'), {
+      'accounts COPM': '-300',
+      'pay_in COPM': '0',
+      'all COPM': '-300',
+    });
+    assert.deepEqual(of('closing'), {
+      'accounts COPM': '700',
+      'pay_in COPM': '-1000',
+      'all COPM': '-300',
+    });
     for (const name of ['opening', 'change', 'closing'])
       assert.deepEqual(totals(lines, 'all tenants', name), { 'all COPM': '0', 'all DUSD': '0' });
   });
@@ -132,7 +158,9 @@ describe('npm run ops -- reports', () => {
 
   it('fail if the totals do not sum to zero', async () => {
     const damage = (raw: number): Promise<number> =>
-      db.change(`UPDATE balances SET available=available+(${raw}) WHERE asset='COPM' AND overdraft=0 LIMIT 1`);
+      db.change(
+        `UPDATE balances SET available=available+(${raw}) WHERE asset='COPM' AND overdraft=0 LIMIT 1`,
+      );
     await damage(1);
     const { code, stderr } = await ops('reports', 'trial-balance');
     await damage(-1);
@@ -159,7 +187,9 @@ describe('npm run ops -- reports', () => {
       ['closing', '--month', name],
       ['trial-balance', '--at', toRfc3339(instant(systemClock() + 3_600_000))],
     ]) {
-      const { code, stderr, stdout } = await runSetAhead(40 * 24, ['reports', ...args], { MYSQL_URL: db.url });
+      const { code, stderr, stdout } = await runSetAhead(40 * 24, ['reports', ...args], {
+        MYSQL_URL: db.url,
+      });
       assert.deepEqual([code, stdout], [2, ''], stderr);
       assert.match(stderr, /not long enough ago/);
     }

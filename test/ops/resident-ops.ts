@@ -17,7 +17,10 @@ async function runOnce({ args, env, input }: AskedRun): Promise<object> {
       text[name] += String(piece);
       return true;
     };
-  Object.defineProperty(process, 'stdin', { value: Readable.from([input], { objectMode: false }), configurable: true });
+  Object.defineProperty(process, 'stdin', {
+    value: Readable.from([input], { objectMode: false }),
+    configurable: true,
+  });
   for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);
   process.exitCode = undefined;

@@ -8,7 +8,13 @@ import { STAFF_ACTS } from '../../src/staff/rules.js';
 const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
   login: 'own proof',
   logout: 'own proof',
-  ...all('manage', 'tenants', ['add', 'set-fee-account', 'quotas', 'recipient-budget', 'policy-delay']),
+  ...all('manage', 'tenants', [
+    'add',
+    'set-fee-account',
+    'quotas',
+    'recipient-budget',
+    'policy-delay',
+  ]),
   ...all('manage', 'members', ['add', 'grant', 'remove-role']),
   ...all('manage', 'tokens', ['issue', 'revoke', 'rotate']),
   ...all('manage', 'accounts', ['open', 'import', 'verify', 'set-alias', 'release-alias']),
@@ -51,7 +57,11 @@ const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
   'fees refund': ['adjustment.propose', 'adjustment.approve'],
 };
 
-function all(right: 'manage', group: string, names: readonly string[]): Record<string, readonly ['manage']> {
+function all(
+  right: 'manage',
+  group: string,
+  names: readonly string[],
+): Record<string, readonly ['manage']> {
   return Object.fromEntries(names.map((name) => [`${group} ${name}`, [right]]));
 }
 
@@ -73,7 +83,8 @@ describe('what a command asks for', () => {
 
   it('includes every act that the staff decide about: the command line can do each', () => {
     const named = new Set(commands.flatMap(([, command]) => needsOf(command)));
-    for (const act of Object.keys(STAFF_ACTS)) assert.ok((named as ReadonlySet<unknown>).has(act), act);
+    for (const act of Object.keys(STAFF_ACTS))
+      assert.ok((named as ReadonlySet<unknown>).has(act), act);
   });
 
   it('is said by its help, with the code where it is one step of two people', () => {
@@ -85,7 +96,10 @@ describe('what a command asks for', () => {
     };
     assert.match(helpOf('accounts freeze'), /Needs the right to manage \(/);
     assert.doesNotMatch(helpOf('accounts freeze'), /--code/);
-    assert.match(helpOf('adjustments approve'), /--code <code>[^]*Needs the right to adjust, and asks for a code/);
+    assert.match(
+      helpOf('adjustments approve'),
+      /--code <code>[^]*Needs the right to adjust, and asks for a code/,
+    );
     assert.doesNotMatch(helpOf('accounts list'), /Needs the right/);
   });
 });

@@ -37,7 +37,9 @@ sleep() { :; }
 
 /** The shell blocks of a page, those in lists too. */
 function blocksOf(page: string): string[] {
-  const written = readFileSync(join(FOLDER, page), 'utf8').matchAll(/^( *)\`\`\`sh\n([\s\S]*?)^ *\`\`\`$/gm);
+  const written = readFileSync(join(FOLDER, page), 'utf8').matchAll(
+    /^( *)\`\`\`sh\n([\s\S]*?)^ *\`\`\`$/gm,
+  );
   return Array.from(written, ([, indent = '', block = '']) =>
     block
       .split('\n')
@@ -56,7 +58,10 @@ describe('the runbooks, in the demo world:', () => {
   before(async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    test = await freshDatabase(adminUrl, `money_runbooks_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    test = await freshDatabase(
+      adminUrl,
+      `money_runbooks_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     folder = mkdtempSync(join(tmpdir(), 'runbooks-'));
     ops = await OpsForShells.open();
     mkdirSync(join(folder, '.run'));
@@ -75,13 +80,20 @@ describe('the runbooks, in the demo world:', () => {
   afterEach(() => assertLedgerSound(api.core.database));
 
   /** Something for each page to be done to: a payout that nobody knows of, an endpoint, a token. */
-  async function incidents(acme: Readonly<Record<string, unknown>>): Promise<Record<string, string>> {
+  async function incidents(
+    acme: Readonly<Record<string, unknown>>,
+  ): Promise<Record<string, string>> {
     const token = text(object(acme.tokens).owner);
     const treasury = object(object(acme.accounts).treasury);
     const post = async (path: string, body: unknown) =>
       answered(await request(api.baseUrl, 'POST', path, { token, body }), 201).json;
-    const payout = await post('/v1/payouts', payoutBody({ from: { id: asUuid(text(treasury.id)) }, ending: '03' }));
-    await railsOf({ ...test, database: api.core.database }).submissions.submit(asUuid(text(payout.id)));
+    const payout = await post(
+      '/v1/payouts',
+      payoutBody({ from: { id: asUuid(text(treasury.id)) }, ending: '03' }),
+    );
+    await railsOf({ ...test, database: api.core.database }).submissions.submit(
+      asUuid(text(payout.id)),
+    );
     const endpoint = await post('/v1/webhook_endpoints', {
       url: 'http://127.0.0.1:9/hook',
       events: ['transfer.completed'],
@@ -94,19 +106,29 @@ describe('the runbooks, in the demo world:', () => {
 
   /** What they print when they run one after the other in one shell. Fails when one of them does. */
   async function printed(blocks: readonly string[]): Promise<string> {
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', `${SHELL}\n${blocks.join('\n')}`], {
-      cwd: folder,
-      env: {
-        ...{ PATH: process.env.PATH, MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS },
-        ...{ NODE: process.execPath, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
-        ...ops.environment,
-        ...{ OPS_SESSIONS: join(folder, 'sessions.json'), RESTORED_TO: toRfc3339(systemClock()), ...names },
+    const child = spawn(
+      'bash',
+      ['--norc', '-euo', 'pipefail', '-c', `${SHELL}\n${blocks.join('\n')}`],
+      {
+        cwd: folder,
+        env: {
+          ...{ PATH: process.env.PATH, MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS },
+          ...{ NODE: process.execPath, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
+          ...ops.environment,
+          ...{
+            OPS_SESSIONS: join(folder, 'sessions.json'),
+            RESTORED_TO: toRfc3339(systemClock()),
+            ...names,
+          },
+        },
       },
-    });
+    );
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       child[name].setEncoding('utf8').on('data', (piece: string) => (said[name] += piece));
-    const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+    const code = await new Promise<number | null>((resolve, reject) =>
+      child.on('error', reject).on('close', resolve),
+    );
     assert.equal(code, 0, `${said.stdout}\n${said.stderr}`);
     return said.stdout;
   }
@@ -132,8 +154,15 @@ describe('the runbooks, in the demo world:', () => {
     for (const page of readdirSync(FOLDER)) {
       if (page === 'README.md') continue;
       assert.ok(index.includes(`(${page})`), page);
-      const parts = Array.from(readFileSync(join(FOLDER, page), 'utf8').matchAll(/^## (.+)$/gm), ([, part]) => part);
-      assert.deepEqual(parts, ['Symptoms', 'What it means for money', 'Steps', 'It is over when'], page);
+      const parts = Array.from(
+        readFileSync(join(FOLDER, page), 'utf8').matchAll(/^## (.+)$/gm),
+        ([, part]) => part,
+      );
+      assert.deepEqual(
+        parts,
+        ['Symptoms', 'What it means for money', 'Steps', 'It is over when'],
+        page,
+      );
     }
   });
 });

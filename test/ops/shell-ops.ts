@@ -29,7 +29,8 @@ export class OpsForShells {
       socket.setEncoding('utf8').on('data', (piece: string) => {
         asked += piece;
         const whole = parse(asked);
-        if (whole !== null) answer(socket, whole).catch((fault: unknown) => socket.end(`1 0\n${String(fault)}`));
+        if (whole !== null)
+          answer(socket, whole).catch((fault: unknown) => socket.end(`1 0\n${String(fault)}`));
       });
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');

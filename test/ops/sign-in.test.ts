@@ -30,20 +30,29 @@ describe('signing in on the command line', () => {
   });
   afterEach(() => people.remove());
 
-  const ops = (args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Ran> =>
-    run('src/ops/main.js', args, { ...people.env, ...env }, input);
+  const ops = (
+    args: readonly string[],
+    env: Record<string, string> = {},
+    input = '',
+  ): Promise<Ran> => run('src/ops/main.js', args, { ...people.env, ...env }, input);
   async function json(...args: readonly string[]): Promise<Json> {
     const { code, stdout, stderr } = await ops([...args, '--json']);
     assert.equal(code, 0, stderr);
     return OBJECT.parse(JSON.parse(stdout));
   }
-  async function fails(message: RegExp, args: readonly string[], env?: Record<string, string>): Promise<void> {
+  async function fails(
+    message: RegExp,
+    args: readonly string[],
+    env?: Record<string, string>,
+  ): Promise<void> {
     const { code, stdout, stderr } = await ops(args, env);
     assert.deepEqual([code, stdout], [1, ''], stderr);
     assert.match(stderr, message);
   }
   const lines = async (): Promise<Json[]> =>
-    test.sql('SELECT action, actor_claimed AS actor, subject_id, details FROM audit_log ORDER BY id');
+    test.sql(
+      'SELECT action, actor_claimed AS actor, subject_id, details FROM audit_log ORDER BY id',
+    );
   /** What was recorded meanwhile. */
   async function recorded(work: () => Promise<unknown>): Promise<Json[]> {
     const before = (await lines()).length;
@@ -94,8 +103,13 @@ describe('signing in on the command line', () => {
       [maria.name, codeOf(maria, instant(Date.now() - 10 * 60_000)), /the code is wrong/],
       ['nobody', wrong, /not active staff/],
     ] as const) {
-      const [refused, ...more] = await recorded(() => fails(message, ['login', name, '--code', given]));
-      assert.deepEqual([refused?.action, refused?.actor, more], ['staff.sign_in_refused', name, []]);
+      const [refused, ...more] = await recorded(() =>
+        fails(message, ['login', name, '--code', given]),
+      );
+      assert.deepEqual(
+        [refused?.action, refused?.actor, more],
+        ['staff.sign_in_refused', name, []],
+      );
     }
     assert.equal(people.file.list().length, 1);
   });
@@ -140,7 +154,9 @@ describe('signing in on the command line', () => {
       .parse(JSON.parse(stdout))
       .filter(({ name }) => name === 'leo');
     assert.deepEqual([session?.door, session?.place], ['ops', 'test']);
-    assert.deepEqual(await json('staff', 'revoke-session', text(session?.id)), { ended_sessions: 1 });
+    assert.deepEqual(await json('staff', 'revoke-session', text(session?.id)), {
+      ended_sessions: 1,
+    });
     await fails(/the session of leo is over/, ['whoami', '--as', 'leo']);
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
@@ -151,20 +167,31 @@ describe('signing in on the command line', () => {
   it('lasts 8 hours, only on the command line, and ends once the person is no longer active', async () => {
     const leo = await people.signIn('leo', ['manage']);
     const act = ['aliases', 'reserve', '$signed-in'];
-    await test.change(`UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(leo.id)}`);
+    await test.change(
+      `UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(leo.id)}`,
+    );
     await fails(/the session of leo is over: npm run ops -- login leo\n/, act);
     await people.signIn('leo', ['manage']);
     await test.change(`UPDATE staff SET active=0 WHERE id=${idLiteral(leo.id)}`);
     await fails(/the session of leo is over/, act);
     const boss = await people.signIn('boss', ['manage']);
-    const desk = await openSession(staffPartsOf(test.database), proven(boss, 'support'), 'support', 'browser');
+    const desk = await openSession(
+      staffPartsOf(test.database),
+      proven(boss, 'support'),
+      'support',
+      'browser',
+    );
     people.file.keep({ ...people.file.find()!, token: desk.token }, systemClock());
     await fails(/the session of boss is over/, act);
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 
   it('is required while nobody is signed in, but not for reading', async () => {
-    await fails(/^error: nobody is signed in: npm run ops -- login NAME\n$/, ['tenants', 'add', 'nobody']);
+    await fails(/^error: nobody is signed in: npm run ops -- login NAME\n$/, [
+      'tenants',
+      'add',
+      'nobody',
+    ]);
     assert.equal((await ops(['tenants', 'list'])).code, 0);
     await people.signIn('leo');
     chmodSync(people.path, 0o644);
@@ -178,15 +205,23 @@ describe('signing in on the command line', () => {
     const key = text(made.key);
     assert.match(key, /^ssk_/);
     const env = { OPS_KEY: key, OPS_SESSIONS: `${people.path}.none` };
-    const reserve = (name: string, more: Record<string, string> = env) => ops(['aliases', 'reserve', name], more);
+    const reserve = (name: string, more: Record<string, string> = env) =>
+      ops(['aliases', 'reserve', name], more);
     const [line] = await recorded(async () => assert.equal((await reserve('$by-nightly')).code, 0));
     assert.deepEqual([line?.action, line?.actor], ['alias.reserve', 'nightly']);
     const who = await ops(['whoami', '--json'], env);
     assert.deepEqual(OBJECT.parse(JSON.parse(who.stdout)).kind, 'service');
     assert.equal((await reserve('$by-boss', { OPS_KEY: key })).code, 0);
-    const byBoss = await recorded(() => ops(['aliases', 'unreserve', '$by-boss', '--as', 'boss'], { OPS_KEY: key }));
+    const byBoss = await recorded(() =>
+      ops(['aliases', 'unreserve', '$by-boss', '--as', 'boss'], { OPS_KEY: key }),
+    );
     assert.equal(byBoss[0]?.actor, 'boss');
-    await fails(/not active staff|names a service|lacks|no authenticator/, ['login', 'nightly', '--code', '123456']);
+    await fails(/not active staff|names a service|lacks|no authenticator/, [
+      'login',
+      'nightly',
+      '--code',
+      '123456',
+    ]);
     const renewed = text((await json('staff', 'add-service', 'nightly', '--can', 'manage')).key);
     assert.match((await reserve('$old-key')).stderr, /OPS_KEY is the key of no active service/);
     await json('staff', 'deactivate', 'nightly');
@@ -202,10 +237,18 @@ describe('signing in on the command line', () => {
     const added = await json('staff', 'add', 'zoë', '--can', 'read');
     const url = new URL(text(added.otpauth_url));
     assert.deepEqual([url.protocol, url.searchParams.get('secret')], ['otpauth:', added.secret]);
-    const signedIn = await json('login', 'zoe', '--code', codeAt(text(added.secret), instant(Date.now())));
+    const signedIn = await json(
+      'login',
+      'zoe',
+      '--code',
+      codeAt(text(added.secret), instant(Date.now())),
+    );
     assert.deepEqual([signedIn.name, signedIn.can], ['zoë', ['read']]);
     const again = await json('staff', 'add', 'ZOE', '--can', 'read,cancel', '--as', 'boss');
-    assert.deepEqual([again.name, again.can, 'secret' in again], ['zoë', ['read', 'cancel'], false]);
+    assert.deepEqual(
+      [again.name, again.can, 'secret' in again],
+      ['zoë', ['read', 'cancel'], false],
+    );
     const shown = await ops(['staff', 'add', 'max', '--can', 'read', '--as', 'boss']);
     assert.match(shown.stdout, /otpauth:\/\/totp\/[^]*secret[^]*[▀▄█]{20}/);
     assert.match(shown.stderr, /shown this once/);

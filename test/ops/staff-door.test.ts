@@ -17,8 +17,25 @@ import { SignedInPeople } from './signed-in.js';
 const ACTS = Object.keys(STAFF_ACTS).filter((act) => !act.startsWith('restore.')) as ActName[];
 /** What acts change. Of the staff what a reset changes: wrong codes are counted. */
 const CHANGED = [
-  ...['accounts', 'adjustments', 'approvals', 'balances', 'bonus_batches', 'entries', 'events', 'holds', 'pay_ins'],
-  ...['outbox', 'payout_resolutions', 'payouts', 'staff_factor_resets', 'transfers', 'webhook_endpoints'],
+  ...[
+    'accounts',
+    'adjustments',
+    'approvals',
+    'balances',
+    'bonus_batches',
+    'entries',
+    'events',
+    'holds',
+    'pay_ins',
+  ],
+  ...[
+    'outbox',
+    'payout_resolutions',
+    'payouts',
+    'staff_factor_resets',
+    'transfers',
+    'webhook_endpoints',
+  ],
 ];
 const WRONG = '000000';
 
@@ -46,15 +63,21 @@ describe('the command line as a door of the staff', () => {
   before(async () => {
     test = await testDatabase();
     api = await startTestApi(test);
-    for (const name of ['able', 'second', 'over', 'revoked', 'gone', 'open']) await signedIn(name, STAFF_RIGHTS);
+    for (const name of ['able', 'second', 'over', 'revoked', 'gone', 'open'])
+      await signedIn(name, STAFF_RIGHTS);
     for (const right of STAFF_RIGHTS) await signedIn(`no-${right}`, without(right));
     for (const right of STAFF_RIGHTS) {
       const wanted = { name: `service-no-${right}`, rights: without(right) };
-      keys.set(wanted.name, (await setService(staffPartsOf(test.database), wanted, TEST_ACTOR)).key);
+      keys.set(
+        wanted.name,
+        (await setService(staffPartsOf(test.database), wanted, TEST_ACTOR)).key,
+      );
     }
     const robot = { name: 'robot', rights: STAFF_RIGHTS };
     keys.set('robot', (await setService(staffPartsOf(test.database), robot, TEST_ACTOR)).key);
-    await test.change(`UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(personOf('over').id)}`);
+    await test.change(
+      `UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(personOf('over').id)}`,
+    );
     const revoked = `UPDATE staff_sessions SET revoked_at=NOW(3) WHERE staff_id=${idLiteral(personOf('revoked').id)}`;
     await test.change(revoked);
     await test.change(`UPDATE staff SET active=0 WHERE id=${idLiteral(personOf('gone').id)}`);
@@ -70,7 +93,9 @@ describe('the command line as a door of the staff', () => {
   const ops = (args: readonly string[], env: Record<string, string>): Promise<Ran> =>
     run('src/ops/main.js', [...args, '--yes'], env);
   const lines = (): Promise<Json[]> =>
-    test.sql('SELECT action, actor_claimed AS actor, channel, subject_id FROM audit_log ORDER BY id');
+    test.sql(
+      'SELECT action, actor_claimed AS actor, channel, subject_id FROM audit_log ORDER BY id',
+    );
   const state = async (): Promise<Json[]> => [
     ...(await test.sql(`CHECKSUM TABLE ${CHANGED.join(',')}`)),
     ...(await test.sql('SELECT id, rights, active, factor_secret FROM staff ORDER BY id')),
@@ -80,7 +105,10 @@ describe('the command line as a door of the staff', () => {
   /** It changes nothing, and leaves a line where somebody was named: `actor`. */
   async function refused(act: ActName, given: Given): Promise<void> {
     const [recorded, before] = [await lines(), await state()];
-    const { code, stdout, stderr } = await ops([...commands[act], ...(given.args ?? [])], given.env);
+    const { code, stdout, stderr } = await ops(
+      [...commands[act], ...(given.args ?? [])],
+      given.env,
+    );
     const how = `${act}: ${given.how}: ${stderr}`;
     assert.deepEqual([code, stdout], [1, ''], how);
     assert.match(stderr, given.says, how);
@@ -104,7 +132,11 @@ describe('the command line as a door of the staff', () => {
     readonly actor: string | null;
   }
 
-  const service = (key: string) => ({ MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS, OPS_KEY: key });
+  const service = (key: string) => ({
+    MYSQL_URL: test.url,
+    ENCRYPTION_KEYS: TEST_KEYS,
+    OPS_KEY: key,
+  });
 
   function withoutProof(act: ActName): Given[] {
     const { right } = STAFF_ACTS[act];
@@ -122,14 +154,24 @@ describe('the command line as a door of the staff', () => {
       named('an old session', 'over', says),
       named('a revoked session', 'revoked', says),
       named('a session of somebody who is no longer active', 'gone', says),
-      { how: 'a file that others can read', env: envOf('open'), says: /can be read by others/, actor: null },
+      {
+        how: 'a file that others can read',
+        env: envOf('open'),
+        says: /can be read by others/,
+        actor: null,
+      },
       {
         how: 'nobody',
         env: { ...envOf('able'), OPS_SESSIONS: '/nonexistent/sessions' },
         says: /nobody is signed in/,
         actor: null,
       },
-      { how: 'no key of a service', env: service('ssk_none'), says: /key of no active service/, actor: null },
+      {
+        how: 'no key of a service',
+        env: service('ssk_none'),
+        says: /key of no active service/,
+        actor: null,
+      },
       {
         ...{ how: 'a service without the right', env: service(key), actor: `service-no-${right}` },
         says: asksForCode(act, 'ops') ? /never counts as a person/ : /lacks the right/,
@@ -141,9 +183,18 @@ describe('the command line as a door of the staff', () => {
     const able = personOf('able');
     const used = await machines.get('able')!.code(able);
     const deps = staffPartsOf(test.database);
-    assert.ok('session' in (await signIn(deps, { name: able.name, code: used, door: 'support', place: 'test' })));
+    assert.ok(
+      'session' in
+        (await signIn(deps, { name: able.name, code: used, door: 'support', place: 'test' })),
+    );
     const by = (how: string, code: string | null, says: RegExp): Given => ({
-      ...{ how, env: envOf('able'), says, actor: 'able', ...(code === null ? {} : { args: ['--code', code] }) },
+      ...{
+        how,
+        env: envOf('able'),
+        says,
+        actor: 'able',
+        ...(code === null ? {} : { args: ['--code', code] }),
+      },
     });
     return [
       by('no code', null, /no code was given; .*by --code/),
@@ -152,14 +203,20 @@ describe('the command line as a door of the staff', () => {
       by('a used code', used, /the code was used before/),
       by('an old code', codeOf(able, instant(Date.now() - 10 * 60_000)), /the code is wrong/),
       by("somebody else's code", codeOf(personOf('second')), /the code is wrong/),
-      { how: 'a service', env: service(keys.get('robot')!), says: /never counts as a person.*--as/, actor: 'robot' },
+      {
+        how: 'a service',
+        env: service(keys.get('robot')!),
+        says: /never counts as a person.*--as/,
+        actor: 'robot',
+      },
     ];
   }
 
   for (const act of ACTS) {
     it(`refuses ${act} without the right and without a proof, and leaves a line`, async () => {
       for (const given of withoutProof(act)) await refused(act, given);
-      if (asksForCode(act, 'ops')) for (const given of await withoutCode()) await refused(act, given);
+      if (asksForCode(act, 'ops'))
+        for (const given of await withoutCode()) await refused(act, given);
     });
   }
 
@@ -175,13 +232,18 @@ describe('the command line as a door of the staff', () => {
       assert.equal(code, 0, stderr);
       const left = (await lines()).slice(before);
       assert.ok(
-        left.some(({ action, actor, channel }) => action === act && actor === 'able' && channel === 'ops'),
+        left.some(
+          ({ action, actor, channel }) => action === act && actor === 'able' && channel === 'ops',
+        ),
         JSON.stringify(left),
       );
     });
 
   it('lets a service do what one person may, by its key', async () => {
-    const { code, stderr } = await ops(['aliases', 'reserve', '$matrix'], service(keys.get('robot')!));
+    const { code, stderr } = await ops(
+      ['aliases', 'reserve', '$matrix'],
+      service(keys.get('robot')!),
+    );
     assert.equal(code, 0, stderr);
     assert.deepEqual((await lines()).at(-1)?.actor, 'robot');
   });
@@ -195,14 +257,21 @@ describe('the command line as a door of the staff', () => {
       const code = await again.code(personOf('able'));
       const as = (env: Record<string, string>, reference: string) =>
         ops(
-          propose.map((word, at) => (propose[at - 1] === '--reference' ? reference : word)).concat('--code', code),
+          propose
+            .map((word, at) => (propose[at - 1] === '--reference' ? reference : word))
+            .concat('--code', code),
           env,
         );
-      const ended = await Promise.all([as(envOf('able'), `race-${round}-a`), as(again.env, `race-${round}-b`)]);
+      const ended = await Promise.all([
+        as(envOf('able'), `race-${round}-a`),
+        as(again.env, `race-${round}-b`),
+      ]);
       assert.deepEqual(ended.map((ran) => ran.code).sort(), [0, 1]);
       const loser = ended.find((ran) => ran.code === 1);
       assert.match(loser?.stderr ?? '', /the code was used before/);
-      const made = await test.sql(`SELECT 1 FROM adjustments WHERE reference LIKE 'race-${round}-%'`);
+      const made = await test.sql(
+        `SELECT 1 FROM adjustments WHERE reference LIKE 'race-${round}-%'`,
+      );
       assert.equal(made.length, 1);
       await forgive();
     }
@@ -217,15 +286,31 @@ describe('the command line as a door of the staff', () => {
     const mine = propose.map((word, at) => (propose[at - 1] === '--reference' ? 'alone' : word));
     const machine = machines.get('able')!;
     assert.equal((await ops(await machine.withCode(mine), machine.env)).code, 0);
-    const approve = ['adjustments', 'approve', 'alone', '--tenant', commands['adjustment.approve'].at(-1)!];
+    const approve = [
+      'adjustments',
+      'approve',
+      'alone',
+      '--tenant',
+      commands['adjustment.approve'].at(-1)!,
+    ];
     const before = await state();
     for (const name of ['able', 'ABLE', 'áble', 'ａｂｌｅ', 'аble']) {
       const code = await machine.code(personOf('able'));
-      const { code: ended, stderr } = await ops([...approve, '--as', name, '--code', code], again.env);
+      const { code: ended, stderr } = await ops(
+        [...approve, '--as', name, '--code', code],
+        again.env,
+      );
       assert.equal(ended, 1);
       assert.match(stderr, /a second person does/);
-      const added = await ops(['staff', 'add', name, '--can', STAFF_RIGHTS.join(','), '--json'], envOf('second'));
-      assert.deepEqual(Object.keys(JSON.parse(added.stdout) as Json).includes('secret'), false, name);
+      const added = await ops(
+        ['staff', 'add', name, '--can', STAFF_RIGHTS.join(','), '--json'],
+        envOf('second'),
+      );
+      assert.deepEqual(
+        Object.keys(JSON.parse(added.stdout) as Json).includes('secret'),
+        false,
+        name,
+      );
     }
     assert.deepEqual(await state(), before);
     const other = machines.get('second')!;

@@ -32,22 +32,27 @@ describe('what operators do for support', () => {
     await people.signIn(mary);
   });
   // What this tenant has in the outbox would be found by others' sweepers.
-  afterEach(() => test.change(`DELETE FROM outbox WHERE tenant_id=${idLiteral(own.bank.tenant.tenant.id)}`));
+  afterEach(() =>
+    test.change(`DELETE FROM outbox WHERE tenant_id=${idLiteral(own.bank.tenant.tenant.id)}`),
+  );
   after(async () => {
     people.remove();
     await api.stop();
     await assertLedgerSound(test.database);
   });
 
-  const ops = (...args: readonly string[]): Promise<Ran> => run('src/ops/main.js', args, people.env);
+  const ops = (...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', args, people.env);
 
   async function json(...args: readonly string[]): Promise<unknown> {
     const { code, stdout, stderr } = await ops(...args, '--json');
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   }
-  const one = async (...args: readonly string[]): Promise<Json> => OBJECT.parse(await json(...args));
-  const rows = async (...args: readonly string[]): Promise<Json[]> => ROWS.parse(await json(...args));
+  const one = async (...args: readonly string[]): Promise<Json> =>
+    OBJECT.parse(await json(...args));
+  const rows = async (...args: readonly string[]): Promise<Json[]> =>
+    ROWS.parse(await json(...args));
 
   async function fails(code: number, message: RegExp, ...args: readonly string[]): Promise<void> {
     const ran = await ops(...args);
@@ -59,24 +64,45 @@ describe('what operators do for support', () => {
 
   const pend = async (): Promise<string> => text((await own.pend()).id);
   const outboxOf = (id: string): Promise<Json[]> =>
-    test.sql(`SELECT attempts, last_error, due_at<=NOW(3) AS due FROM outbox WHERE resource_id=${idLiteral(id)}`);
+    test.sql(
+      `SELECT attempts, last_error, due_at<=NOW(3) AS due FROM outbox WHERE resource_id=${idLiteral(id)}`,
+    );
 
   it('finds what waits by tenant, status and account, with the parties as others see them', async () => {
     const id = await pend();
-    const small = text((await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id);
-    const waiting = await rows('transfers', 'list', '--tenant', tenant, '--status', 'pending_approval');
+    const small = text(
+      (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id,
+    );
+    const waiting = await rows(
+      'transfers',
+      'list',
+      '--tenant',
+      tenant,
+      '--status',
+      'pending_approval',
+    );
     assert.deepEqual(
       waiting.map((row) => [row.id, row.status, row.from, row.amount]),
       [[id, 'pending_approval', own.guarded.name, { raw: `${THRESHOLD}`, asset: 'COPM' }]],
     );
-    const leaving = await rows('transfers', 'list', '--tenant', tenant, '--account', own.guarded.id);
+    const leaving = await rows(
+      'transfers',
+      'list',
+      '--tenant',
+      tenant,
+      '--account',
+      own.guarded.id,
+    );
     assert.deepEqual(
       leaving.map((row) => row.id),
       [small, id],
     );
     const both = ['--account', own.receiver.id, '--status', 'pending_approval'];
     assert.deepEqual(await rows('transfers', 'list', '--tenant', tenant, ...both), []);
-    assert.deepEqual((await rows('transfers', 'list', '--tenant', tenant, '--limit', '1')).length, 1);
+    assert.deepEqual(
+      (await rows('transfers', 'list', '--tenant', tenant, '--limit', '1')).length,
+      1,
+    );
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
@@ -88,13 +114,34 @@ describe('what operators do for support', () => {
       [shown.status, shown.tenant, shown.from, shown.created_by, shown.workflow_id],
       ['pending_approval', tenant, own.guarded.name, 'creator', `transfer/${id}`],
     );
-    assert.match(text(shown.waits_for), /^1 of 2 approval\(s\): of an approver, admin or owner .* but creator,.*or of/);
-    assert.match(z.array(z.string()).parse(shown.approvals).join(), /^approver \(api\) at 20[-0-9T:.]+Z$/);
+    assert.match(
+      text(shown.waits_for),
+      /^1 of 2 approval\(s\): of an approver, admin or owner .* but creator,.*or of/,
+    );
+    assert.match(
+      z.array(z.string()).parse(shown.approvals).join(),
+      /^approver \(api\) at 20[-0-9T:.]+Z$/,
+    );
     const entries = z.array(z.string()).parse(shown.outbox);
-    assert.ok(entries.length === 2 && entries.every((entry) => entry.includes('next attempt from')));
-    const settled = await one('transfers', 'approve', id, '--reason', 'asked for in ticket 1', '--yes');
-    assert.deepEqual([settled.status, settled.waits_for], ['completed', 'nothing: it is completed']);
-    assert.match(z.array(z.string()).parse(settled.approvals).join('\n'), new RegExp(`support: ${mary} \\(ops\\)`));
+    assert.ok(
+      entries.length === 2 && entries.every((entry) => entry.includes('next attempt from')),
+    );
+    const settled = await one(
+      'transfers',
+      'approve',
+      id,
+      '--reason',
+      'asked for in ticket 1',
+      '--yes',
+    );
+    assert.deepEqual(
+      [settled.status, settled.waits_for],
+      ['completed', 'nothing: it is completed'],
+    );
+    assert.match(
+      z.array(z.string()).parse(settled.approvals).join('\n'),
+      new RegExp(`support: ${mary} \\(ops\\)`),
+    );
     const { stdout } = await ops('transfers', 'show', id);
     assert.match(stdout, /waits for/);
     await fails(1, /^error: there is no transfer nothing\n$/, 'transfers', 'show', 'nothing');
@@ -142,7 +189,16 @@ describe('what operators do for support', () => {
   it('lets only active staff with the right act, and tells the others what to do', async () => {
     const id = await pend();
     const leo = `leo ${randomUUID()}`;
-    const by = (action: string) => ['transfers', action, id, '--reason', 'ticket 4', '--yes', '--as', leo];
+    const by = (action: string) => [
+      'transfers',
+      action,
+      id,
+      '--reason',
+      'ticket 4',
+      '--yes',
+      '--as',
+      leo,
+    ];
     await fails(
       1,
       new RegExp(`^error: ${leo} is not signed in here: npm run ops -- login '${leo}'\n$`),
@@ -151,22 +207,39 @@ describe('what operators do for support', () => {
     await people.signIn(leo, ['pause']);
     people.file.keep(people.file.find(mary)!, systemClock());
     const advice = (right: string, all: string): RegExp =>
-      new RegExp(`lacks the right to ${right}; .*npm run ops -- staff add '${leo}' --can ${all}\n$`);
+      new RegExp(
+        `lacks the right to ${right}; .*npm run ops -- staff add '${leo}' --can ${all}\n$`,
+      );
     await fails(1, advice('approve', 'approve,pause'), ...by('approve'));
     await fails(1, advice('approve', 'approve,pause'), ...by('reject'));
     await fails(1, advice('cancel', 'cancel,pause'), ...by('cancel'));
     await one('staff', 'add', leo, '--can', 'cancel');
     await fails(1, /lacks the right to approve/, ...by('reject'));
     await one('staff', 'deactivate', leo);
-    await fails(1, new RegExp(`the session of ${leo} is over: npm run ops -- login '${leo}'\n$`), ...by('cancel'));
+    await fails(
+      1,
+      new RegExp(`the session of ${leo} is over: npm run ops -- login '${leo}'\n$`),
+      ...by('cancel'),
+    );
     const refused = await rows('audit-log', '--subject', id);
     assert.deepEqual(
-      refused.filter((act) => text(act.action).endsWith('_refused')).map((act) => act.actor_claimed),
+      refused
+        .filter((act) => text(act.action).endsWith('_refused'))
+        .map((act) => act.actor_claimed),
       [leo, leo, leo, leo, leo],
     );
     assert.equal((await own.read(id)).status, 'pending_approval');
     await fails(2, /--reason is required/, 'transfers', 'approve', id);
-    await fails(1, /reason is not valid/, 'transfers', 'approve', id, '--yes', '--reason', 'x'.repeat(141));
+    await fails(
+      1,
+      /reason is not valid/,
+      'transfers',
+      'approve',
+      id,
+      '--yes',
+      '--reason',
+      'x'.repeat(141),
+    );
     await fails(
       1,
       /Reject the transfer of .* from .*: this cannot be undone; confirm it with --yes/,
@@ -177,7 +250,10 @@ describe('what operators do for support', () => {
 
   it('adds, changes and deactivates staff', async () => {
     const name = `eva ${randomUUID()}`;
-    assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel,approve')).can, ['approve', 'cancel']);
+    assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel,approve')).can, [
+      'approve',
+      'cancel',
+    ]);
     assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel')).can, ['cancel']);
     assert.equal((await one('staff', 'deactivate', name)).active, false);
     const again = await ops('staff', 'deactivate', name);
@@ -187,16 +263,34 @@ describe('what operators do for support', () => {
     assert.equal((await one('staff', 'add', name, '--can', 'approve')).active, true);
     await one('staff', 'deactivate', name);
     await fails(1, /there is nobody called nobody/, 'staff', 'deactivate', 'nobody');
-    await fails(2, /--can: boss is not a right of the staff/, 'staff', 'add', name, '--can', 'boss');
+    await fails(
+      2,
+      /--can: boss is not a right of the staff/,
+      'staff',
+      'add',
+      name,
+      '--can',
+      'boss',
+    );
   });
 
   it('sets, lists and removes approval policies', async () => {
     const account = await own.account();
     const set = ['policies', 'set', account.id, '--asset', 'COPM', '--threshold', '500000'];
-    const settings = { threshold: { raw: '500000', asset: 'COPM' }, approvals: 1, expires_in_s: 604_800 };
+    const settings = {
+      threshold: { raw: '500000', asset: 'COPM' },
+      approvals: 1,
+      expires_in_s: 604_800,
+    };
     const rule =
       'A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader.';
-    const policy = { asset: 'COPM', ...settings, refuses_batches: false, batch_rule: rule, pending: null };
+    const policy = {
+      asset: 'COPM',
+      ...settings,
+      refuses_batches: false,
+      batch_rule: rule,
+      pending: null,
+    };
     assert.deepEqual(await one(...set), policy);
     assert.equal((await one(...set, '--expires-in', '30d')).expires_in_s, 2_592_000);
     const refusing = await one(...set, '--refuses-batches');
@@ -205,7 +299,13 @@ describe('what operators do for support', () => {
       [true, 'A batch whose total reaches the threshold is rejected when it is validated.'],
     );
     assert.equal((await one(...set, '--expires-in', '30d')).refuses_batches, false);
-    await fails(2, /--expires-in: 59 is not from 60 to 2592000 seconds/, ...set, '--expires-in', '59');
+    await fails(
+      2,
+      /--expires-in: 59 is not from 60 to 2592000 seconds/,
+      ...set,
+      '--expires-in',
+      '59',
+    );
     await fails(2, /--approvals: must be a number from 1 to 3/, ...set, '--approvals', '4');
     await fails(
       2,
@@ -218,7 +318,9 @@ describe('what operators do for support', () => {
       '--threshold',
       '1.5',
     );
-    assert.deepEqual(await rows('policies', 'list', account.id), [{ ...policy, expires_in_s: 2_592_000 }]);
+    assert.deepEqual(await rows('policies', 'list', account.id), [
+      { ...policy, expires_in_s: 2_592_000 },
+    ]);
     const remove = ['policies', 'remove', account.id, '--asset', 'COPM'];
     assert.deepEqual(await rows(...remove), []);
     const again = await ops(...remove);
@@ -233,10 +335,15 @@ describe('what operators do for support', () => {
     await test.change(`${failed} WHERE resource_id IN (${idLiteral(id)}, ${idLiteral(other)})`);
     const state = await one('outbox', 'status');
     assert.ok(
-      Number(state.entries) >= 2 && Number(state.refused) >= 2 && Number(OBJECT.parse(state.by_type).transfer) >= 2,
+      Number(state.entries) >= 2 &&
+        Number(state.refused) >= 2 &&
+        Number(OBJECT.parse(state.by_type).transfer) >= 2,
     );
     assert.ok(Number(state.oldest_age_s) >= 0 && text(state.oldest_at).endsWith('Z'));
-    assert.match(z.array(z.string()).parse(state.last_errors).join('\n'), /^\d+ × no such namespace$/m);
+    assert.match(
+      z.array(z.string()).parse(state.last_errors).join('\n'),
+      /^\d+ × no such namespace$/m,
+    );
     const listed = await rows('outbox', 'list', '--tenant', tenant);
     assert.deepEqual(
       listed.map((entry) => [entry.resource_id, entry.attempts, entry.last_error]),
@@ -251,13 +358,22 @@ describe('what operators do for support', () => {
     await fails(2, /nothing is no id/, 'outbox', 'release', 'nothing');
     assert.deepEqual(await one('outbox', 'release', id), { released: 1 });
     const free = { attempts: 0, last_error: null, due: 1 };
-    const shape = ([row]: Json[]): unknown => ({ ...row, due: Number(row?.due), attempts: Number(row?.attempts) });
+    const shape = ([row]: Json[]): unknown => ({
+      ...row,
+      due: Number(row?.due),
+      attempts: Number(row?.attempts),
+    });
     assert.deepEqual(shape(await outboxOf(id)), free);
-    assert.deepEqual(shape(await outboxOf(other)), { attempts: 3, last_error: 'no such namespace', due: 0 });
+    assert.deepEqual(shape(await outboxOf(other)), {
+      attempts: 3,
+      last_error: 'no such namespace',
+      due: 0,
+    });
     assert.deepEqual(await one('outbox', 'release', '--tenant', tenant), { released: 2 });
     assert.deepEqual(shape(await outboxOf(other)), free);
     assert.ok(Number((await one('outbox', 'release', '--all')).released) >= 2);
-    for (const each of [id, other]) await one('transfers', 'cancel', each, '--reason', 'the end of a test', '--yes');
+    for (const each of [id, other])
+      await one('transfers', 'cancel', each, '--reason', 'the end of a test', '--yes');
   });
 
   it('rewrites the entries of what waits, once', async () => {
@@ -268,7 +384,8 @@ describe('what operators do for support', () => {
     assert.deepEqual([(await outboxOf(lost)).length, (await outboxOf(known)).length], [1, 1]);
     const [second] = await rows('outbox', 'rebuild');
     assert.deepEqual([second?.waiting, second?.entries_written], [first?.waiting, 0]);
-    for (const id of [lost, known]) await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+    for (const id of [lost, known])
+      await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
     assert.equal((await own.row(asUuid(lost))).status, 'rejected');
   });
 });

@@ -35,9 +35,13 @@ describe('npm run ops -- webhooks listen', () => {
       },
     );
     child = started;
-    started.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.trimEnd().split('\n')));
+    started.stdout
+      .setEncoding('utf8')
+      .on('data', (text: string) => lines.push(...text.trimEnd().split('\n')));
     let said = '';
-    for await (const text of started.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    for await (const text of started.stderr
+      .setEncoding('utf8')
+      .iterator({ destroyOnReturn: false })) {
       said += String(text);
       if (said.includes('\n')) break;
     }
@@ -58,8 +62,18 @@ describe('npm run ops -- webhooks listen', () => {
     return result.outcome === 'answered' ? result.status : result.message;
   }
 
-  const signed = (text: string, by = secret, timestampS = Math.floor(Date.now() / 1_000)): Record<string, string> =>
-    signatureHeaders({ id: ID, body: Buffer.from(text), secret: by, previousSecret: null, timestampS });
+  const signed = (
+    text: string,
+    by = secret,
+    timestampS = Math.floor(Date.now() / 1_000),
+  ): Record<string, string> =>
+    signatureHeaders({
+      id: ID,
+      body: Buffer.from(text),
+      secret: by,
+      previousSecret: null,
+      timestampS,
+    });
 
   async function shown(count: number): Promise<void> {
     while (lines.length < count) await once(child!.stdout!, 'data');
@@ -95,12 +109,21 @@ describe('npm run ops -- webhooks listen', () => {
     assert.equal(await deliver(EVENT, signed(EVENT, newSecret())), 401);
     assert.equal(await deliver(EVENT, {}), 401);
     assert.equal(await deliver(EVENT, { ...good, 'Svc-Signature': 'f'.repeat(64) }), 401);
-    assert.equal(await deliver(EVENT, signed(EVENT, secret, Math.floor(Date.now() / 1_000) - 1_000)), 401);
+    assert.equal(
+      await deliver(EVENT, signed(EVENT, secret, Math.floor(Date.now() / 1_000) - 1_000)),
+      401,
+    );
     await shown(4);
     assert.match(lines[0]!, /BAD: Svc-Signature does not fit .*; webhook-signature does not fit/);
     assert.match(lines[1]!, /BAD: Svc-Signature is missing; webhook-signature is missing/);
-    assert.match(lines[2]!, /BAD: Svc-Signature does not fit the body and this secret {2}answered 401$/);
-    assert.match(lines[3]!, /BAD: webhook-signature was made 100\d s away from this clock {2}answered 401$/);
+    assert.match(
+      lines[2]!,
+      /BAD: Svc-Signature does not fit the body and this secret {2}answered 401$/,
+    );
+    assert.match(
+      lines[3]!,
+      /BAD: webhook-signature was made 100\d s away from this clock {2}answered 401$/,
+    );
   });
 
   it('prints a line of JSON for each with --json', async () => {
@@ -123,7 +146,13 @@ describe('npm run ops -- webhooks listen', () => {
 
   it('shows a body that is not an event without obeying it', async () => {
     await listen();
-    const bodies = ['', 'null', '[]', '{"type":"\\u001b[2J","id":7,"sequence":"x","data":{"object":[]}}', '\u0000'];
+    const bodies = [
+      '',
+      'null',
+      '[]',
+      '{"type":"\\u001b[2J","id":7,"sequence":"x","data":{"object":[]}}',
+      '\u0000',
+    ];
     for (const body of bodies) assert.equal(await deliver(body, signed(body)), 200);
     await shown(bodies.length);
     for (const line of lines)

@@ -20,12 +20,23 @@ interface Victims {
   readonly paidAfterAll: Uuid;
 }
 
-const said = (payoutId: Uuid, kind: string, word: string, effect: string, reference = "'R-1'"): string =>
+const said = (
+  payoutId: Uuid,
+  kind: string,
+  word: string,
+  effect: string,
+  reference = "'R-1'",
+): string =>
   `INSERT INTO payout_rail_events (id, payout_id, rail, kind, said, effect, rail_reference, at)
    VALUES (${idLiteral(newId())}, ${idLiteral(payoutId)}, 'simulated', '${kind}', '${word}', '${effect}', ${reference},
      UTC_TIMESTAMP(3) + INTERVAL 1 SECOND)`;
 /** A line in the statement of a day, loaded an hour ago, and what the service recorded of it. */
-const listed = (payoutId: Uuid, status: string, reference = "'R-1'", raw = LEAST): readonly string[] => {
+const listed = (
+  payoutId: Uuid,
+  status: string,
+  reference = "'R-1'",
+  raw = LEAST,
+): readonly string[] => {
   const statement = idLiteral(newId());
   const hourAgo = 'UTC_TIMESTAMP(3) - INTERVAL 1 HOUR';
   return [
@@ -35,7 +46,8 @@ const listed = (payoutId: Uuid, status: string, reference = "'R-1'", raw = LEAST
      VALUES (${statement}, 2, 'simulated', ${idLiteral(payoutId)}, '${status}', ${raw}, 'COPM', ${reference})`,
   ];
 };
-const change = (set: string, id: Uuid): string => `UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`;
+const change = (set: string, id: Uuid): string =>
+  `UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`;
 
 /** Looked for in all tenants at once. */
 const OF_THE_WHOLE = ['operation_people', 'payout_destination'];
@@ -68,7 +80,10 @@ const DAMAGES: readonly (readonly [
   [
     'a payout whose money was given back after a statement had listed it as paid, even if it is raised since',
     ({ failed }) => [
-      change("stuck_since=UTC_TIMESTAMP(3), stuck_reason='contradiction', ended_at=ended_at+INTERVAL 1 HOUR", failed),
+      change(
+        "stuck_since=UTC_TIMESTAMP(3), stuck_reason='contradiction', ended_at=ended_at+INTERVAL 1 HOUR",
+        failed,
+      ),
       ...listed(failed, 'completed'),
       said(failed, 'statement', 'completed', 'noted'),
     ],
@@ -129,12 +144,14 @@ const DAMAGES: readonly (readonly [
   ],
   [
     'a payout that its silent rail was given, and that anybody could cancel now',
-    ({ silent }) => change("status='approved', submitted_at=NULL, attempts=0, attempted_at=NULL", silent),
+    ({ silent }) =>
+      change("status='approved', submitted_at=NULL, attempts=0, attempted_at=NULL", silent),
     ['payout_order'],
   ],
   [
     'a payout of which nobody has said that it was paid',
-    ({ completed }) => `DELETE FROM payout_rail_events WHERE payout_id=${idLiteral(completed)} AND effect<>'sent'`,
+    ({ completed }) =>
+      `DELETE FROM payout_rail_events WHERE payout_id=${idLiteral(completed)} AND effect<>'sent'`,
     ['payout_outcome'],
   ],
   [
@@ -164,7 +181,8 @@ const DAMAGES: readonly (readonly [
   ],
   [
     'a payout that was paid after all and says that it failed',
-    ({ paidAfterAll }) => change(`failed_at=NULL, status='failed', failure_code='account_closed'`, paidAfterAll),
+    ({ paidAfterAll }) =>
+      change(`failed_at=NULL, status='failed', failure_code='account_closed'`, paidAfterAll),
     ['month_total', 'operation_event', 'operation_posting'],
   ],
 ];
@@ -176,7 +194,10 @@ describe('the auditor finds, of payouts and what rails said,', () => {
   // A database of its own: what is damaged here stays damaged.
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_payout_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_payout_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     api = await startTestApi(db);
   });
 
@@ -200,7 +221,11 @@ describe('the auditor finds, of payouts and what rails said,', () => {
       const { submissions, callbacks } = railsOf(db, { rail: new ScriptedRail(say(...first!)) });
       await submissions.submit(id);
       for (const [index, word] of others.entries())
-        await callbacks.tell('simulated', { key: id, ...say(...word), callbackId: `${id}.${index}` });
+        await callbacks.tell('simulated', {
+          key: id,
+          ...say(...word),
+          callbackId: `${id}.${index}`,
+        });
       return id;
     };
     const paidAfterAll = await make(['failed', 'account_closed'], ['completed']);
@@ -227,11 +252,17 @@ describe('the auditor finds, of payouts and what rails said,', () => {
   for (const [name, sql, found] of DAMAGES)
     it(name, async () => {
       const victims = await makeVictims();
-      for (const statement of [sql(victims)].flat()) assert((await db.change(statement)) > 0, 'nothing was damaged');
+      for (const statement of [sql(victims)].flat())
+        assert((await db.change(statement)) > 0, 'nothing was damaged');
       for (const options of [{}, { tenantId: victims.tenantId }]) {
         const { findings } = await audit(db.database, options);
-        const seen = 'tenantId' in options ? found.filter((check) => !OF_THE_WHOLE.includes(check)) : found;
-        assert.deepEqual(findings.map(({ check }) => check).sort(), seen, JSON.stringify(findings, null, 1));
+        const seen =
+          'tenantId' in options ? found.filter((check) => !OF_THE_WHOLE.includes(check)) : found;
+        assert.deepEqual(
+          findings.map(({ check }) => check).sort(),
+          seen,
+          JSON.stringify(findings, null, 1),
+        );
       }
     });
 });

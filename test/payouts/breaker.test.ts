@@ -53,7 +53,8 @@ describe('a rail that does not answer', () => {
     return { rail, ...railsOf(db, { rail, clock: () => now(), breaker: OPTIONS }) };
   };
   const breaker = async () => (await db.database.reader.find(railBreakers, { rail: 'simulated' }))!;
-  const pay = (count: number): Promise<Uuid[]> => Promise.all(Array.from({ length: count }, () => own.pay()));
+  const pay = (count: number): Promise<Uuid[]> =>
+    Promise.all(Array.from({ length: count }, () => own.pay()));
   const silent = (count: number) => Array.from({ length: count }, () => 'silent' as const);
   const later = (ms: number) => {
     const from = now();
@@ -138,7 +139,11 @@ describe('a rail that does not answer', () => {
     const told = await db.sql('SELECT resource_id FROM outbox ORDER BY resource_id');
     assert.deepEqual(
       told.map((row) =>
-        asUuid((row.resource_id as Buffer).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')),
+        asUuid(
+          (row.resource_id as Buffer)
+            .toString('hex')
+            .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+        ),
       ),
       [...ids.slice(1), held].toSorted(),
     );
@@ -194,9 +199,16 @@ describe('a rail that does not answer', () => {
     const { submissions } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
-    const found = (await listRails(db.database.reader, ['http:bank-a'])).filter(({ rail }) => rail !== FORGOTTEN_RAIL);
+    const found = (await listRails(db.database.reader, ['http:bank-a'])).filter(
+      ({ rail }) => rail !== FORGOTTEN_RAIL,
+    );
     assert.deepEqual(
-      found.map(({ rail, breaker: known, approved, inProgress }) => [rail, known?.state, approved, inProgress]),
+      found.map(({ rail, breaker: known, approved, inProgress }) => [
+        rail,
+        known?.state,
+        approved,
+        inProgress,
+      ]),
       [
         ['http:bank-a', undefined, 0, 0],
         ['simulated', 'open', 1, 3],
@@ -244,7 +256,11 @@ describe('a rail that does not answer', () => {
       };
       const recovery = new RailRecovery({ ...railsOf(db, { rails }), outbox: { add } });
       const sweeps = recoverySweeps(recovery, rails.keys());
-      sweeper = new Sweeper(sweeps, { failed: () => undefined, swept: () => undefined }, leasesOf(db.database, sweeps));
+      sweeper = new Sweeper(
+        sweeps,
+        { failed: () => undefined, swept: () => undefined },
+        leasesOf(db.database, sweeps),
+      );
       sweeper.start();
     };
     const payOverBoth = async (): Promise<void> => {

@@ -54,7 +54,10 @@ describe('the configuration of rails', () => {
 
   it('reads the times of each gateway: how long payouts may come back, how long it may still pay what it was handed', () => {
     const days = 86_400_000;
-    const worker = readWorkerConfig({ ...REST, PAYOUT_RAIL_RETURN_WINDOW_S: 'bank-a=2592000,bank-b=3600' });
+    const worker = readWorkerConfig({
+      ...REST,
+      PAYOUT_RAIL_RETURN_WINDOW_S: 'bank-a=2592000,bank-b=3600',
+    });
     assert.deepEqual(
       [...worker.PAYOUT_RAIL_RETURN_WINDOW_S],
       [
@@ -64,18 +67,27 @@ describe('the configuration of rails', () => {
     );
     const ops = readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: 'bank-a=60' });
     assert.deepEqual([...ops.PAYOUT_RAIL_QUIET_S], [['http:bank-a', 60_000]]);
-    const late = readOpsConfig({ ...REST, PAYOUT_RAIL_STATEMENT_DELAY_S: 'bank-a=3600,simulated=0' });
+    const late = readOpsConfig({
+      ...REST,
+      PAYOUT_RAIL_STATEMENT_DELAY_S: 'bank-a=3600,simulated=0',
+    });
     const delays = [...late.PAYOUT_RAIL_STATEMENT_DELAY_S];
     assert.deepEqual(delays, [
       ['http:bank-a', 3_600_000],
       ['simulated', 0],
     ]);
     assert.deepEqual(
-      [...readOpsConfig(REST).PAYOUT_RAIL_QUIET_S, ...readWorkerConfig(REST).PAYOUT_RAIL_RETURN_WINDOW_S],
+      [
+        ...readOpsConfig(REST).PAYOUT_RAIL_QUIET_S,
+        ...readWorkerConfig(REST).PAYOUT_RAIL_RETURN_WINDOW_S,
+      ],
       [],
     );
     for (const wrong of ['bank-a', 'bank-a=59', 'bank-a=1h', 'Bank A=3600', 'bank-a=99999999'])
-      assert.throws(() => readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: wrong }), /PAYOUT_RAIL_QUIET_S/);
+      assert.throws(
+        () => readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: wrong }),
+        /PAYOUT_RAIL_QUIET_S/,
+      );
   });
 
   it('accepts a gateway over https, and over http only at a host the operator allows', () => {
@@ -85,11 +97,18 @@ describe('the configuration of rails', () => {
     assert.match(refusalOf(open), /bank-a must be https, or its host in PAYOUT_RAIL_ALLOWED_HOSTS/);
     assert.equal(refusalOf(allowed), '');
     assert.equal(refusalOf({ ...keys, PAYOUT_RAIL_URLS: 'bank-a=https://gateway.example' }), '');
-    const others = ['http://127.0.0.1.example:9999', 'http://127.0.0.1@gateway.example', 'http://10.0.0.5'];
+    const others = [
+      'http://127.0.0.1.example:9999',
+      'http://127.0.0.1@gateway.example',
+      'http://10.0.0.5',
+    ];
     for (const url of others)
       assert.match(refusalOf({ ...allowed, PAYOUT_RAIL_URLS: `bank-a=${url}` }), /must be https/);
     // Where tenants' receivers may be says nothing of where our own gateways are.
-    assert.match(refusalOf({ ...open, WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*' }), /must be https/);
+    assert.match(
+      refusalOf({ ...open, WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*' }),
+      /must be https/,
+    );
     assert.throws(() => readOpsConfig({ ...REST, ...open }), /must be https/);
     readOpsConfig({ ...REST, ...allowed });
   });

@@ -29,9 +29,17 @@ async function brokenBy(gateway: BankGateway, waitMs = 3_000): Promise<string[]>
   gateway.serviceUrl = `http://127.0.0.1:${callbackPort!}`;
   const { url } = gateway;
   try {
-    const options = { url, name: NAME, keys: TEST_KEYRING, callbackPort: callbackPort!, orders: ORDERS, waitMs };
+    const options = {
+      url,
+      name: NAME,
+      keys: TEST_KEYRING,
+      callbackPort: callbackPort!,
+      orders: ORDERS,
+      waitMs,
+    };
     const results = await checkGateway(options, systemClock, () => undefined);
-    for (const { passed, why, rule } of results) assert(passed || (why ?? '').length > 10, rule.name);
+    for (const { passed, why, rule } of results)
+      assert(passed || (why ?? '').length > 10, rule.name);
     return results.filter(({ passed }) => !passed).map(({ rule }) => rule.name);
   } finally {
     gateway.stop();
@@ -47,13 +55,17 @@ describe('the conformance check of gateways', () => {
     before(async () => {
       db = await testDatabase();
       callbackPort = (await freePorts(1))[0]!;
-      gateway = await serveGateway(new SimulatedRail(db.database, systemClock, `gateway:${NAME}`), systemClock, {
-        name: NAME,
-        port: 0,
-        keys: TEST_KEYRING,
-        serviceUrl: `http://127.0.0.1:${callbackPort}`,
-        onLine: () => undefined,
-      });
+      gateway = await serveGateway(
+        new SimulatedRail(db.database, systemClock, `gateway:${NAME}`),
+        systemClock,
+        {
+          name: NAME,
+          port: 0,
+          keys: TEST_KEYRING,
+          serviceUrl: `http://127.0.0.1:${callbackPort}`,
+          onLine: () => undefined,
+        },
+      );
     });
 
     after(() => gateway.stop());
@@ -120,11 +132,15 @@ describe('the conformance check of gateways', () => {
       };
     }
     class PaysWhatItVoided extends BankGateway {
-      protected override settle: BankGateway['settle'] = (payment, status) => void (payment.status = status);
+      protected override settle: BankGateway['settle'] = (payment, status) =>
+        void (payment.status = status);
       protected override void: BankGateway['void'] = (key) => {
         const known = this.payments.get(key);
         if (known?.status === 'completed') return this.tell(known);
-        const statement = this.tell({ ...(known ?? this.newPayment(key, 'voided')), status: 'voided' });
+        const statement = this.tell({
+          ...(known ?? this.newPayment(key, 'voided')),
+          status: 'voided',
+        });
         return statement;
       };
     }
@@ -142,25 +158,40 @@ describe('the conformance check of gateways', () => {
         said({ key, status: 'failed', reference: 'B-0', failureCode: 'account_unknown' });
     }
     class SaysNotFound extends BankGateway {
-      protected override unknown: BankGateway['unknown'] = () => ({ status: 404, text: '{"error":"not found"}' });
+      protected override unknown: BankGateway['unknown'] = () => ({
+        status: 404,
+        text: '{"error":"not found"}',
+      });
     }
     class TakesAnything extends BankGateway {
       protected override read: BankGateway['read'] = (text) => {
         const order = super.read(text);
         const key = /[0-9a-f-]{36}/.exec(text)?.[0];
         if (order !== null || key === undefined) return order;
-        return { key: key as never, ...ORDERS, description: null, destination: { ...ORDERS } as never };
+        return {
+          key: key as never,
+          ...ORDERS,
+          description: null,
+          destination: { ...ORDERS } as never,
+        };
       };
     }
     class ForgesCallbacks extends BankGateway {
       protected override sign: BankGateway['sign'] = (path, body) =>
-        signed({ ...KEY, secret: Buffer.alloc(32, 9) }, { method: 'POST', path, body }, systemClock());
+        signed(
+          { ...KEY, secret: Buffer.alloc(32, 9) },
+          { method: 'POST', path, body },
+          systemClock(),
+        );
     }
     class RenamesCallbacks extends BankGateway {
-      protected override callbackId: BankGateway['callbackId'] = ({ reference }, times) => `${reference}.${times}`;
+      protected override callbackId: BankGateway['callbackId'] = ({ reference }, times) =>
+        `${reference}.${times}`;
     }
     class CallsOnce extends BankGateway {
-      protected override async callBack(payment: Parameters<BankGateway['callBack']>[0]): Promise<void> {
+      protected override async callBack(
+        payment: Parameters<BankGateway['callBack']>[0],
+      ): Promise<void> {
         await this.send(this.tell(payment), this.callbackId(payment, 0));
       }
     }
@@ -171,7 +202,11 @@ describe('the conformance check of gateways', () => {
     class AnswersForOthers extends BankGateway {
       protected override answer: BankGateway['answer'] = (request) => {
         const { status, text } = super.answer(request);
-        const other = { key: 'aaaaaaaa-0000-7000-8000-000000000001', status: 'completed', reference: 'B-0' } as const;
+        const other = {
+          key: 'aaaaaaaa-0000-7000-8000-000000000001',
+          status: 'completed',
+          reference: 'B-0',
+        } as const;
         return status === 200
           ? { status, text: statementText({ ...other, failureCode: null } as never) }
           : { status, text };
@@ -197,7 +232,8 @@ describe('the conformance check of gateways', () => {
     ] as const satisfies readonly (readonly [string, typeof BankGateway, readonly string[]])[])
       it(what, async () => {
         const broken = await brokenBy(new gateway(NAME, TEST_KEYRING));
-        for (const rule of rules) assert(broken.includes(rule), `${rule} held; broken: ${broken.join(', ')}`);
+        for (const rule of rules)
+          assert(broken.includes(rule), `${rule} held; broken: ${broken.join(', ')}`);
       });
   });
 });

@@ -51,7 +51,8 @@ describe('a rail that contradicts the end we know', () => {
     const id = await own.pay();
     const rails = railsOf(db, { rail: new ScriptedRail(say(...word)) });
     await rails.submissions.submit(id);
-    const tell = (...next: Parameters<typeof say>) => rails.callbacks.tell('simulated', callbackOf(id, ...next));
+    const tell = (...next: Parameters<typeof say>) =>
+      rails.callbacks.tell('simulated', callbackOf(id, ...next));
     const isStuck = async () => (await rowOf(db, id)).stuckReason === 'contradiction';
     return { id, rails, tell, isStuck };
   };
@@ -63,7 +64,10 @@ describe('a rail that contradicts the end we know', () => {
   ] as const)
     for (const word of words)
       it(`is raised: ${word} after ${end}`, async () => {
-        const { id, rails, tell, isStuck } = await ended(end, end === 'completed' ? null : 'account_closed');
+        const { id, rails, tell, isStuck } = await ended(
+          end,
+          end === 'completed' ? null : 'account_closed',
+        );
         assert.equal(await tell(word), 'conflict');
         assert(await isStuck());
         assert.deepEqual(rails.contradicted, ['simulated']);
@@ -109,13 +113,18 @@ describe('a rail that contradicts the end we know', () => {
 
   describe('before it was handed over', () => {
     const expiresNow = (id: Uuid) =>
-      db.change(`UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
+      db.change(
+        `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
+      );
     /** One that waits for approval, of which its rail says that it has it. */
     const pending = async () => {
       await own.guard();
       const id = await own.pend();
       const rails = railsOf(db, { rail: new ScriptedRail(say('completed')) });
-      assert.equal(await rails.callbacks.tell('simulated', callbackOf(id, 'completed')), 'conflict');
+      assert.equal(
+        await rails.callbacks.tell('simulated', callbackOf(id, 'completed')),
+        'conflict',
+      );
       return { id, rails };
     };
     const held = async () => (await balanceOf(db.database, own.source.id)).held;
@@ -128,7 +137,10 @@ describe('a rail that contradicts the end we know', () => {
       }
       await expiresNow(id);
       const looksAgain = Date.parse((await rails.approvals.expire(id)).expiresAt);
-      assert(looksAgain > Date.now() + 1_800_000, 'its workflow would look again at once, and for ever');
+      assert(
+        looksAgain > Date.now() + 1_800_000,
+        'its workflow would look again at once, and for ever',
+      );
       assert.equal(await rails.approvals.expireDue(100), 0);
       answered(await own.act('cancel', id), 409, 'invalid_state');
       assert.equal((await rowOf(db, id)).status, 'pending_approval');
@@ -141,7 +153,10 @@ describe('a rail that contradicts the end we know', () => {
       answered(await own.act('approve', id), 200);
       answered(await own.act('cancel', id), 409, 'invalid_state');
       assert.equal((await rails.submissions.submit(id)).payout.status, 'completed');
-      assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
+      assert.deepEqual(await balanceOf(db.database, own.source.id), {
+        available: 9_999n * LEAST,
+        held: 0n,
+      });
 
       const other = await pending();
       await resolve(other.rails, db, other.id, 'unchanged');
@@ -162,7 +177,9 @@ describe('a rail that contradicts the end we know', () => {
 
   it('is raised: asked about what it paid, it never heard of it', async () => {
     const id = await own.pay();
-    const { submissions, inquiries } = railsOf(db, { rail: new ScriptedRail(say('completed'), null) });
+    const { submissions, inquiries } = railsOf(db, {
+      rail: new ScriptedRail(say('completed'), null),
+    });
     await submissions.submit(id);
     await due(id);
     await inquiries.askDue('simulated', 1_000);
@@ -200,7 +217,11 @@ describe('a rail that contradicts the end we know', () => {
       const all = await ended('completed');
       assert.equal(await all.tell('failed', 'account_closed'), 'conflict');
       const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
-      const wanted = { outcome: 'unchanged', reason: 'the bank has looked', by: someone('maria') } as const;
+      const wanted = {
+        outcome: 'unchanged',
+        reason: 'the bank has looked',
+        by: someone('maria'),
+      } as const;
       await proposeResolution(ahead.desk, await seen(db, all.id), wanted);
       return all;
     };
@@ -259,16 +280,25 @@ describe('a rail that contradicts the end we know', () => {
     it('the amount and the fee leave, the month is charged again, and both ends have their events', async () => {
       const fees = await charge(own, 700n);
       const { id, rails, tell } = await ended('failed', 'account_closed');
-      assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+      assert.deepEqual(await balanceOf(db.database, own.source.id), {
+        available: 10_000n * LEAST,
+        held: 0n,
+      });
       await tell('completed');
       const settled = await resolve(rails, db, id, 'completed');
       assert.deepEqual([settled.status, settled.stuckSince], ['completed', null]);
       const shown = await own.get(id);
       assert.deepEqual(statusesOf(shown), ['approved', 'in_progress', 'failed', 'completed']);
       assert.equal(shown.failure, null);
-      assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST - 700n, held: 0n });
+      assert.deepEqual(await balanceOf(db.database, own.source.id), {
+        available: 9_999n * LEAST - 700n,
+        held: 0n,
+      });
       assert.equal((await balanceOf(db.database, fees.id)).available, 700n);
-      const { limits } = answered(await own.bank.get(`/v1/accounts/${own.source.id}/limits`), 200).json;
+      const { limits } = answered(
+        await own.bank.get(`/v1/accounts/${own.source.id}/limits`),
+        200,
+      ).json;
       const month = object(list(limits).find(({ asset }) => asset === 'COPM')!.month);
       assert.equal(month.used, LEAST.toString());
       const movements = (await own.movements()).slice(0, 2);
@@ -291,7 +321,10 @@ describe('a rail that contradicts the end we know', () => {
       const { id, rails, tell } = await ended('failed', 'account_closed');
       await tell('completed');
       await charge(own, 700n);
-      await closeAccount(db.database, systemClock, fees.id, { reason: 'it moved away', actor: TEST_ACTOR });
+      await closeAccount(db.database, systemClock, fees.id, {
+        reason: 'it moved away',
+        actor: TEST_ACTOR,
+      });
       await assert.rejects(
         resolve(rails, db, id, 'completed'),
         /the account that gets its fee is closed: resolve it as/,

@@ -42,7 +42,10 @@ describe('POST /v1/payouts', () => {
   });
 
   it('approves at once what needs no approval, holds amount and fee, and says so in the log', async () => {
-    const answer = answered(await own.ask({ raw: 5n * LEAST, description: 'to the bank' }), 201).json;
+    const answer = answered(
+      await own.ask({ raw: 5n * LEAST, description: 'to the bank' }),
+      201,
+    ).json;
     const id = text(answer.id);
     assert.deepEqual(await own.get(id), answer);
     const { created_at: at } = answer;
@@ -69,7 +72,10 @@ describe('POST /v1/payouts', () => {
       rail_reference: null,
       status_transitions: [{ status: 'approved', at }],
     });
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_995n * LEAST, held: 5n * LEAST });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 9_995n * LEAST,
+      held: 5n * LEAST,
+    });
     await assertSameStory(own, id);
   });
 
@@ -77,10 +83,14 @@ describe('POST /v1/payouts', () => {
     const id = await own.pay();
     const secrets = await db.database.reader.find(payoutSecrets, { id });
     assert(secrets !== undefined);
-    assert.deepEqual(openSecrets(TEST_KEYRING, secrets), { accountNumber: accountNumber(), holderDocument: DOCUMENT });
+    assert.deepEqual(openSecrets(TEST_KEYRING, secrets), {
+      accountNumber: accountNumber(),
+      holderDocument: DOCUMENT,
+    });
     assert.throws(() => openSecrets(TEST_KEYRING, { ...secrets, id: asUuid(randomUUID()) }));
     const dump =
-      JSON.stringify(await db.sql('SELECT * FROM payouts')) + JSON.stringify(await db.sql('SELECT * FROM events'));
+      JSON.stringify(await db.sql('SELECT * FROM payouts')) +
+      JSON.stringify(await db.sql('SELECT * FROM events'));
     assert(!dump.includes(accountNumber()) && !dump.includes(DOCUMENT));
   });
 
@@ -102,11 +112,16 @@ describe('POST /v1/payouts', () => {
   it('lists newest first, by status and source, page by page', async () => {
     const ids = [await own.pay(), await own.pay(), await own.pay()];
     answered(await own.act('cancel', ids[1]!, own.bank.token), 200);
-    const page = async (query: string) => answered(await own.bank.get(`/v1/payouts?${query}`), 200).json;
-    const idsOf = (json: object) => list((json as Record<string, unknown>).items).map(({ id }) => id);
+    const page = async (query: string) =>
+      answered(await own.bank.get(`/v1/payouts?${query}`), 200).json;
+    const idsOf = (json: object) =>
+      list((json as Record<string, unknown>).items).map(({ id }) => id);
     assert.deepEqual(idsOf(await page('')), ids.toReversed());
     assert.deepEqual(idsOf(await page('status=canceled')), [ids[1]]);
-    assert.deepEqual(idsOf(await page(`source_account=${own.source.id}&status=approved`)), [ids[2], ids[0]]);
+    assert.deepEqual(idsOf(await page(`source_account=${own.source.id}&status=approved`)), [
+      ids[2],
+      ids[0],
+    ]);
     const first = await page('limit=2');
     assert.deepEqual(idsOf(first), [ids[2], ids[1]]);
     const second = await page(`limit=2&cursor=${text(first.next_cursor)}`);
@@ -129,7 +144,11 @@ describe('POST /v1/payouts', () => {
       ['holder_document', 'abc', 'malformed'],
       ['colour', 'red', 'unknown'],
     ] as const) {
-      const { details } = answered(await own.ask({ destination: { [field]: value } }), 400, 'invalid_field');
+      const { details } = answered(
+        await own.ask({ destination: { [field]: value } }),
+        400,
+        'invalid_field',
+      );
       assert.deepEqual([details?.field, details?.reason], [`destination.${field}`, reason]);
     }
   });
@@ -144,7 +163,10 @@ describe('POST /v1/payouts', () => {
         body: payoutBody({ from: own.source }),
       });
       answered(there, 400, 'invalid_field');
-      assert.deepEqual([there.details?.field, there.details?.reason], ['destination.country', 'not_supported']);
+      assert.deepEqual(
+        [there.details?.field, there.details?.reason],
+        ['destination.country', 'not_supported'],
+      );
       answered(await own.ask({}, { key }), 201);
     } finally {
       await other.stop();
@@ -155,7 +177,11 @@ describe('POST /v1/payouts', () => {
     answered(await own.ask({ raw: 1n }), 422, 'below_minimum');
     answered(await own.ask({ raw: 10_001n * LEAST }), 422, 'insufficient_funds');
     answered(await own.ask({ raw: 120_000_000_001n }), 422, 'above_per_operation_limit');
-    answered(await own.ask({ from: await own.bank.account({ isVerified: false }) }), 422, 'capability_cannot_send');
+    answered(
+      await own.ask({ from: await own.bank.account({ isVerified: false }) }),
+      422,
+      'capability_cannot_send',
+    );
     answered(await own.ask({ from: { id: asUuid(randomUUID()) } }), 404, 'not_found');
     answered(await own.ask({}, { token: own.approvers[0] }), 403, 'authority_insufficient');
     await setStatus(db, own.source, 'frozen');
@@ -164,7 +190,10 @@ describe('POST /v1/payouts', () => {
 
   it('counts toward its month from creation, until it is canceled', async () => {
     const used = async (): Promise<unknown> => {
-      const { limits } = answered(await own.bank.get(`/v1/accounts/${own.source.id}/limits`), 200).json;
+      const { limits } = answered(
+        await own.bank.get(`/v1/accounts/${own.source.id}/limits`),
+        200,
+      ).json;
       return object(list(limits).find(({ asset }) => asset === 'COPM')!.month).used;
     };
     const id = await own.pay(undefined, { raw: 7n * LEAST });
@@ -186,7 +215,10 @@ describe('POST /v1/payouts', () => {
     it('waits with its money held, and emits no event', async () => {
       const id = await own.pend();
       const shown = await own.get(id);
-      assert.deepEqual([shown.status, statusesOf(shown)], ['pending_approval', ['pending_approval']]);
+      assert.deepEqual(
+        [shown.status, statusesOf(shown)],
+        ['pending_approval', ['pending_approval']],
+      );
       assert.deepEqual(await own.events(id), []);
       assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
     });

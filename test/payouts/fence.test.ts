@@ -11,7 +11,15 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { MisbehavingGateway } from './misbehaving-gateway.js';
-import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, TEST_KEYRING } from './support.js';
+import {
+  assertSameStory,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  resolve,
+  rowOf,
+  TEST_KEYRING,
+} from './support.js';
 
 const [KEY] = TEST_KEYRING;
 const RAIL = 'http:bank-a';
@@ -58,7 +66,10 @@ describe('a payout whose money was given back', () => {
   const givenBack = async (): Promise<void> => {
     await resolve(rails, db, id, 'failed');
     assert.equal((await rowOf(db, id)).status, 'failed');
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 10_000n * LEAST,
+      held: 0n,
+    });
   };
   const neverPaid = async (): Promise<void> => {
     assert(!gateway.paid.includes(id), 'it was paid');

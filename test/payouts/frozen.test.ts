@@ -11,7 +11,14 @@ import { answered, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
-import { assertSameStory, forgetRails, openPayoutBank, type PayoutBank, railsOf, rowOf } from './support.js';
+import {
+  assertSameStory,
+  forgetRails,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+} from './support.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 
@@ -48,7 +55,10 @@ describe('a payout of a frozen account', () => {
     await freeze();
     for (let times = 0; times < 2; times += 1) {
       const { payout, isHeld, isFrozen } = await turns.submit(id);
-      assert.deepEqual([payout.status, payout.attempts, isHeld, isFrozen], ['approved', 0, true, true]);
+      assert.deepEqual(
+        [payout.status, payout.attempts, isHeld, isFrozen],
+        ['approved', 0, true, true],
+      );
     }
     assert.equal(rail.given.length, 0);
     assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);

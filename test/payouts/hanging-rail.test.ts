@@ -4,11 +4,24 @@ import { HangingGateway, hangingRail, twoRails } from '../campaigns/hanging-rail
 import { startTestApi, type TestApi } from '../support/api.js';
 import { BankGateway } from '../support/bank-gateway.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import {
+  serving,
+  temporalEnvironment,
+  type TestTemporal,
+  testTemporal,
+  until,
+} from '../support/temporal.js';
 import { newSignature } from '../support/temporal-world.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
-import { assertSameStory, openPayoutBank, rowOf, TEST_KEYRING, untilStatus, workflowOf } from './support.js';
+import {
+  assertSameStory,
+  openPayoutBank,
+  rowOf,
+  TEST_KEYRING,
+  untilStatus,
+  workflowOf,
+} from './support.js';
 
 const HANGING = { destination: { country: 'MX' } } as const;
 
@@ -25,12 +38,22 @@ describe('a rail that hangs', () => {
 
   it('delays only its own payouts, and pays each of them once when it answers again', async () => {
     const counts = { payouts: 30, measured: 4, approvals: 2 };
-    await hangingRail({ db, temporal, ...counts, silence: 'close', isTimed: false, worker: 'here' });
+    await hangingRail({
+      db,
+      temporal,
+      ...counts,
+      silence: 'close',
+      isTimed: false,
+      worker: 'here',
+    });
   });
 
   it('leaves its payouts approved: staff can cancel one by a signal, and the others are paid later', async () => {
     await db.change('DELETE FROM rail_breakers');
-    const [well, hanging] = [new BankGateway('well', TEST_KEYRING), new HangingGateway('hanging', 'close')];
+    const [well, hanging] = [
+      new BankGateway('well', TEST_KEYRING),
+      new HangingGateway('hanging', 'close'),
+    ];
     await Promise.all([well.start(), hanging.start()]);
     const environment = {
       ...{ ...temporalEnvironment(temporal), ...twoRails(well, hanging) },

@@ -52,13 +52,17 @@ describe('the HTTP rail', () => {
       PAYOUT_RAIL_URLS: `${NAME}=${url}`,
       PAYOUT_RAIL_KEYS: `${NAME}=${KEY.id}:${KEY.secret.toString('base64')}`,
     });
-    gateway = await serveGateway(new SimulatedRail(db.database, systemClock, `gateway:${NAME}`), systemClock, {
-      name: NAME,
-      port: port!,
-      keys: TEST_KEYRING,
-      serviceUrl: api.baseUrl,
-      onLine: () => undefined,
-    });
+    gateway = await serveGateway(
+      new SimulatedRail(db.database, systemClock, `gateway:${NAME}`),
+      systemClock,
+      {
+        name: NAME,
+        port: port!,
+        keys: TEST_KEYRING,
+        serviceUrl: api.baseUrl,
+        onLine: () => undefined,
+      },
+    );
     rail = new HttpRail(NAME, url, TEST_KEYRING, systemClock);
   });
 
@@ -72,7 +76,8 @@ describe('the HTTP rail', () => {
     await api.stop();
   });
 
-  const submissions = (over: HttpRail = rail) => railsOf(db, { rails: new Map([[RAIL, over]]) }).submissions;
+  const submissions = (over: HttpRail = rail) =>
+    railsOf(db, { rails: new Map([[RAIL, over]]) }).submissions;
 
   describe('with the reference gateway', () => {
     it('learns at once of what happens at once', async () => {
@@ -85,7 +90,11 @@ describe('the HTTP rail', () => {
     });
 
     it('learns by signed callbacks of what happens later, including a return after completion', async () => {
-      const [failed, returned, done] = [await own.pay('02'), await own.pay('05'), await own.pay('06')];
+      const [failed, returned, done] = [
+        await own.pay('02'),
+        await own.pay('05'),
+        await own.pay('06'),
+      ];
       for (const id of [failed, returned, done]) await submissions().submit(id);
       assert.deepEqual(statusesOf(await untilStatus(own, failed, ['failed'])).at(-1), 'failed');
       await untilStatus(own, done, ['completed']);
@@ -93,7 +102,11 @@ describe('the HTTP rail', () => {
       assert.deepEqual(story, ['approved', 'in_progress', 'completed', 'returned']);
       for (const id of [failed, returned, done]) {
         await assertSameStory(own, id);
-        assert((await saidOf(db, id)).some(({ kind, effect }) => kind === 'callback' && effect === 'applied'));
+        assert(
+          (await saidOf(db, id)).some(
+            ({ kind, effect }) => kind === 'callback' && effect === 'applied',
+          ),
+        );
       }
     });
 
@@ -140,11 +153,20 @@ describe('the HTTP rail', () => {
     it('or pays, never both, while the order is on its way, 30 times', async () => {
       const ids = Array.from({ length: 30 }, () => newId());
       const holder = { holderName: HOLDER, holderDocument: DOCUMENT };
-      const account = { bankCode: '0007', accountType: 'savings', accountNumber: accountNumber() } as const;
+      const account = {
+        bankCode: '0007',
+        accountType: 'savings',
+        accountNumber: accountNumber(),
+      } as const;
       const destination = { country: 'CO', ...account, ...holder };
       const said = await Promise.all(
         ids.map(async (id, index) => {
-          const order = { key: id, amount: { raw: LEAST, asset: 'COPM' }, destination, description: null } as const;
+          const order = {
+            key: id,
+            amount: { raw: LEAST, asset: 'COPM' },
+            destination,
+            description: null,
+          } as const;
           const acts = [() => rail.submit(order), () => rail.void(id)];
           await Promise.all((index % 2 === 0 ? acts : acts.toReversed()).map((act) => act()));
           return (await rail.status(id))?.status;
@@ -159,12 +181,17 @@ describe('the HTTP rail', () => {
   });
 
   describe('takes for an answer', () => {
-    async function against<T>(listener: RequestListener, work: (rail: HttpRail) => Promise<T>): Promise<T> {
+    async function against<T>(
+      listener: RequestListener,
+      work: (rail: HttpRail) => Promise<T>,
+    ): Promise<T> {
       const server = createServer(listener).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
       try {
-        return await work(new HttpRail(NAME, `http://127.0.0.1:${port}`, TEST_KEYRING, systemClock));
+        return await work(
+          new HttpRail(NAME, `http://127.0.0.1:${port}`, TEST_KEYRING, systemClock),
+        );
       } finally {
         server.closeAllConnections();
         server.close();
@@ -187,14 +214,18 @@ describe('the HTTP rail', () => {
       ['a statement without reference', reply(200, JSON.stringify({ key, status: 'completed' }))],
       ['too long an answer', reply(200, JSON.stringify({ ...good, more: 'x'.repeat(70_000) }))],
       ['a 404 of somebody between', reply(404, 'not found')],
-      ['a 404 about another payout', reply(404, JSON.stringify({ key: newId(), status: 'unknown' }))],
+      [
+        'a 404 about another payout',
+        reply(404, JSON.stringify({ key: newId(), status: 'unknown' })),
+      ],
       ['a closed connection', (request) => void request.socket.destroy()],
     ] as const satisfies readonly (readonly [string, RequestListener])[])
       it(`not ${what}: the outcome stays unknown`, () =>
         against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
 
     it('to a void "cannot_void" in the words of the protocol alone', async () => {
-      const said = (body: object) => against(reply(501, JSON.stringify(body)), (over) => over.void(key));
+      const said = (body: object) =>
+        against(reply(501, JSON.stringify(body)), (over) => over.void(key));
       assert.equal(await said({ key, status: 'cannot_void' }), null);
       for (const other of [{}, { key: newId(), status: 'cannot_void' }, good])
         await assert.rejects(said(other), RailSilent);
@@ -204,7 +235,9 @@ describe('the HTTP rail', () => {
       const said = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));
       assert.deepEqual([said?.status, said?.reference], ['completed', 'R1']);
       assert.equal(
-        await against(reply(404, JSON.stringify({ key, status: 'unknown' })), (over) => over.status(key)),
+        await against(reply(404, JSON.stringify({ key, status: 'unknown' })), (over) =>
+          over.status(key),
+        ),
         null,
       );
     });
@@ -231,8 +264,11 @@ describe('the HTTP rail', () => {
         ...more,
       });
     };
-    const post = (body: string, headers: Readonly<Record<string, string>>, path = PATH): Promise<TestAnswer> =>
-      api.request('POST', path, { body, key: null, headers });
+    const post = (
+      body: string,
+      headers: Readonly<Record<string, string>>,
+      path = PATH,
+    ): Promise<TestAnswer> => api.request('POST', path, { body, key: null, headers });
     const sign = (body: string, at = Date.now(), path = PATH) =>
       signed(KEY, { method: 'POST', path, body: Buffer.from(body) }, instant(at));
     const call = (body: string) => post(body, sign(body));
@@ -242,7 +278,9 @@ describe('the HTTP rail', () => {
     const rowsOf = async (): Promise<number> =>
       (await db.database.reader.select(payoutRailEvents, { rail: RAIL })).length;
     const countedAs = async (effect: string): Promise<number> => {
-      const metrics = await api.core.registry.getSingleMetricAsString('payout_rail_callbacks_total');
+      const metrics = await api.core.registry.getSingleMetricAsString(
+        'payout_rail_callbacks_total',
+      );
       return Number(new RegExp(`effect="${effect}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
     };
     const status = async () => (await rowOf(db, id)).status;
@@ -278,7 +316,11 @@ describe('the HTTP rail', () => {
       answered(await post(body, signed(stranger, message, systemClock())), 401, 'unauthorized');
       answered(await post(body, {}), 401, 'unauthorized');
       answered(await post(`${body} `, sign(body)), 401, 'unauthorized');
-      answered(await post(body, sign(body, Date.now(), '/rails/bank-b/callbacks')), 401, 'unauthorized');
+      answered(
+        await post(body, sign(body, Date.now(), '/rails/bank-b/callbacks')),
+        401,
+        'unauthorized',
+      );
       assert.deepEqual([await status(), await effects()], ['in_progress', []]);
       assert.deepEqual([await rowsOf(), await countedAs('forged')], [rows, counted + 4]);
     });
@@ -320,7 +362,9 @@ describe('the HTTP rail', () => {
 
     it('only about its own payouts, and reveals nothing of others', async () => {
       const other = await own.pay();
-      await db.change(`UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`);
+      await db.change(
+        `UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`,
+      );
       const answers = [await call(about({ key: newId() })), await call(about({ key: other }))];
       for (const answer of answers) answered(answer, 404, 'not_found');
       assert.equal(answers[0]?.text, answers[1]?.text);
@@ -338,7 +382,11 @@ describe('the HTTP rail', () => {
       answered(await call(large), 413, 'body_too_large');
       answered(await api.request('GET', PATH), 405, 'method_not_allowed');
       answered(
-        await post(body, sign(body, Date.now(), '/rails/nobody/callbacks'), '/rails/nobody/callbacks'),
+        await post(
+          body,
+          sign(body, Date.now(), '/rails/nobody/callbacks'),
+          '/rails/nobody/callbacks',
+        ),
         404,
         'not_found',
       );
@@ -356,7 +404,10 @@ describe('the HTTP rail', () => {
     });
 
     it('with a failure in our own words, whatever the rail writes', async () => {
-      const failure = { code: 'made up', message: 'account 4567891234003 of CC-79456123 is closed' };
+      const failure = {
+        code: 'made up',
+        message: 'account 4567891234003 of CC-79456123 is closed',
+      };
       answered(await call(about({ status: 'failed', failure })), 200);
       const shown = await own.get(id);
       assert.equal(text(object(shown.failure).code), 'rejected_by_bank');

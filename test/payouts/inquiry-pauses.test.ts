@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { payoutWorkflowId, type PayoutWorkflowInput, TASK_QUEUES } from '../../src/temporal/contracts.js';
+import {
+  payoutWorkflowId,
+  type PayoutWorkflowInput,
+  TASK_QUEUES,
+} from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { serving, type TestTemporal, testTemporal, until } from '../support/temporal.js';
@@ -16,7 +20,10 @@ describe('the pauses between the questions of a workflow to a rail', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal, { environment: serving('payouts'), sweeps: false });
+    worker = await startTestWorker(db, temporal, {
+      environment: serving('payouts'),
+      sweeps: false,
+    });
     // It has no Temporal: the test starts the workflow, with pauses of its own.
     api = await startTestApi(db);
   });
@@ -44,10 +51,12 @@ describe('the pauses between the questions of a workflow to a rail', () => {
       args: [input],
     });
     const pauses = async (): Promise<number[]> =>
-      ((await handle.fetchHistory()).events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => {
-        const { seconds, nanos } = timer?.startToFireTimeout ?? {};
-        return timer ? [Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000] : [];
-      });
+      ((await handle.fetchHistory()).events ?? []).flatMap(
+        ({ timerStartedEventAttributes: timer }) => {
+          const { seconds, nanos } = timer?.startToFireTimeout ?? {};
+          return timer ? [Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000] : [];
+        },
+      );
     const found = await until('it has asked six times', async () => {
       const all = await pauses();
       return all.length >= 6 ? all : null;

@@ -24,6 +24,13 @@ describe('a worker that is killed around the call of the rail', () => {
   it('before and after it: each payout is paid once, and all come to their end', async () => {
     // Both in one campaign: what was cut off is waited for once.
     const kills = RAIL_FAILPOINTS.length;
-    await killedAroundRail({ db, api, temporal, failpoints: RAIL_FAILPOINTS, payouts: 8 * kills, kills });
+    await killedAroundRail({
+      db,
+      api,
+      temporal,
+      failpoints: RAIL_FAILPOINTS,
+      payouts: 8 * kills,
+      kills,
+    });
   });
 });

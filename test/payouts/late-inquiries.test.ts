@@ -11,7 +11,14 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
-import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, rowOf, statusesOf } from './support.js';
+import {
+  assertSameStory,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+  statusesOf,
+} from './support.js';
 
 const HOUR = 3_600_000;
 
@@ -60,7 +67,11 @@ describe('a payout that was completed', () => {
   };
 
   it('and came back is found returned by asking, even without a callback', async () => {
-    const rail = new ScriptedRail(say('completed'), say('completed'), say('returned', 'account_closed'));
+    const rail = new ScriptedRail(
+      say('completed'),
+      say('completed'),
+      say('returned', 'account_closed'),
+    );
     const rails = over(rail);
     const id = await completed(rails);
     assert.equal((await askAt(id)) - (await rowOf(db, id)).endedAt!, HOUR);
@@ -76,7 +87,12 @@ describe('a payout that was completed', () => {
   });
 
   it("is no longer asked about once its rail's window has closed", async () => {
-    const rail = new ScriptedRail(say('completed'), say('completed'), say('completed'), say('completed'));
+    const rail = new ScriptedRail(
+      say('completed'),
+      say('completed'),
+      say('completed'),
+      say('completed'),
+    );
     const rails = over(rail, 3 * HOUR);
     const id = await completed(rails);
     for (const hours of [2, 3]) {
@@ -92,7 +108,12 @@ describe('a payout that was completed', () => {
     const words = Array.from({ length: 8 }, () => say('completed'));
     const rail = new ScriptedRail(...words, 'silent', 'silent', 'silent', 'silent');
     const rails = over(rail);
-    const ids = [await completed(rails), await completed(rails), await completed(rails), await completed(rails)];
+    const ids = [
+      await completed(rails),
+      await completed(rails),
+      await completed(rails),
+      await completed(rails),
+    ];
     const at = instant(Math.max(...(await Promise.all(ids.map(askAt)))));
     now = () => at;
     const workers = Array.from({ length: 4 }, () => over(rail));
@@ -121,15 +142,21 @@ describe('a payout that was completed', () => {
     const ids: Uuid[] = [];
     for (let made = 0; made < 3; made += 1) ids.push(await completed(rails));
     const [stuck, ...others] = ids;
-    await db.change(`UPDATE payouts SET rail='http:hanging', ask_at='2026-01-01' WHERE id=${idLiteral(stuck!)}`);
-    await db.change(`UPDATE payouts SET ask_at='2026-01-02' WHERE id IN (${others.map(idLiteral).join(',')})`);
+    await db.change(
+      `UPDATE payouts SET rail='http:hanging', ask_at='2026-01-01' WHERE id=${idLiteral(stuck!)}`,
+    );
+    await db.change(
+      `UPDATE payouts SET ask_at='2026-01-02' WHERE id IN (${others.map(idLiteral).join(',')})`,
+    );
     const sweeps = inquirySweeps(rails.inquiries, ['http:hanging', 'simulated'], rails.breakers);
     const unobserved = { failed: () => undefined, swept: () => undefined };
     const sweeper = new Sweeper(sweeps, unobserved, leasesOf(db.database, sweeps));
     sweeper.start();
     await until('the others were asked about', () => answering.asked.length === 2);
     assert.deepEqual(answering.asked.toSorted(), others.toSorted());
-    await db.change(`UPDATE payouts SET rail='simulated', ask_at=NULL WHERE id=${idLiteral(stuck!)}`);
+    await db.change(
+      `UPDATE payouts SET rail='simulated', ask_at=NULL WHERE id=${idLiteral(stuck!)}`,
+    );
   });
 });
 

@@ -74,7 +74,9 @@ export class MisbehavingGateway {
     gate?.arrive();
     await gate?.opened;
     const { status, said } = this.answer(kind, key);
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ key, ...said }));
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ key, ...said }));
   }
 
   private answer(kind: Kind, key: string): { status: number; said: object } {

@@ -47,7 +47,10 @@ describe('the operators of payouts', () => {
 
   /** What two people do comes with a code. */
   const ops = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
-    run('src/ops/main.js', args.includes('resolve') ? await people.withCode(args) : args, { ...people.env, ...env });
+    run('src/ops/main.js', args.includes('resolve') ? await people.withCode(args) : args, {
+      ...people.env,
+      ...env,
+    });
   const json = async (...args: string[]): Promise<Json> => {
     const { code, stdout, stderr } = await ops([...args, '--json', '--yes']);
     assert.equal(code, 0, stderr);
@@ -60,7 +63,9 @@ describe('the operators of payouts', () => {
   };
   /** What the audit log has of it: the action and who acted, in their order. */
   const actsOn = async (id: string): Promise<string[]> => {
-    const rows = await db.sql(`SELECT action, actor_claimed FROM audit_log WHERE subject_id='${id}' ORDER BY id`);
+    const rows = await db.sql(
+      `SELECT action, actor_claimed FROM audit_log WHERE subject_id='${id}' ORDER BY id`,
+    );
     return rows.map(({ action, actor_claimed: actor }) => `${String(action)} ${String(actor)}`);
   };
   const silent = async (): Promise<Uuid> => {
@@ -113,10 +118,31 @@ describe('the operators of payouts', () => {
 
   it('resolve with a second person as completed, with everything the rail would have caused', async () => {
     const id = await silent();
-    await json('payouts', 'resolve', id, '--outcome', 'completed', '--reason', 'on the statement', '--as', 'maria');
+    await json(
+      'payouts',
+      'resolve',
+      id,
+      '--outcome',
+      'completed',
+      '--reason',
+      'on the statement',
+      '--as',
+      'maria',
+    );
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     await refused(/a second person does/, 'payouts', 'resolve', id, '--approve', '--as', 'maria');
-    await refused(/proposed already/, 'payouts', 'resolve', id, '--outcome', 'failed', '--reason', 'x', '--as', 'leo');
+    await refused(
+      /proposed already/,
+      'payouts',
+      'resolve',
+      id,
+      '--outcome',
+      'failed',
+      '--reason',
+      'x',
+      '--as',
+      'leo',
+    );
     const unasked = await ops(['payouts', 'resolve', id, '--approve', '--as', 'leo']);
     assert.match(
       unasked.stderr,
@@ -124,24 +150,86 @@ describe('the operators of payouts', () => {
     );
     const after = await json('payouts', 'resolve', id, '--approve', '--as', 'leo');
     assert.equal(after.status, 'completed');
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
-    await refused(/no resolution is proposed/, 'payouts', 'resolve', id, '--approve', '--as', 'leo');
-    assert.deepEqual(await actsOn(id), ['payout.resolve_propose maria', 'payout.resolve_approve leo']);
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 9_999n * LEAST,
+      held: 0n,
+    });
+    await refused(
+      /no resolution is proposed/,
+      'payouts',
+      'resolve',
+      id,
+      '--approve',
+      '--as',
+      'leo',
+    );
+    assert.deepEqual(await actsOn(id), [
+      'payout.resolve_propose maria',
+      'payout.resolve_approve leo',
+    ]);
     await assertSameStory(own, id);
   });
 
   it('resolve as failed or returned, and take a proposal back', async () => {
     const [failed, done] = [await silent(), await own.pay()];
     await railsOf(db).submissions.submit(done);
-    await json('payouts', 'resolve', failed, '--outcome', 'completed', '--reason', 'a slip', '--as', 'maria');
+    await json(
+      'payouts',
+      'resolve',
+      failed,
+      '--outcome',
+      'completed',
+      '--reason',
+      'a slip',
+      '--as',
+      'maria',
+    );
     await json('payouts', 'resolve', failed, '--reject', '--as', 'maria');
-    await json('payouts', 'resolve', failed, '--outcome', 'failed', '--reason', 'never arrived', '--as', 'maria');
-    assert.equal((await json('payouts', 'resolve', failed, '--approve', '--as', 'leo')).status, 'failed');
-    await refused(/cannot be resolved as failed/, 'payouts', 'resolve', done, '--outcome', 'failed', '--reason', 'x');
-    await json('payouts', 'resolve', done, '--outcome', 'returned', '--reason', 'came back', '--as', 'maria');
-    assert.equal((await json('payouts', 'resolve', done, '--approve', '--as', 'leo')).status, 'returned');
+    await json(
+      'payouts',
+      'resolve',
+      failed,
+      '--outcome',
+      'failed',
+      '--reason',
+      'never arrived',
+      '--as',
+      'maria',
+    );
+    assert.equal(
+      (await json('payouts', 'resolve', failed, '--approve', '--as', 'leo')).status,
+      'failed',
+    );
+    await refused(
+      /cannot be resolved as failed/,
+      'payouts',
+      'resolve',
+      done,
+      '--outcome',
+      'failed',
+      '--reason',
+      'x',
+    );
+    await json(
+      'payouts',
+      'resolve',
+      done,
+      '--outcome',
+      'returned',
+      '--reason',
+      'came back',
+      '--as',
+      'maria',
+    );
+    assert.equal(
+      (await json('payouts', 'resolve', done, '--approve', '--as', 'leo')).status,
+      'returned',
+    );
     for (const id of [failed, done]) await assertSameStory(own, id);
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 10_000n * LEAST,
+      held: 0n,
+    });
   });
 
   it('see what a rail said against what is known, ask it again, and settle that it was paid after all', async () => {
@@ -149,29 +237,61 @@ describe('the operators of payouts', () => {
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);
     const said = { status: 'completed', reference: 'R-77', failureCode: null } as const;
-    assert.equal(await callbacks.tell('simulated', { key: id, ...said, callbackId: `late-${id}` }), 'conflict');
+    assert.equal(
+      await callbacks.tell('simulated', { key: id, ...said, callbackId: `late-${id}` }),
+      'conflict',
+    );
     const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];
     const { why, contradicting } = stuck.find((one) => one.id === id)!;
     assert.equal(why, 'the rail contradicts what it said before, or what we know');
     assert.match(String(contradicting), /callback: completed \(conflict\) as R-77/);
     assert.equal((await json('payouts', 'retry', id, '--as', 'leo')).status, 'failed');
-    await json('payouts', 'resolve', id, '--outcome', 'completed', '--reason', 'on the statement', '--as', 'maria');
-    assert.equal((await json('payouts', 'resolve', id, '--approve', '--as', 'leo')).status, 'completed');
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
+    await json(
+      'payouts',
+      'resolve',
+      id,
+      '--outcome',
+      'completed',
+      '--reason',
+      'on the statement',
+      '--as',
+      'maria',
+    );
+    assert.equal(
+      (await json('payouts', 'resolve', id, '--approve', '--as', 'leo')).status,
+      'completed',
+    );
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 9_999n * LEAST,
+      held: 0n,
+    });
     await assertSameStory(own, id);
   });
 
   it('are told until when nothing can be given back over a rail that cannot void', async () => {
     const id = await silent();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
-    await json('payouts', 'resolve', id, '--outcome', 'failed', '--reason', 'never arrived', '--as', 'maria');
+    await json(
+      'payouts',
+      'resolve',
+      id,
+      '--outcome',
+      'failed',
+      '--reason',
+      'never arrived',
+      '--as',
+      'maria',
+    );
     const { attemptedAt } = await rowOf(db, id);
     assert(attemptedAt !== null);
-    const until = (seconds: number) => new RegExp(`before ${new Date(attemptedAt + seconds * 1_000).toISOString()}`);
+    const until = (seconds: number) =>
+      new RegExp(`before ${new Date(attemptedAt + seconds * 1_000).toISOString()}`);
     const approve = ['payouts', 'resolve', id, '--approve', '--as', 'leo', '--yes'];
     assert.match((await ops(approve)).stderr, until(86_400));
     assert.match((await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' })).stderr, until(3_600));
-    await db.change(`UPDATE payouts SET attempted_at=attempted_at - INTERVAL 1 HOUR WHERE id=${idLiteral(id)}`);
+    await db.change(
+      `UPDATE payouts SET attempted_at=attempted_at - INTERVAL 1 HOUR WHERE id=${idLiteral(id)}`,
+    );
     const { code, stderr } = await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' });
     assert.equal(code, 0, stderr);
     assert.equal((await rowOf(db, id)).status, 'failed');
@@ -189,7 +309,15 @@ describe('the operators of payouts', () => {
     assert.equal((await json('payouts', 'cancel', approved, ...by)).status, 'canceled');
     assert.equal((await json('payouts', 'reject', rejected, ...by)).status, 'rejected');
     assert.deepEqual(await actsOn(approved), ['payout.approve maria', 'payout.cancel maria']);
-    await refused(/nobody is not signed in here/, 'payouts', 'cancel', await own.pend(), '--as', 'nobody', ...by);
+    await refused(
+      /nobody is not signed in here/,
+      'payouts',
+      'cancel',
+      await own.pend(),
+      '--as',
+      'nobody',
+      ...by,
+    );
   });
 
   it("compare a day with the rail's statement: every difference, and none where they agree", async () => {
@@ -208,27 +336,34 @@ describe('the operators of payouts', () => {
         const { code, stdout } = await ops(['payouts', 'reconcile', ...args], delay);
         const found = JSON.parse(stdout) as Json[];
         assert.equal(code, found.length === 0 ? 0 : 1);
-        return found.filter(({ payout_id: id }) => [done, failed, open, strange].includes(String(id)));
+        return found.filter(({ payout_id: id }) =>
+          [done, failed, open, strange].includes(String(id)),
+        );
       };
       const strange = 'aaaaaaaa-0000-7000-8000-000000000001';
       const lines = statement.trim().split('\n');
       assert.deepEqual(await compare(lines), []);
       const changed = lines
         .filter((line) => !line.startsWith(failed))
-        .map((line) => (line.startsWith(done) ? line.replace(`,${LEAST},`, `,${LEAST + 1n},`) : line));
+        .map((line) =>
+          line.startsWith(done) ? line.replace(`,${LEAST},`, `,${LEAST + 1n},`) : line,
+        );
       const more = [
         `${open},completed,${LEAST},COPM,R,`,
         `${strange},completed,1,COPM,R,`,
         `${strange},completed,1,COPM,R,`,
       ];
       const found = await compare([...changed, ...more]);
-      assert.deepEqual(found.map(({ difference, payout_id: id }) => `${String(difference)} ${String(id)}`).sort(), [
-        `amount ${done}`,
-        `missing_here ${strange}`,
-        `missing_there ${failed}`,
-        `state ${open}`,
-        `twice ${strange}`,
-      ]);
+      assert.deepEqual(
+        found.map(({ difference, payout_id: id }) => `${String(difference)} ${String(id)}`).sort(),
+        [
+          `amount ${done}`,
+          `missing_here ${strange}`,
+          `missing_there ${failed}`,
+          `state ${open}`,
+          `twice ${strange}`,
+        ],
+      );
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -237,14 +372,18 @@ describe('the operators of payouts', () => {
   it('seal account numbers under a new key, and they still open', async () => {
     const id = await own.pay();
     const next = `next:${Buffer.alloc(32, 8).toString('base64')}`;
-    const { code, stderr } = await ops(['keys', 'rotate', '--json'], { ENCRYPTION_KEYS: `${next},${TEST_KEYS}` });
+    const { code, stderr } = await ops(['keys', 'rotate', '--json'], {
+      ENCRYPTION_KEYS: `${next},${TEST_KEYS}`,
+    });
     assert.equal(code, 0, stderr);
     const secrets = await db.database.reader.find(payoutSecrets, { id });
     assert(secrets !== undefined);
     assert.equal(secrets.keyId, 'next');
     const ring = [{ id: 'next', secret: Buffer.alloc(32, 8) }] as const;
     assert.equal(openSecrets(ring, secrets).accountNumber, accountNumber());
-    const back = await ops(['keys', 'rotate', '--json'], { ENCRYPTION_KEYS: `${TEST_KEYS},${next}` });
+    const back = await ops(['keys', 'rotate', '--json'], {
+      ENCRYPTION_KEYS: `${TEST_KEYS},${next}`,
+    });
     assert.equal(back.code, 0, back.stderr);
     const again = await db.database.reader.find(payoutSecrets, { id });
     assert(again !== undefined);

@@ -75,7 +75,10 @@ describe('what becomes of an approved payout', () => {
     const shown = await own.get(id);
     assert.deepEqual([shown.status, shown.rail_reference], ['in_progress', 'R-1']);
     const { details } = answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
-    assert.deepEqual(details, { current: 'in_progress', allowed: ['pending_approval', 'approved'] });
+    assert.deepEqual(details, {
+      current: 'in_progress',
+      allowed: ['pending_approval', 'approved'],
+    });
   });
 
   it('completed: the hold is spent, and amount and fee leave as separate movements', async () => {
@@ -113,7 +116,10 @@ describe('what becomes of an approved payout', () => {
     const shown = await own.get(id);
     assert.deepEqual(statusesOf(shown), ['approved', 'in_progress', 'failed']);
     assert.deepEqual(shown.failure, { code: 'account_closed', message: 'the account is closed' });
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 10_000n * LEAST,
+      held: 0n,
+    });
     assert.equal((await own.movements()).filter(({ kind }) => kind !== 'payin_in').length, 0);
     await assertSameStory(own, id);
   });
@@ -136,7 +142,10 @@ describe('what becomes of an approved payout', () => {
     assert.equal(object(shown.failure).code, 'account_blocked');
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: all, held: 0n });
     const [back] = await own.movements();
-    assert.deepEqual([back?.kind, object(back?.counterparty).type], ['adjustment_in', 'bank_account']);
+    assert.deepEqual(
+      [back?.kind, object(back?.counterparty).type],
+      ['adjustment_in', 'bank_account'],
+    );
     assert.equal(await rails.callbacks.tell('simulated', report), 'replayed');
     await assertSameStory(own, id);
   });
@@ -147,7 +156,12 @@ describe('what becomes of an approved payout', () => {
     const { submissions } = railsOf(db, { rail });
     await submissions.submit(id);
     await submissions.ask(id);
-    assert.deepEqual(statusesOf(await own.get(id)), ['approved', 'in_progress', 'completed', 'returned']);
+    assert.deepEqual(statusesOf(await own.get(id)), [
+      'approved',
+      'in_progress',
+      'completed',
+      'returned',
+    ]);
     assert.deepEqual(
       (await own.events(id)).map(({ type }) => type),
       ['payout.approved', 'payout.completed', 'payout.returned'],
@@ -160,7 +174,8 @@ describe('what becomes of an approved payout', () => {
     const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
     const { submissions } = railsOf(db, { rail });
     assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
-    for (let asked = 0; asked < 3; asked += 1) assert.equal((await submissions.ask(id)).payout.status, 'in_progress');
+    for (let asked = 0; asked < 3; asked += 1)
+      assert.equal((await submissions.ask(id)).payout.status, 'in_progress');
     assert.equal((await submissions.ask(id)).payout.status, 'completed');
     assert.equal(rail.given.length, 1);
     assert.deepEqual(
@@ -217,7 +232,11 @@ describe('what becomes of an approved payout', () => {
     const id = await own.pay();
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);
-    const callback = { key: id, ...say('failed', 'account_closed'), callbackId: `c-${id.slice(0, 8)}` };
+    const callback = {
+      key: id,
+      ...say('failed', 'account_closed'),
+      callbackId: `c-${id.slice(0, 8)}`,
+    };
     assert.equal(await callbacks.tell('simulated', callback), 'conflict');
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['completed', 'contradiction']);
@@ -238,26 +257,45 @@ describe('what becomes of an approved payout', () => {
     assert.equal(stuckReason, 'no_outcome');
     await submissions.ask(id);
     const settled = await rowOf(db, id);
-    assert.deepEqual([settled.status, settled.stuckSince, settled.stuckReason], ['completed', null, null]);
+    assert.deepEqual(
+      [settled.status, settled.stuckSince, settled.stuckReason],
+      ['completed', null, null],
+    );
   });
 
   it('without progress for too long: it is raised, whatever keeps older ones of another account from it', async () => {
     const other = await openPayoutBank(api);
-    const [stopped, alike, silent, waiting] = [await own.pay(), await own.pay(), await other.pay(), await other.pay()];
+    const [stopped, alike, silent, waiting] = [
+      await own.pay(),
+      await own.pay(),
+      await other.pay(),
+      await other.pay(),
+    ];
     const { submissions } = railsOf(db, { rail: new ScriptedRail() });
-    const dated = (id: Uuid, set: string) => db.change(`UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`);
+    const dated = (id: Uuid, set: string) =>
+      db.change(`UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`);
     for (const id of [stopped, alike, silent]) {
       await submissions.submit(id);
       await dated(id, `submitted_at='${id === silent ? '2021' : '2020'}-01-01'`);
     }
     await dated(waiting, `approved_at='2021-01-01'`);
     const postedAt = (by: string) =>
-      db.change(`UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(own.source.id)}`);
+      db.change(
+        `UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(own.source.id)}`,
+      );
     await postedAt('+INTERVAL 1 HOUR');
-    const reasonsOf = (ids: readonly Uuid[]) => Promise.all(ids.map(async (id) => (await rowOf(db, id)).stuckReason));
+    const reasonsOf = (ids: readonly Uuid[]) =>
+      Promise.all(ids.map(async (id) => (await rowOf(db, id)).stuckReason));
     await assert.rejects(submissions.raiseSilent(60_000, 2), /ledger/);
-    assert.deepEqual(await reasonsOf([stopped, alike, silent, waiting]), [null, null, 'no_outcome', null]);
-    const round = stuckSweep(submissions, { silentMs: 60_000, approvedMs: 60_000 }).run(new AbortController().signal);
+    assert.deepEqual(await reasonsOf([stopped, alike, silent, waiting]), [
+      null,
+      null,
+      'no_outcome',
+      null,
+    ]);
+    const round = stuckSweep(submissions, { silentMs: 60_000, approvedMs: 60_000 }).run(
+      new AbortController().signal,
+    );
     await assert.rejects(round, /ledger/);
     assert.deepEqual(await reasonsOf([stopped, waiting]), [null, 'no_outcome']);
     await postedAt('-INTERVAL 1 HOUR');
@@ -276,7 +314,9 @@ describe('what becomes of an approved payout', () => {
     const [one, other] = [railsOf(db), railsOf(db)];
     for (let round = 0; round < 3; round += 1)
       await Promise.all(
-        ids.flatMap((id) => [one, other].flatMap(({ submissions }) => [submissions.submit(id), submissions.ask(id)])),
+        ids.flatMap((id) =>
+          [one, other].flatMap(({ submissions }) => [submissions.submit(id), submissions.ask(id)]),
+        ),
       );
     assert.deepEqual(
       await paidTimes(db, ids),

@@ -12,7 +12,16 @@ import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
-import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, saidOf, seen } from './support.js';
+import {
+  assertSameStory,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  resolve,
+  rowOf,
+  saidOf,
+  seen,
+} from './support.js';
 
 const VOIDED = { status: 'voided', reference: null, failureCode: null } as const;
 const HELD = { available: 9_999n * LEAST, held: LEAST };
@@ -49,7 +58,8 @@ describe('an outcome that gives money back', () => {
     return { rail, rails };
   };
   const balance = () => balanceOf(db.database, own.source.id);
-  const words = async () => (await saidOf(db, id)).map(({ kind, said, effect }) => `${kind} ${said ?? '-'} ${effect}`);
+  const words = async () =>
+    (await saidOf(db, id)).map(({ kind, said, effect }) => `${kind} ${said ?? '-'} ${effect}`);
 
   it("needs the rail's word that it will never pay, which is recorded with it", async () => {
     const { rail, rails } = await silent(VOIDED);
@@ -62,7 +72,9 @@ describe('an outcome that gives money back', () => {
       'void voided applied',
       'resolution failed applied',
     ]);
-    const acts = await db.sql(`SELECT action, actor_claimed FROM audit_log WHERE subject_id='${id}' ORDER BY id`);
+    const acts = await db.sql(
+      `SELECT action, actor_claimed FROM audit_log WHERE subject_id='${id}' ORDER BY id`,
+    );
     assert.deepEqual(
       acts.map(({ action, actor_claimed: actor }) => `${String(action)} ${String(actor)}`),
       ['payout.resolve_propose maria', 'payout.void leo', 'payout.resolve_approve leo'],
@@ -73,11 +85,23 @@ describe('an outcome that gives money back', () => {
   it('is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
     const { rails } = await silent();
     const { desk, conversation } = rails;
-    const wanted = { outcome: 'completed', reason: 'the bank says so', by: someone('maria') } as const;
+    const wanted = {
+      outcome: 'completed',
+      reason: 'the bank says so',
+      by: someone('maria'),
+    } as const;
     const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
     await proposeResolution(ahead.desk, await seen(db, id), wanted);
-    await rails.callbacks.tell('simulated', { key: id, ...say('failed', 'account_closed'), callbackId: `late-${id}` });
-    const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    await rails.callbacks.tell('simulated', {
+      key: id,
+      ...say('failed', 'account_closed'),
+      callbackId: `late-${id}`,
+    });
+    const approve = approveResolution(
+      { conversation, quietMs: () => 0 },
+      await seen(db, id),
+      someone('leo'),
+    );
     await assert.rejects(approve, /has become failed since it was proposed as completed/);
     assert.deepEqual(await balance(), FREE);
     await rejectResolution(desk, await seen(db, id), someone('leo'));
@@ -89,15 +113,28 @@ describe('an outcome that gives money back', () => {
     const { desk, callbacks } = rails;
     const tell = (...what: Parameters<typeof say>) =>
       callbacks.tell('simulated', { key: id, ...say(...what), callbackId: `${what.join()}-${id}` });
-    const propose = async (looked: Awaited<ReturnType<typeof seen>>, outcome: 'completed' | 'unchanged') =>
-      proposeResolution(desk, looked, { outcome, reason: 'the bank says so', by: someone('maria') });
+    const propose = async (
+      looked: Awaited<ReturnType<typeof seen>>,
+      outcome: 'completed' | 'unchanged',
+    ) =>
+      proposeResolution(desk, looked, {
+        outcome,
+        reason: 'the bank says so',
+        by: someone('maria'),
+      });
     const inProgress = await seen(db, id);
     await tell('failed', 'account_closed');
-    await assert.rejects(propose(inProgress, 'completed'), /has become failed since you looked at it/);
+    await assert.rejects(
+      propose(inProgress, 'completed'),
+      /has become failed since you looked at it/,
+    );
     assert.equal(await tell('completed'), 'conflict');
     const contradicted = await seen(db, id);
     assert.equal(await tell('returned'), 'conflict');
-    await assert.rejects(propose(contradicted, 'unchanged'), /said something new about it since you looked at it/);
+    await assert.rejects(
+      propose(contradicted, 'unchanged'),
+      /said something new about it since you looked at it/,
+    );
     assert.deepEqual(await balance(), FREE);
     await propose(await seen(db, id), 'unchanged');
   });
@@ -138,7 +175,10 @@ describe('an outcome that gives money back', () => {
   ] as const)
     it(`is not applied if the rail says ${said}: that counts`, async () => {
       const { rails } = await silent(say(said));
-      await assert.rejects(resolve(rails, db, id, 'failed'), new RegExp(`the rail says that it is ${said}`));
+      await assert.rejects(
+        resolve(rails, db, id, 'failed'),
+        new RegExp(`the rail says that it is ${said}`),
+      );
       assert.equal((await rowOf(db, id)).status, status);
       await assertSameStory(own, id);
     });
@@ -166,9 +206,17 @@ describe('an outcome that gives money back', () => {
     const { desk, conversation } = rails;
     const quietMs = () => 0;
     const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(desk, await seen(db, id), { outcome, reason: 'asked', by: someone('maria') });
+      proposeResolution(desk, await seen(db, id), {
+        outcome,
+        reason: 'asked',
+        by: someone('maria'),
+      });
     await propose('failed');
-    const alone = approveResolution({ conversation, quietMs }, await seen(db, id), someone('maria'));
+    const alone = approveResolution(
+      { conversation, quietMs },
+      await seen(db, id),
+      someone('maria'),
+    );
     await assert.rejects(alone, /a second person does/);
     await rejectResolution(desk, await seen(db, id), someone('leo'));
     await propose('completed');
@@ -181,7 +229,11 @@ describe('an outcome that gives money back', () => {
     const { desk } = rails;
     const maria = someone('maria');
     const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(desk, await seen(db, id), { outcome, reason: 'asked at the bank', by: maria });
+      proposeResolution(desk, await seen(db, id), {
+        outcome,
+        reason: 'asked at the bank',
+        by: maria,
+      });
     await propose('failed');
     const swapping = new ScriptedRail();
     const answer = async (): Promise<typeof VOIDED> => {
@@ -190,7 +242,11 @@ describe('an outcome that gives money back', () => {
       return VOIDED;
     };
     const { conversation } = railsOf(db, { rail: Object.assign(swapping, { void: answer }) });
-    const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    const approve = approveResolution(
+      { conversation, quietMs: () => 0 },
+      await seen(db, id),
+      someone('leo'),
+    );
     await assert.rejects(approve, /another resolution is proposed in its place/);
     assert.equal((await rowOf(db, id)).status, 'failed', 'as the rail said meanwhile');
     assert.deepEqual(await balance(), FREE);
@@ -229,7 +285,10 @@ describe('an outcome that gives money back', () => {
       );
     for (const moment of ['+INTERVAL 1 HOUR', '-INTERVAL 23 HOUR']) {
       await leasedUntil(moment);
-      await assert.rejects(resolve(gone, db, id, 'failed', 0), /the rail simulated is not configured here/);
+      await assert.rejects(
+        resolve(gone, db, id, 'failed', 0),
+        /the rail simulated is not configured here/,
+      );
       assert.deepEqual(await balance(), HELD);
       await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
     }
@@ -250,39 +309,59 @@ describe('an outcome that gives money back', () => {
       assert.equal(attempts, 2);
       const until = new Date(attemptedAt + 3_600_000).toISOString();
       now = () => instant(attemptedAt + 3_599_999);
-      await assert.rejects(resolve(rails, db, id, 'failed', 3_600_000), new RegExp(`before ${until}`));
+      await assert.rejects(
+        resolve(rails, db, id, 'failed', 3_600_000),
+        new RegExp(`before ${until}`),
+      );
       assert.deepEqual(await balance(), HELD);
       now = () => instant(attemptedAt + 3_600_000);
       const { conversation } = rails;
       const deps = { conversation, quietMs: () => 3_600_000 };
-      assert.equal((await approveResolution(deps, await seen(db, id), someone('leo'))).status, 'failed');
+      assert.equal(
+        (await approveResolution(deps, await seen(db, id), someone('leo'))).status,
+        'failed',
+      );
       await assertSameStory(own, id);
     });
 
     it('counts from the end of what a restore has lost: it may have been handed over until then', async () => {
       let now: Clock = systemClock;
-      const rails = railsOf(db, { rail: new ScriptedRail('silent', null, null), clock: () => now() });
+      const rails = railsOf(db, {
+        rail: new ScriptedRail('silent', null, null),
+        clock: () => now(),
+      });
       const { createdAt } = (await rails.submissions.submit(id)).payout;
       const lostUntil = instant(createdAt + 1_800_000);
       const [lost, before] = [lostUntil, instant(createdAt - 1)].map((until, index) => ({
         ...newRestore('operator', instant(createdAt + index)),
         ...{ restoredTo: createdAt, lostUntil: until, finishedAt: until },
       }));
-      await db.database.withTransaction((work) => work.execute(insertSql(restores, [lost!, before!])));
+      await db.database.withTransaction((work) =>
+        work.execute(insertSql(restores, [lost!, before!])),
+      );
       now = () => instant(lostUntil + 3_599_999);
       const until = new Date(lostUntil + 3_600_000).toISOString();
-      await assert.rejects(resolve(rails, db, id, 'failed', 3_600_000), new RegExp(`before ${until}`));
+      await assert.rejects(
+        resolve(rails, db, id, 'failed', 3_600_000),
+        new RegExp(`before ${until}`),
+      );
       assert.deepEqual(await balance(), HELD);
       now = () => instant(lostUntil + 3_600_000);
       const deps = { conversation: rails.conversation, quietMs: () => 3_600_000 };
-      assert.equal((await approveResolution(deps, await seen(db, id), someone('leo'))).status, 'failed');
+      assert.equal(
+        (await approveResolution(deps, await seen(db, id), someone('leo'))).status,
+        'failed',
+      );
       await db.change('DELETE FROM restores');
     });
 
     it('waits as long if the rail is no longer configured', async () => {
       const { rails } = await silent();
       const gone = railsOf(db, { rails: new Map() });
-      await assert.rejects(resolve(gone, db, id, 'failed'), /the rail cannot say that it will never pay this/);
+      await assert.rejects(
+        resolve(gone, db, id, 'failed'),
+        /the rail cannot say that it will never pay this/,
+      );
       await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
       assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
     });

@@ -5,17 +5,29 @@ import { PAYOUT_STATUSES, type Payout, type PayoutStatus } from '../../src/db/en
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rules.js';
 import { scenarioFor, SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
-import { effectOf, endOfNumber, nextAsk, nextInstant, transitionsOf } from '../../src/payouts/rules.js';
+import {
+  effectOf,
+  endOfNumber,
+  nextAsk,
+  nextInstant,
+  transitionsOf,
+} from '../../src/payouts/rules.js';
 
 const WORDS = ['accepted', 'completed', 'failed', 'returned', 'voided'] as const;
 
-const effect = (status: PayoutStatus, word: (typeof WORDS)[number], reference: string | null = 'R-1') =>
-  effectOf({ status, railReference: 'R-1' }, { status: word, reference });
+const effect = (
+  status: PayoutStatus,
+  word: (typeof WORDS)[number],
+  reference: string | null = 'R-1',
+) => effectOf({ status, railReference: 'R-1' }, { status: word, reference });
 
 describe('what a rail says of a payout', () => {
   it('moves it as the states allow, and nowhere else', () => {
     const table = Object.fromEntries(
-      PAYOUT_STATUSES.map((status) => [status, WORDS.map((word) => effect(status, word)).join(' ')]),
+      PAYOUT_STATUSES.map((status) => [
+        status,
+        WORDS.map((word) => effect(status, word)).join(' '),
+      ]),
     );
     const never = 'conflict conflict conflict conflict conflict';
     assert.deepEqual(table, {
@@ -48,11 +60,19 @@ describe('the transitions of a payout', () => {
   const at = (ms: number) => instant(ms);
 
   it('are told by its times alone, the first by whether it needed approval', () => {
-    const never = { approvedAt: null, submittedAt: null, failedAt: null, endedAt: null, returnedAt: null };
+    const never = {
+      approvedAt: null,
+      submittedAt: null,
+      failedAt: null,
+      endedAt: null,
+      returnedAt: null,
+    };
     const told = (change: Partial<Payout>) =>
       transitionsOf({ ...base, ...never, ...change }).map((one) => `${one.status} ${one.at}`);
     assert.deepEqual(told({ approvedAt: at(1_000) }), ['approved 1000']);
-    assert.deepEqual(told({ status: 'pending_approval', approvalsRequired: 1 }), ['pending_approval 1000']);
+    assert.deepEqual(told({ status: 'pending_approval', approvalsRequired: 1 }), [
+      'pending_approval 1000',
+    ]);
     assert.deepEqual(told({ status: 'canceled', approvalsRequired: 1, endedAt: at(2_000) }), [
       'pending_approval 1000',
       'canceled 2000',
@@ -66,7 +86,13 @@ describe('the transitions of a payout', () => {
         endedAt: at(4_000),
         returnedAt: at(5_000),
       }),
-      ['pending_approval 1000', 'approved 2000', 'in_progress 3000', 'completed 4000', 'returned 5000'],
+      [
+        'pending_approval 1000',
+        'approved 2000',
+        'in_progress 3000',
+        'completed 4000',
+        'returned 5000',
+      ],
     );
   });
 
@@ -138,10 +164,19 @@ describe('an account number', () => {
 
 describe('the rail of a payout', () => {
   const tenant = { id: asUuid('018f0000-0000-7000-8000-000000000001'), name: 'acme' };
-  const route = (tenantName: string, country: string, rail: string) => ({ tenant: tenantName, country, rail });
+  const route = (tenantName: string, country: string, rail: string) => ({
+    tenant: tenantName,
+    country,
+    rail,
+  });
 
   it('is the one with the most specific route: the tenant before the country', () => {
-    const routes = [route('*', '*', 'a'), route('*', 'CO', 'b'), route('acme', '*', 'c'), route('acme', 'CO', 'd')];
+    const routes = [
+      route('*', '*', 'a'),
+      route('*', 'CO', 'b'),
+      route('acme', '*', 'c'),
+      route('acme', 'CO', 'd'),
+    ];
     assert.equal(chooseRail(routes, tenant, 'CO'), 'd');
     assert.equal(chooseRail(routes, tenant, 'US'), 'c');
     assert.equal(chooseRail(routes, { ...tenant, name: 'globex' }, 'CO'), 'b');
@@ -151,7 +186,10 @@ describe('the rail of a payout', () => {
 
   it('is none if no route fits', () => {
     assert.equal(chooseRail([], tenant, 'CO'), null);
-    assert.equal(chooseRail([route('acme', 'US', 'a'), route('globex', '*', 'b')], tenant, 'CO'), null);
+    assert.equal(
+      chooseRail([route('acme', 'US', 'a'), route('globex', '*', 'b')], tenant, 'CO'),
+      null,
+    );
   });
 });
 
@@ -159,7 +197,8 @@ describe('the table of endings', () => {
   it('has each ending and each name once, and one scenario for all other numbers', () => {
     assert.equal(new Set(SCENARIOS.map(({ ending }) => ending)).size, SCENARIOS.length);
     assert.equal(new Set(SCENARIOS.map(({ name }) => name)).size, SCENARIOS.length);
-    for (const { ending, name } of SCENARIOS) assert.equal(scenarioFor(`1234${ending ?? '99'}`).name, name);
+    for (const { ending, name } of SCENARIOS)
+      assert.equal(scenarioFor(`1234${ending ?? '99'}`).name, name);
   });
 });
 
@@ -169,10 +208,15 @@ describe('a signed message', () => {
     { id: 'old', secret: Buffer.alloc(32, 2) },
   ] as const;
   const now = instant(1_800_000_000_000);
-  const message = { method: 'POST', path: '/rails/a/callbacks', body: Buffer.from('{"a":1}') } as const;
+  const message = {
+    method: 'POST',
+    path: '/rails/a/callbacks',
+    body: Buffer.from('{"a":1}'),
+  } as const;
 
   it('is genuine under each key that is known, within the window in both directions', () => {
-    for (const key of keys) assert.equal(verify(keys, signed(key, message, now), message, now), 'genuine');
+    for (const key of keys)
+      assert.equal(verify(keys, signed(key, message, now), message, now), 'genuine');
     const headers = signed(keys[0], message, now);
     assert.equal(verify(keys, headers, message, instant(now + WINDOW_S * 1_000)), 'genuine');
     assert.equal(verify(keys, headers, message, instant(now + WINDOW_S * 1_000 + 1)), 'late');

@@ -14,7 +14,15 @@ import { answered, idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
-import { openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, seen, supersedeSql } from './support.js';
+import {
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  resolve,
+  rowOf,
+  seen,
+  supersedeSql,
+} from './support.js';
 
 const RAIL = 'http:lines';
 const DAY_MS = 86_400_000;
@@ -87,7 +95,8 @@ describe('a line of a statement is the word of the rail', () => {
     await api.stop();
   });
 
-  const partsOf = (...answers: Answer[]) => railsOf(db, { rails: new Map([[RAIL, new ScriptedRail(...answers)]]) });
+  const partsOf = (...answers: Answer[]) =>
+    railsOf(db, { rails: new Map([[RAIL, new ScriptedRail(...answers)]]) });
   /** A payout that its rail was given, with the rail's answer. */
   const given = async (answer: Answer = 'silent'): Promise<Uuid> => {
     const id = await own.pay();
@@ -96,7 +105,11 @@ describe('a line of a statement is the word of the rail', () => {
   };
   const tell = (key: Uuid, said: RailStatement) => {
     count += 1;
-    return partsOf().callbacks.tell(RAIL, { key, ...said, callbackId: `c-${key.slice(0, 18)}-${count}` });
+    return partsOf().callbacks.tell(RAIL, {
+      key,
+      ...said,
+      callbackId: `c-${key.slice(0, 18)}-${count}`,
+    });
   };
   const poll = (id: Uuid, answer: Answer) => partsOf(answer).submissions.ask(id);
   const lineOf = (payoutKey: Uuid, status: Line, reference: string | null = 'BA-1'): GivenLine => ({
@@ -156,7 +169,8 @@ describe('a line of a statement is the word of the rail', () => {
           const effect = isOther ? 'conflict' : AFTER_LINE[line][word];
           assert.equal(await tell(id, say(word, null, reported)), effect, `${listed} ${reported}`);
           const status = effect === 'conflict' ? 'in_progress' : ENDS[word];
-          const isOpen = status === 'in_progress' || (line === 'returned' && status === 'completed');
+          const isOpen =
+            status === 'in_progress' || (line === 'returned' && status === 'completed');
           const flag = effect === 'conflict' ? 'contradiction' : isOpen ? 'no_outcome' : null;
           assert.deepEqual(await standing(id), [status, flag], `${listed} ${reported}`);
           assert.equal(await held(), status === 'in_progress' ? before : before - LEAST);
@@ -185,7 +199,11 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
     const { conversation } = partsOf();
     await conversation.report(await rowOf(db, id), 'void', say('voided', null, null));
-    await conversation.report(await rowOf(db, id), 'submission', say('failed', 'account_closed', 'BA-1'));
+    await conversation.report(
+      await rowOf(db, id),
+      'submission',
+      say('failed', 'account_closed', 'BA-1'),
+    );
     assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     assert.equal(await held(), LEAST);
@@ -195,7 +213,9 @@ describe('a line of a statement is the word of the rail', () => {
     const id = await given();
     await partsOf().submissions.raiseSilent(-1_000, 1_000);
     assert.equal((await list(lineOf(id, 'completed'))).raised, 0);
-    await db.change(`DELETE FROM payout_rail_events WHERE kind='statement' AND payout_id=${idLiteral(id)}`);
+    await db.change(
+      `DELETE FROM payout_rail_events WHERE kind='statement' AND payout_id=${idLiteral(id)}`,
+    );
     assert.equal(await tell(id, say('failed', null, 'BA-1')), 'conflict');
     assert.equal(await held(), LEAST);
   });
@@ -304,9 +324,15 @@ describe('a line of a statement is the word of the rail', () => {
     const proposal = { outcome: 'failed', reason: 'not seen', by: someone('maria') } as const;
     await proposeResolution(partsOf().desk, await seen(db, id), proposal);
     await list(lineOf(id, 'completed'));
-    await db.change(`DELETE FROM payout_rail_events WHERE kind='statement' AND payout_id=${idLiteral(id)}`);
+    await db.change(
+      `DELETE FROM payout_rail_events WHERE kind='statement' AND payout_id=${idLiteral(id)}`,
+    );
     const { conversation } = partsOf(say('voided', null, null));
-    const approving = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    const approving = approveResolution(
+      { conversation, quietMs: () => 0 },
+      await seen(db, id),
+      someone('leo'),
+    );
     await assert.rejects(approving, /said something new about it since it was proposed as failed/);
     assert.deepEqual((await rowOf(db, id)).status, 'in_progress');
   });
@@ -334,14 +360,21 @@ describe('a line of a statement is the word of the rail', () => {
       day = instant(day - DAY_MS);
       const statement = { rail: RAIL, day, lines: [lineOf(id, 'completed')] };
       const found = await reconcile(late, statement, TEST_ACTOR, systemClock());
-      assert.deepEqual([...(await standing(id)), found.raised], [word, flag, flag === null ? 0 : 1]);
+      assert.deepEqual(
+        [...(await standing(id)), found.raised],
+        [word, flag, flag === null ? 0 : 1],
+      );
     }
   });
 
   it('flags as many payouts as its statement reports, however often one is listed or loaded', async () => {
     const [first, second] = [await given(), await given()];
     await tell(second, say('completed', null, 'BA-1'));
-    const lines = [lineOf(first, 'completed'), lineOf(first, 'completed', 'BA-2'), lineOf(second, 'completed')];
+    const lines = [
+      lineOf(first, 'completed'),
+      lineOf(first, 'completed', 'BA-2'),
+      lineOf(second, 'completed'),
+    ];
     assert.equal((await list(...lines)).raised, 1);
     assert.equal((await load(day, ...lines)).raised, 0);
     assert.deepEqual(await standing(first), ['in_progress', 'contradiction']);

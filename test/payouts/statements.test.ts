@@ -16,7 +16,15 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail } from './scripted-rail.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf, seen, supersedeSql } from './support.js';
+import {
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+  saidOf,
+  seen,
+  supersedeSql,
+} from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -61,7 +69,9 @@ describe('the statements of a rail', () => {
     api = await startTestApi(db, {
       PAYOUT_RAILS: names.map(([one, rail]) => `*/${one}=${rail}`).join(','),
       PAYOUT_RAIL_URLS: gateways.map((name) => `${name}=http://127.0.0.1:1`).join(','),
-      PAYOUT_RAIL_KEYS: gateways.map((name) => `${name}=k1:${Buffer.alloc(32, 7).toString('base64')}`).join(','),
+      PAYOUT_RAIL_KEYS: gateways
+        .map((name) => `${name}=k1:${Buffer.alloc(32, 7).toString('base64')}`)
+        .join(','),
     });
     const simulated = names.map(([, rail]): [string, Rail] => [
       rail,
@@ -87,15 +97,30 @@ describe('the statements of a rail', () => {
     await deps.submissions.submit(id);
     return rowOf(db, id);
   };
-  const lineOf = ({ id, raw, asset, status, railReference }: Payout, more: Partial<GivenLine> = {}): GivenLine => {
+  const lineOf = (
+    { id, raw, asset, status, railReference }: Payout,
+    more: Partial<GivenLine> = {},
+  ): GivenLine => {
     const outcome = status === 'failed' ? 'failed' : 'completed';
-    return { number: 2, payoutKey: id, status: outcome, raw, asset, reference: railReference, at: null, ...more };
+    return {
+      number: 2,
+      payoutKey: id,
+      status: outcome,
+      raw,
+      asset,
+      reference: railReference,
+      at: null,
+      ...more,
+    };
   };
   /** Takes the statement of a day, as an operator does the day after. */
   const take = (
     day: Instant,
     given: readonly GivenLine[],
-    { delayMs = 0, at = instant(day + DAY_MS + HOUR_MS) }: { readonly delayMs?: number; readonly at?: Instant } = {},
+    {
+      delayMs = 0,
+      at = instant(day + DAY_MS + HOUR_MS),
+    }: { readonly delayMs?: number; readonly at?: Instant } = {},
   ): Promise<Reconciled> => {
     const lines = given.map((line, index) => ({ ...line, number: index + 2 }));
     return reconcile(
@@ -152,7 +177,9 @@ describe('the statements of a rail', () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     await take(endedOn(payout), [], { delayMs });
-    assert.deepEqual(words(await take(endedOn(payout, 1), [], { delayMs })), [`missing_there ${payout.id}`]);
+    assert.deepEqual(words(await take(endedOn(payout, 1), [], { delayMs })), [
+      `missing_there ${payout.id}`,
+    ]);
     assert.deepEqual(words(await take(endedOn(payout, 2), [], { delayMs })), []);
     assert.equal(await stuck(payout.id), null);
   });
@@ -161,7 +188,11 @@ describe('the statements of a rail', () => {
     const payout = await paid('03');
     const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
     const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
-    await deps.callbacks.tell(railOf(country), { ...said, key: payout.id, callbackId: `cb-${payout.id}` });
+    await deps.callbacks.tell(railOf(country), {
+      ...said,
+      key: payout.id,
+      callbackId: `cb-${payout.id}`,
+    });
     const failed = await rowOf(db, payout.id);
     assert.equal(failed.status, 'failed');
     assert.deepEqual(words(await take(endedOn(failed), [])), []);
@@ -173,7 +204,9 @@ describe('the statements of a rail', () => {
     const next = await take(endedOn(payout, 1), [lineOf(payout)]);
     assert.deepEqual([words(next), next.raised], [[`paid_twice ${payout.id}`], 1]);
     assert.equal(await stuck(payout.id), 'contradiction');
-    assert.deepEqual(await fromStatements(payout.id), [`completed conflict ${payout.railReference}`]);
+    assert.deepEqual(await fromStatements(payout.id), [
+      `completed conflict ${payout.railReference}`,
+    ]);
     const again = await take(endedOn(payout, 1), [lineOf(payout)]);
     assert.deepEqual([words(again), again.raised], [[`paid_twice ${payout.id}`], 0]);
     assert.equal((await fromStatements(payout.id)).length, 1);
@@ -181,22 +214,33 @@ describe('the statements of a rail', () => {
 
   it('say that a payout may be paid twice: a second completed line with another reference on the same day', async () => {
     const payout = await paid();
-    const found = await take(endedOn(payout), [lineOf(payout), lineOf(payout, { reference: 'OTHER-1' })]);
+    const found = await take(endedOn(payout), [
+      lineOf(payout),
+      lineOf(payout, { reference: 'OTHER-1' }),
+    ]);
     assert.deepEqual(words(found), [`paid_twice ${payout.id}`]);
-    assert.match(found.differences[0]!.there, new RegExp(`OTHER-1 and ${payout.railReference} on `));
+    assert.match(
+      found.differences[0]!.there,
+      new RegExp(`OTHER-1 and ${payout.railReference} on `),
+    );
     assert.equal(await stuck(payout.id), 'contradiction');
   });
 
   it('may have the very same line twice, which is an error of the file and raises nothing', async () => {
     const payout = await paid();
-    assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout), lineOf(payout)])), [`twice ${payout.id}`]);
+    assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout), lineOf(payout)])), [
+      `twice ${payout.id}`,
+    ]);
     assert.equal(await stuck(payout.id), null);
   });
 
   it('raise a payout listed with another reference or another amount', async () => {
     const [renamed, less] = [await paid(), await paid()];
     const lines = [lineOf(renamed, { reference: 'OTHER-2' }), lineOf(less, { raw: less.raw - 1n })];
-    assert.deepEqual(words(await take(endedOn(renamed), lines)), [`reference ${renamed.id}`, `amount ${less.id}`]);
+    assert.deepEqual(words(await take(endedOn(renamed), lines)), [
+      `reference ${renamed.id}`,
+      `amount ${less.id}`,
+    ]);
     for (const { id } of [renamed, less]) assert.equal(await stuck(id), 'contradiction');
     assert.deepEqual(await fromStatements(renamed.id), ['completed conflict OTHER-2']);
   });
@@ -206,7 +250,10 @@ describe('the statements of a rail', () => {
     const before = await balanceOf(db.database, own.source.id);
     const found = await take(endedOn(payout), [lineOf(payout, { status: 'completed' })]);
     assert.deepEqual(words(found).slice(0, 1), [`state ${payout.id}`]);
-    assert.deepEqual([(await rowOf(db, payout.id)).status, await stuck(payout.id)], ['failed', 'contradiction']);
+    assert.deepEqual(
+      [(await rowOf(db, payout.id)).status, await stuck(payout.id)],
+      ['failed', 'contradiction'],
+    );
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
   });
 
@@ -217,7 +264,10 @@ describe('the statements of a rail', () => {
     const line = lineOf(payout, { status: 'failed', reference: 'R-3' });
     const found = await take(today, [line]);
     assert.deepEqual([words(found), found.raised], [[`state ${payout.id}`], 1]);
-    assert.deepEqual([(await rowOf(db, payout.id)).status, await stuck(payout.id)], ['in_progress', 'no_outcome']);
+    assert.deepEqual(
+      [(await rowOf(db, payout.id)).status, await stuck(payout.id)],
+      ['in_progress', 'no_outcome'],
+    );
     assert.deepEqual(await fromStatements(payout.id), ['failed noted R-3']);
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
   });
@@ -231,7 +281,10 @@ describe('the statements of a rail', () => {
       await take(dayOf(systemClock()), [lineOf(payout, { status, reference: `R-${status}` })]);
       await submissions.ask(id);
       assert.deepEqual([scripted.given.length, scripted.asked.length], [1, 1]);
-      assert.deepEqual([(await rowOf(db, id)).status, await stuck(id)], ['in_progress', 'contradiction']);
+      assert.deepEqual(
+        [(await rowOf(db, id)).status, await stuck(id)],
+        ['in_progress', 'contradiction'],
+      );
       const refused = await desk.submit(attemptPayout, railCommand(payout));
       assert(!refused.outcome.done && refused.outcome.refusal.code === 'invalid_state');
     }
@@ -242,11 +295,19 @@ describe('the statements of a rail', () => {
     const scripted = new ScriptedRail('silent');
     const here = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
     const { payout } = await here.submissions.submit(id);
-    const wanted = { outcome: 'failed', reason: 'the bank has not seen it', by: someone('maria') } as const;
+    const wanted = {
+      outcome: 'failed',
+      reason: 'the bank has not seen it',
+      by: someone('maria'),
+    } as const;
     await proposeResolution(here.desk, await seen(db, id), wanted);
     await take(dayOf(systemClock()), [lineOf(payout, { status: 'completed', reference: 'R-9' })]);
     const { conversation } = here;
-    const approve = approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    const approve = approveResolution(
+      { conversation, quietMs: () => 0 },
+      await seen(db, id),
+      someone('leo'),
+    );
     await assert.rejects(approve, /said something new about it since it was proposed as failed/);
     assert.deepEqual([scripted.voided, (await rowOf(db, id)).status], [[], 'in_progress']);
   });
@@ -258,7 +319,12 @@ describe('the statements of a rail', () => {
     // A report that is decided before the line is committed does not see it.
     const mark = (superseded: boolean) => db.change(supersedeSql(payout.id, superseded));
     await mark(true);
-    const word = { status: 'completed', reference: 'R-4', failureCode: null, key: payout.id } as const;
+    const word = {
+      status: 'completed',
+      reference: 'R-4',
+      failureCode: null,
+      key: payout.id,
+    } as const;
     await deps.callbacks.tell(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
     await mark(false);
     const ended = await rowOf(db, payout.id);
@@ -283,14 +349,17 @@ describe('the statements of a rail', () => {
   it('no longer say "paid twice" once the line has moved: the day that had it was corrected', async () => {
     const payout = await paid();
     await take(endedOn(payout), [lineOf(payout)]);
-    assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), [`paid_twice ${payout.id}`]);
+    assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), [
+      `paid_twice ${payout.id}`,
+    ]);
     assert.deepEqual(words(await take(endedOn(payout), [])), []);
     assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), []);
   });
 
   it('miss a line that a correction removed, on whatever day its payout ended', async () => {
     const payout = await paid();
-    for (const days of [-3, -2, -1, 0]) await take(endedOn(payout, days), days === -3 ? [lineOf(payout)] : []);
+    for (const days of [-3, -2, -1, 0])
+      await take(endedOn(payout, days), days === -3 ? [lineOf(payout)] : []);
     assert.deepEqual(words(await take(endedOn(payout, -3), [])), [`missing_there ${payout.id}`]);
   });
 
@@ -303,7 +372,9 @@ describe('the statements of a rail', () => {
       assert.equal(skipped.differences[0]?.day, endedOn(payout));
       assert.equal(skipped.differences[0].here, '2 outcome(s) wait for it');
     }
-    assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout)])), [`missing_there ${lost.id}`]);
+    assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout)])), [
+      `missing_there ${lost.id}`,
+    ]);
     assert.deepEqual(words(await take(endedOn(payout, 2), [])), []);
   });
 

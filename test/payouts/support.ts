@@ -69,7 +69,13 @@ interface WantedPayout {
   readonly description?: string;
 }
 
-export function payoutBody({ from, ending, raw = LEAST, destination = {}, description }: WantedPayout): Json {
+export function payoutBody({
+  from,
+  ending,
+  raw = LEAST,
+  destination = {},
+  description,
+}: WantedPayout): Json {
   return {
     source_account: from.id,
     destination: {
@@ -110,8 +116,13 @@ export interface PayoutBank {
 export async function openPayoutBank(api: TestApi, funds = 10_000n * LEAST): Promise<PayoutBank> {
   const { database } = api.core;
   const bank = await openBank(api);
-  const member = (name: string) => addMember(database, systemClock, bank.tenant.tenant.id, name, TEST_ACTOR);
-  const [first, second, creating] = [await member('first'), await member('second'), await member('creator')];
+  const member = (name: string) =>
+    addMember(database, systemClock, bank.tenant.tenant.id, name, TEST_ACTOR);
+  const [first, second, creating] = [
+    await member('first'),
+    await member('second'),
+    await member('creator'),
+  ];
   const source = await bank.account({
     funds: { COPM: funds },
     roles: [
@@ -123,7 +134,10 @@ export async function openPayoutBank(api: TestApi, funds = 10_000n * LEAST): Pro
   const approvers = [await bank.issue(first), await bank.issue(second)] as const;
   const creator = await bank.issue(creating);
   const ask: PayoutBank['ask'] = (wanted, options) =>
-    bank.request('POST', '/v1/payouts', { body: payoutBody({ from: source, ...wanted }), ...options });
+    bank.request('POST', '/v1/payouts', {
+      body: payoutBody({ from: source, ...wanted }),
+      ...options,
+    });
   return {
     bank,
     source,
@@ -131,13 +145,19 @@ export async function openPayoutBank(api: TestApi, funds = 10_000n * LEAST): Pro
     creator,
     ask,
     pay: async (ending, wanted) =>
-      asUuid(text(answered(await ask({ ...wanted, ...(ending === undefined ? {} : { ending }) }), 201).json.id)),
+      asUuid(
+        text(
+          answered(await ask({ ...wanted, ...(ending === undefined ? {} : { ending }) }), 201).json
+            .id,
+        ),
+      ),
     guard: async (approvals = 1, expiresInS = 604_800) => {
       const settings = { threshold: LEAST, approvals, expiresInS, refusesBatches: false };
       const policy = { accountId: source.id, asset: 'COPM' as const, ...settings };
       await setPolicy(database, systemClock, policy, TEST_ACTOR);
     },
-    pend: async (wanted) => asUuid(text(answered(await ask(wanted, { token: creator }), 202).json.id)),
+    pend: async (wanted) =>
+      asUuid(text(answered(await ask(wanted, { token: creator }), 202).json.id)),
     act: (action, id, token = action === 'cancel' ? creator : approvers[0]) =>
       bank.request('POST', `/v1/payouts/${id}/${action}`, {
         token,
@@ -174,7 +194,9 @@ export function statusesOf(shown: Json): string[] {
 export async function assertSameStory(own: PayoutBank, id: string): Promise<void> {
   const shown = await own.get(id);
   const events = await own.events(id);
-  const told = statusesOf(shown).filter((status) => status !== 'pending_approval' && status !== 'in_progress');
+  const told = statusesOf(shown).filter(
+    (status) => status !== 'pending_approval' && status !== 'in_progress',
+  );
   assert.deepEqual(
     events.map(({ type }) => type),
     told.map((status) => `payout.${status}`),
@@ -189,14 +211,20 @@ export async function assertSameStory(own: PayoutBank, id: string): Promise<void
   if (told.at(-1) === shown.status) assert.deepEqual(events.at(-1)?.object, shown);
 }
 
-export async function rowOf({ database }: Pick<TestDatabase, 'database'>, id: Uuid): Promise<Payout> {
+export async function rowOf(
+  { database }: Pick<TestDatabase, 'database'>,
+  id: Uuid,
+): Promise<Payout> {
   const row = await database.reader.find(payouts, { id });
   assert(row !== undefined);
   return row;
 }
 
 /** What was said about it between us and its rail, oldest first. */
-export function saidOf({ database }: Pick<TestDatabase, 'database'>, payoutId: Uuid): Promise<PayoutRailEvent[]> {
+export function saidOf(
+  { database }: Pick<TestDatabase, 'database'>,
+  payoutId: Uuid,
+): Promise<PayoutRailEvent[]> {
   return database.reader.select(payoutRailEvents, { payoutId }, { orderBy: ['id'] });
 }
 
@@ -261,11 +289,27 @@ export function railsOf(
   const approvals = new Approvals(payoutApproval, desk, database.reader, clock, notifier);
   const onCallback = () => undefined;
   const told = { onCallback, onContradiction, onEnd: () => undefined };
-  const callbacks = new RailCallbacks({ database, desk, clock, notifier, keys: new Map(), ...told });
+  const callbacks = new RailCallbacks({
+    database,
+    desk,
+    clock,
+    notifier,
+    keys: new Map(),
+    ...told,
+  });
   const outbox = new Outbox(database, clock);
   const recovery = new RailRecovery({ conversation, submissions, breakers, outbox });
   const turns = new RailTurns(submissions, breakers, database.reader);
-  const ours = { conversation, submissions, inquiries, approvals, callbacks, breakers, recovery, turns };
+  const ours = {
+    conversation,
+    submissions,
+    inquiries,
+    approvals,
+    callbacks,
+    breakers,
+    recovery,
+    turns,
+  };
   return { ...ours, simulated, desk, faults, silent, contradicted };
 }
 
@@ -275,7 +319,10 @@ export async function seen(db: TestDatabase, id: Uuid): Promise<SeenPayout> {
 }
 
 /** Hands it to its rail, which says nothing more, and raises it as a worker does in time. */
-export async function submitAndRaise(db: TestDatabase, id: Uuid): Promise<ReturnType<typeof railsOf>> {
+export async function submitAndRaise(
+  db: TestDatabase,
+  id: Uuid,
+): Promise<ReturnType<typeof railsOf>> {
   const rails = railsOf(db);
   await rails.submissions.submit(id);
   await rails.submissions.raiseSilent(-1_000, 1_000);
@@ -290,8 +337,16 @@ export async function resolve(
   outcome: PayoutResolution['outcome'],
   quietMs = 86_400_000,
 ): Promise<Payout> {
-  await proposeResolution(desk, await seen(db, id), { outcome, reason: 'asked at the bank', by: someone('maria') });
-  return approveResolution({ conversation, quietMs: () => quietMs }, await seen(db, id), someone('leo'));
+  await proposeResolution(desk, await seen(db, id), {
+    outcome,
+    reason: 'asked at the bank',
+    by: someone('maria'),
+  });
+  return approveResolution(
+    { conversation, quietMs: () => quietMs },
+    await seen(db, id),
+    someone('leo'),
+  );
 }
 
 /** How often the simulated rail paid each of these. */
@@ -300,12 +355,19 @@ export async function paidTimes(db: TestDatabase, ids: readonly string[]): Promi
     `SELECT HEX(payment_key) AS payment_key, COUNT(*) AS times FROM simulated_rail_actions
      WHERE payment_key IN (${ids.map(idLiteral).join(',')}) GROUP BY payment_key`,
   );
-  const times = new Map(rows.map((row) => [String(row.payment_key).toLowerCase(), Number(row.times)]));
+  const times = new Map(
+    rows.map((row) => [String(row.payment_key).toLowerCase(), Number(row.times)]),
+  );
   return ids.map((id) => times.get(id.replaceAll('-', '')) ?? 0);
 }
 
 /** Resolves when GET shows one of these. */
-export function untilStatus(own: PayoutBank, id: string, statuses: readonly string[], limitMs = 30_000): Promise<Json> {
+export function untilStatus(
+  own: PayoutBank,
+  id: string,
+  statuses: readonly string[],
+  limitMs = 30_000,
+): Promise<Json> {
   return until(
     `payout ${id} is ${statuses.join(' or ')}`,
     async () => {

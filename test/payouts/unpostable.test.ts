@@ -58,7 +58,12 @@ describe('a payout whose money cannot go where it belongs', () => {
   const adjust = async ({ id: accountId }: Account, direction: 'in' | 'out', raw: bigint) => {
     const deps = { database: db.database, desk: partsOf().desk };
     const { resource } = await proposeAdjustment(deps, {
-      ...{ tenantId: own.bank.tenant.tenant.id, accountId, direction, amount: { raw, asset: 'COPM' } },
+      ...{
+        tenantId: own.bank.tenant.tenant.id,
+        accountId,
+        direction,
+        amount: { raw, asset: 'COPM' },
+      },
       ...{ reference: `case-${randomUUID()}`, reason: 'a correction', by: someone('maria') },
     });
     await approveAdjustment(deps, resource, someone('leo'));
@@ -77,7 +82,12 @@ describe('a payout whose money cannot go where it belongs', () => {
 
     after(() => desk.stop());
 
-    const act = async (who: Visitor, page: string, verb: string, fields: Readonly<Record<string, string>>) => {
+    const act = async (
+      who: Visitor,
+      page: string,
+      verb: string,
+      fields: Readonly<Record<string, string>>,
+    ) => {
       const code = await desk.freshCode(who.person);
       const answer = await who.act(page, verb, { reason: 'paid to the owner', code, ...fields });
       assert.equal(answer.status, 303, answer.text);
@@ -86,7 +96,10 @@ describe('a payout whose money cannot go where it belongs', () => {
     it('is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
       assert(maria !== undefined && leo !== undefined);
       const id = await given(ALL, say('completed'));
-      await closeAccount(db.database, systemClock, own.source.id, { reason: 'it moved away', actor: TEST_ACTOR });
+      await closeAccount(db.database, systemClock, own.source.id, {
+        reason: 'it moved away',
+        actor: TEST_ACTOR,
+      });
       assert.equal(await tell(id, 'returned', 'account_blocked'), 'applied');
       assert.deepEqual(await standing(id), ['returned', 'account_closed']);
       assert.equal((await rowOf(db, id)).askAt, null);
@@ -95,7 +108,10 @@ describe('a payout whose money cannot go where it belongs', () => {
         (await findings(db.database)).map(({ check, subject }) => [check, subject]),
         [['closed_balance', `account ${own.source.id} COPM`]],
       );
-      assert.match((await maria.get(`/payouts/${id}`)).text, /returned after its account was closed/);
+      assert.match(
+        (await maria.get(`/payouts/${id}`)).text,
+        /returned after its account was closed/,
+      );
 
       const page = `/accounts/${own.source.id}`;
       assert(!(await maria.get(page)).text.includes('<option value="in">'));
@@ -168,7 +184,10 @@ describe('a payout whose money cannot go where it belongs', () => {
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW);
     await partsOf('silent').submissions.submit(id);
-    await assert.rejects(resolve(partsOf(), db, id, 'completed'), /a balance would be larger than the ledger can hold/);
+    await assert.rejects(
+      resolve(partsOf(), db, id, 'completed'),
+      /a balance would be larger than the ledger can hold/,
+    );
     assert.deepEqual((await rowOf(db, id)).status, 'in_progress');
     assert(!(await saidOf(db, id)).some(({ kind }) => kind === 'resolution'));
     await adjust(fees, 'out', MAX_RAW);

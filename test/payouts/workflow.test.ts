@@ -4,7 +4,13 @@ import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import {
+  serving,
+  temporalEnvironment,
+  type TestTemporal,
+  testTemporal,
+  until,
+} from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import {
@@ -47,7 +53,8 @@ describe('the workflow of a payout', () => {
     await worker.stop();
   });
 
-  const stateOf = (id: string) => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
+  const stateOf = (id: string) =>
+    workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
   const untilEnded = (id: string) =>
     until(
       `the workflow of ${id} has completed`,
@@ -55,7 +62,10 @@ describe('the workflow of a payout', () => {
     );
 
   const untilWaiting = (id: string) =>
-    until('it waits', async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval');
+    until(
+      'it waits',
+      async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval',
+    );
 
   it('brings each ending in the table to its state, paid at most once, with its events', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
@@ -79,7 +89,10 @@ describe('the workflow of a payout', () => {
     const open = SCENARIOS.findIndex(({ name }) => name === 'no_answer');
     for (const [index, id] of ids.entries()) if (index !== open) await untilEnded(id);
     const waiting = await stateOf(ids[open]!);
-    assert.match(waiting?.waitingFor ?? '', /^Waiting for the rail to say what became of it; asked \d+ time/);
+    assert.match(
+      waiting?.waitingFor ?? '',
+      /^Waiting for the rail to say what became of it; asked \d+ time/,
+    );
     // All but the one that nobody knows of have ended: only that one is still held.
     assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
     await workflowOf(temporal, ids[open]!).terminate('of a test');
@@ -92,7 +105,12 @@ describe('the workflow of a payout', () => {
     answered(await own.act('approve', id), 200);
     await workflowOf(temporal, id).signal('approve', await newSignature(db.database));
     const shown = await untilStatus(own, id, ['completed']);
-    assert.deepEqual(statusesOf(shown), ['pending_approval', 'approved', 'in_progress', 'completed']);
+    assert.deepEqual(statusesOf(shown), [
+      'pending_approval',
+      'approved',
+      'in_progress',
+      'completed',
+    ]);
     await untilEnded(id);
     await assertSameStory(own, id);
   });
@@ -121,7 +139,9 @@ describe('the workflow of a payout', () => {
     await own.guard(1);
     const id = await own.pend();
     await untilWaiting(id);
-    await db.change(`UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=X'${id.replaceAll('-', '')}'`);
+    await db.change(
+      `UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=X'${id.replaceAll('-', '')}'`,
+    );
     const shown = await untilStatus(own, id, ['canceled']);
     assert.equal(object(shown.failure).code, 'approval_expired');
     await untilEnded(id);

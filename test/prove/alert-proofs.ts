@@ -6,7 +6,8 @@ import { prometheusTools } from '../support/prometheus.js';
 export const ALERT_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   alerts: async () => {
     const tools = await prometheusTools();
-    if (tools === undefined) throw new Error('there is no Prometheus: put prometheus and promtool on the PATH');
+    if (tools === undefined)
+      throw new Error('there is no Prometheus: put prometheus and promtool on the PATH');
     const onEvent = (line: string): void => void process.stdout.write(`  ${line}\n`);
     return alertsCampaign({ tools, everyS: 15, withinMs: 120_000, onEvent });
   },

@@ -17,7 +17,15 @@ export const BRIDGE_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promis
     withApi(db, async (api) => {
       const other = await ApiProcess.start(db.url);
       try {
-        return [await racesCampaign({ db, api, others: [other.baseUrl], rounds: 1_000, seed: Date.now() })];
+        return [
+          await racesCampaign({
+            db,
+            api,
+            others: [other.baseUrl],
+            rounds: 1_000,
+            seed: Date.now(),
+          }),
+        ];
       } finally {
         await other.stop();
       }
@@ -30,17 +38,24 @@ export const BRIDGE_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promis
   'bridge-failpoints': async (db) => {
     const server = await PrivateTemporal.start();
     try {
-      return [await bridgeFailpoints({ db, temporal: server.temporal, clients: CLIENTS, rounds: 7 })];
+      return [
+        await bridgeFailpoints({ db, temporal: server.temporal, clients: CLIENTS, rounds: 7 }),
+      ];
     } finally {
       await server.remove();
     }
   },
   'bridge-kills': async () => [await bridgeKills({ kills: 52, clients: CLIENTS })],
   'stale-temporal': async (db) => [await staleTemporalCampaign({ db, each: 50, lookAgainS: 120 })],
-  'temporal-away': async (db) => [await temporalAway({ db, awayMs: TEN_MINUTES_MS, clients: CLIENTS })],
+  'temporal-away': async (db) => [
+    await temporalAway({ db, awayMs: TEN_MINUTES_MS, clients: CLIENTS }),
+  ],
 };
 
-async function withApi(db: TestDatabase, work: (api: TestApi) => Promise<string[]>): Promise<string[]> {
+async function withApi(
+  db: TestDatabase,
+  work: (api: TestApi) => Promise<string[]>,
+): Promise<string[]> {
   const api = await startTestApi(db);
   try {
     return await work(api);

@@ -4,6 +4,8 @@ export function counts<Name extends string>(
   full: Readonly<Record<Name, number>>,
 ): Readonly<Record<Name, number>> {
   const given = (process.env[variable] ?? '').split(',').filter(Boolean).map(Number);
-  const named = Object.entries<number>(full).map(([name, count], index) => [name, given[index] ?? count] as const);
+  const named = Object.entries<number>(full).map(
+    ([name, count], index) => [name, given[index] ?? count] as const,
+  );
   return Object.fromEntries(named) as Record<Name, number>;
 }

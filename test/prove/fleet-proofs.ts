@@ -23,9 +23,15 @@ export const FLEET_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise
   'mixed-load': async ({ adminUrl }) => {
     const load = counts('MIXED_LOAD_COUNTS', { seconds: 7_200, clients: 8, pauseMs: 250 });
     const batches = { rows: 500, betweenBatchesMs: 30_000 };
-    return [await alone(adminUrl, (stage) => mixedLoadCampaign({ ...stage, ...load, ...batches, isTimed: true }))];
+    return [
+      await alone(adminUrl, (stage) =>
+        mixedLoadCampaign({ ...stage, ...load, ...batches, isTimed: true }),
+      ),
+    ];
   },
-  'two-of-each': async () => [await twoOfEachCampaign({ rounds: 10, clients: 32, calmMs: 1_500, rows: 500 })],
+  'two-of-each': async () => [
+    await twoOfEachCampaign({ rounds: 10, clients: 32, calmMs: 1_500, rows: 500 }),
+  ],
   composed: async () => [await composedCampaign()],
   upgrade: async ({ adminUrl }) => [
     await alone(adminUrl, (stage) => upgradeCampaign({ ...stage, open: 1_000, perSecond: 100 })),

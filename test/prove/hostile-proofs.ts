@@ -10,7 +10,9 @@ type Proofs = Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>>;
 export const HOSTILE_PROOFS: Proofs = {
   hostile: (db) => hostileCampaign(db),
   bombs: async () => [await bombsCampaign()],
-  'broken-files': async (db) => [(await brokenFileCampaign(db, { seed: 15, files: 10_000, maxMs: 5_000 })).summary],
+  'broken-files': async (db) => [
+    (await brokenFileCampaign(db, { seed: 15, files: 10_000, maxMs: 5_000 })).summary,
+  ],
 };
 
 /** Each attack by itself, for whoever mends what it shows: `hostile-batch-flood`. */

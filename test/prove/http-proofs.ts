@@ -30,15 +30,21 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
       await drainStorm({ ...storm, clients: CLIENTS, transfers: 20_000, feeRaw: 333n }),
     ]),
   'http-racing': (db) =>
-    twoProcesses(db, async (storm) => [await mutualStorm({ ...storm, clients: CLIENTS, rounds: 400 })]),
+    twoProcesses(db, async (storm) => [
+      await mutualStorm({ ...storm, clients: CLIENTS, rounds: 400 }),
+    ]),
   'http-following': (db) =>
-    twoProcesses(db, async (storm) => [await followingStorm({ ...storm, writers: CLIENTS, transfers: 300 })]),
+    twoProcesses(db, async (storm) => [
+      await followingStorm({ ...storm, writers: CLIENTS, transfers: 300 }),
+    ]),
   'http-commit-cuts': async (db) => [
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_before' }),
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_after' }),
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_racing' }),
   ],
-  schemathesis: async (db) => [await generatedCalls({ db, calls: 1_000, seed: Date.now() % 2 ** 31 })],
+  schemathesis: async (db) => [
+    await generatedCalls({ db, calls: 1_000, seed: Date.now() % 2 ** 31 }),
+  ],
   // A million takes hours: MODEL_OPERATIONS=100000 plays so many, as the summary then says.
   model: async (db) => [
     await modelCampaign({

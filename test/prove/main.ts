@@ -6,7 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { DESK_FAILPOINTS } from '../../src/core/failpoints.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
-import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
+import {
+  failpointCampaign,
+  frozenMysqlCampaign,
+  killApiCampaign,
+  killMysqlCampaign,
+} from '../campaigns/kills.js';
 import { PAYOUT_PROOFS } from '../campaigns/payouts.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
@@ -34,16 +39,22 @@ import { WEBHOOK_PROOFS } from './webhook-proofs.js';
  */
 const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   'same-key': (db) =>
-    twoProcesses(db, async (databases) => [await sameKeyCampaign({ databases, rounds: 100, width: 100 })]),
+    twoProcesses(db, async (databases) => [
+      await sameKeyCampaign({ databases, rounds: 100, width: 100 }),
+    ]),
   racing: (db) =>
-    twoProcesses(db, async (databases) => [await racingCampaign({ databases, transfers: 50_000, clients: 64 })]),
+    twoProcesses(db, async (databases) => [
+      await racingCampaign({ databases, transfers: 50_000, clients: 64 }),
+    ]),
   'commit-cuts': async (db) => [
     await commitCutCampaign({ db, cuts: 500, fate: 'cut_before' }),
     await commitCutCampaign({ db, cuts: 500, fate: 'cut_after' }),
     await commitCutCampaign({ db, cuts: 500, fate: 'cut_racing' }),
   ],
   'kill-api': async (db) => [await killApiCampaign(db, { kills: 50, clients: 64 })],
-  failpoints: async (db) => [await failpointCampaign(db, DESK_FAILPOINTS, { kills: 10, clients: 64 })],
+  failpoints: async (db) => [
+    await failpointCampaign(db, DESK_FAILPOINTS, { kills: 10, clients: 64 }),
+  ],
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   statements: async (db) => [
     await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 8, speed: 1 }),
@@ -104,7 +115,8 @@ async function circumstances(db: TestDatabase): Promise<string> {
   const [row] = await db.sql('SELECT VERSION() AS version');
   const commit = git(['rev-parse', '--short', 'HEAD']);
   // What earlier campaigns wrote here changes nothing that is proven.
-  const isChanged = git(['status', '--porcelain', '--', ':/', ':(exclude,top)docs/proof.md']) !== '';
+  const isChanged =
+    git(['status', '--porcelain', '--', ':/', ':(exclude,top)docs/proof.md']) !== '';
   const memory = Math.round(totalmem() / 2 ** 30);
   return [
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GB`,
@@ -141,7 +153,9 @@ function record(row: string): void {
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => NAMED[name] === undefined);
   if (unknown.length > 0) {
-    process.stderr.write(`There is no proof ${unknown.join(', ')}. There are: ${Object.keys(NAMED).join(', ')}\n`);
+    process.stderr.write(
+      `There is no proof ${unknown.join(', ')}. There are: ${Object.keys(NAMED).join(', ')}\n`,
+    );
     return 2;
   }
   const db = await testDatabase();

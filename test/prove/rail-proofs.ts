@@ -10,7 +10,9 @@ export const RAIL_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
     const { temporal } = server;
     try {
       const held = { longestMs: 14_000, settlingMs: 120_000 };
-      return [await railsCampaign({ db, temporal, payouts: 2_000, kills: 40, ...held, seed: Date.now() })];
+      return [
+        await railsCampaign({ db, temporal, payouts: 2_000, kills: 40, ...held, seed: Date.now() }),
+      ];
     } finally {
       await server.remove();
     }
@@ -20,7 +22,16 @@ export const RAIL_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
     const { temporal } = server;
     try {
       const counts = { payouts: 5_000, measured: 200, approvals: 200 };
-      return [await hangingRail({ db, temporal, ...counts, silence: 'hold', isTimed: true, worker: 'process' })];
+      return [
+        await hangingRail({
+          db,
+          temporal,
+          ...counts,
+          silence: 'hold',
+          isTimed: true,
+          worker: 'process',
+        }),
+      ];
     } finally {
       await server.remove();
     }

@@ -11,7 +11,13 @@ export const RESTORE_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promi
     try {
       const { beforeS, lostS } = counts('RESTORE_SECONDS', { beforeS: 60, lostS: 600 });
       const drill = { clients: 32, beforeMs: beforeS * 1_000, lostMs: lostS * 1_000, rows: 5_000 };
-      return [await restoreDrill({ ...drill, copier: await PhysicalCopier.start(), temporal: server.temporal })];
+      return [
+        await restoreDrill({
+          ...drill,
+          copier: await PhysicalCopier.start(),
+          temporal: server.temporal,
+        }),
+      ];
     } finally {
       await server.remove();
     }

@@ -25,13 +25,22 @@ function openLog(): {
     withTransaction: <T>(work: (own: Transaction) => Promise<T>): Promise<T> =>
       state.isAway ? Promise.reject(new Error('away')) : work(transaction),
   };
-  const log = new RequestLog(database, { forgotten: (count) => forgotten.push(count) }, () => state.nowMs);
+  const log = new RequestLog(
+    database,
+    { forgotten: (count) => forgotten.push(count) },
+    () => state.nowMs,
+  );
   return { log, statements, state, forgotten };
 }
 
 function refused(changes: Partial<ToldRequest> = {}): ToldRequest {
   return {
-    ...{ id: newId(), caller: { tenantId: TENANT, memberId: newId() }, operation: 'createTransfer', method: 'POST' },
+    ...{
+      id: newId(),
+      caller: { tenantId: TENANT, memberId: newId() },
+      operation: 'createTransfer',
+      method: 'POST',
+    },
     ...{ path: '/v1/transfers', status: 422, code: 'below_minimum', resourceId: null },
     ...changes,
   };
@@ -48,7 +57,10 @@ describe('what is remembered of requests', () => {
   it('is what changes something or was to, and what failed by our fault', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const status of [200, 201, 204, 400, 401, 403, 404, 409, 422, 500, 503])
-        assert(await isRemembered({ method, status, ...(status < 400 ? { code: null } : {}) }), `${method} ${status}`);
+        assert(
+          await isRemembered({ method, status, ...(status < 400 ? { code: null } : {}) }),
+          `${method} ${status}`,
+        );
     assert(await isRemembered({ method: 'GET', status: 503, code: 'ledger_unavailable' }));
     for (const status of [200, 400, 404]) assert(!(await isRemembered({ method: 'GET', status })));
   });

@@ -65,7 +65,11 @@ describe('GET /v1/requests/{request_id}', () => {
   const stored = async (): Promise<number> => (await db.sql('SELECT id FROM requests')).length;
 
   it('shows at once a request that created a transfer, bonus or payout; nothing was written for it', async () => {
-    const bonus = { source_account: payer.id, recipient: { account_id: ana.id }, amount: transfer().amount };
+    const bonus = {
+      source_account: payer.id,
+      recipient: { account_id: ana.id },
+      amount: transfer().amount,
+    };
     const before = await stored();
     for (const [path, type, body] of [
       ['/v1/transfers', 'transfer', transfer()],
@@ -75,7 +79,14 @@ describe('GET /v1/requests/{request_id}', () => {
       const answer = answered(await post(path, body), 201);
       const { created_at: _, ...found } = answered(await ask(idOf(answer)), 200).json;
       const resource = { type, id: answer.json.id };
-      assert.deepEqual(found, { id: idOf(answer), method: 'POST', path, status: 201, code: null, resource });
+      assert.deepEqual(found, {
+        id: idOf(answer),
+        method: 'POST',
+        path,
+        status: 201,
+        code: null,
+        resource,
+      });
     }
     await new Promise((resolve) => setTimeout(resolve, 500));
     assert.equal(await stored(), before);
@@ -93,17 +104,35 @@ describe('GET /v1/requests/{request_id}', () => {
 
   it('shows a refusal with its code, and a replay with what the key had created', async () => {
     const common = { method: 'POST', path: '/v1/transfers' };
-    const poor = answered(await post('/v1/transfers', transfer(10n ** 9n)), 422, 'insufficient_funds');
+    const poor = answered(
+      await post('/v1/transfers', transfer(10n ** 9n)),
+      422,
+      'insufficient_funds',
+    );
     assert.deepEqual(await told(poor), { ...common, status: 422, code: poor.code, resource: null });
     const bad = answered(await post('/v1/transfers', {}), 400, 'missing_field');
-    assert.deepEqual(await told(bad), { ...common, status: 400, code: 'missing_field', resource: null });
+    assert.deepEqual(await told(bad), {
+      ...common,
+      status: 400,
+      code: 'missing_field',
+      resource: null,
+    });
     const key = randomUUID();
     const first = answered(await post('/v1/transfers', transfer(), { key }), 201);
     const again = answered(await post('/v1/transfers', transfer(), { key }), 200);
     const resource = { type: 'transfer', id: first.json.id };
     assert.deepEqual(await told(again), { ...common, status: 200, code: null, resource });
-    const other = answered(await post('/v1/transfers', transfer(LEAST + 1n), { key }), 409, 'idempotency_key_reused');
-    assert.deepEqual(await told(other), { ...common, status: 409, code: 'idempotency_key_reused', resource: null });
+    const other = answered(
+      await post('/v1/transfers', transfer(LEAST + 1n), { key }),
+      409,
+      'idempotency_key_reused',
+    );
+    assert.deepEqual(await told(other), {
+      ...common,
+      status: 409,
+      code: 'idempotency_key_reused',
+      resource: null,
+    });
   });
 
   it('shows acts on a resource by their path, which contains only ids', async () => {
@@ -117,8 +146,13 @@ describe('GET /v1/requests/{request_id}', () => {
     const refused = { status: 403, code: 'authority_insufficient', resource: null };
     assert.deepEqual(await told(act), { method: 'POST', path, ...refused });
     const strange = await bank.request('POST', '/v1/transfers/a-name-and-a-phone/approve');
-    assert.equal((await told(answered(strange, 404, 'not_found'))).path, '/v1/transfers/{id}/approve');
-    const alias = await bank.request('PUT', `/v1/accounts/${ana.id}/alias`, { body: { alias: '$told' } });
+    assert.equal(
+      (await told(answered(strange, 404, 'not_found'))).path,
+      '/v1/transfers/{id}/approve',
+    );
+    const alias = await bank.request('PUT', `/v1/accounts/${ana.id}/alias`, {
+      body: { alias: '$told' },
+    });
     assert.equal((await told(answered(alias, 200))).method, 'PUT');
   });
 
@@ -134,11 +168,21 @@ describe('GET /v1/requests/{request_id}', () => {
 
   it('shows a request only to its own member and tenant, by a token with a scope that it required', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
-    const refused = answered(await post('/v1/transfers', transfer(10n ** 9n)), 422, 'insufficient_funds');
+    const refused = answered(
+      await post('/v1/transfers', transfer(10n ** 9n)),
+      422,
+      'insufficient_funds',
+    );
     await told(refused);
     const missing = answered(await ask(randomUUID()), 404, 'not_found').text;
     const { tenant, owner } = bank.tenant;
-    const colleague = await addMember(db.database, systemClock, tenant.id, randomUUID(), TEST_ACTOR);
+    const colleague = await addMember(
+      db.database,
+      systemClock,
+      tenant.id,
+      randomUUID(),
+      TEST_ACTOR,
+    );
     await grantRole(db.database, systemClock, colleague, payer.id, 'owner', TEST_ACTOR);
     const tokens = [
       (await openBank(api)).token,
@@ -157,12 +201,27 @@ describe('GET /v1/requests/{request_id}', () => {
     const { tenant, owner } = bank.tenant;
     const id = idOf(made) as Uuid;
     const row: StoredRequest = {
-      ...{ id, tenantId: tenant.id, memberId: owner.id, operation: 'createTransfer', method: 'POST' },
-      ...{ path: '/v1/transfers', status: 503, code: 'ledger_unavailable', resourceType: null, resourceId: null },
+      ...{
+        id,
+        tenantId: tenant.id,
+        memberId: owner.id,
+        operation: 'createTransfer',
+        method: 'POST',
+      },
+      ...{
+        path: '/v1/transfers',
+        status: 503,
+        code: 'ledger_unavailable',
+        resourceType: null,
+        resourceId: null,
+      },
     };
     await db.sql(insertSql(requests, [row]));
     const { status, code, resource } = answered(await ask(id), 200).json;
-    assert.deepEqual([status, code, resource], [503, 'ledger_unavailable', { type: 'transfer', id: made.json.id }]);
+    assert.deepEqual(
+      [status, code, resource],
+      [503, 'ledger_unavailable', { type: 'transfer', id: made.json.id }],
+    );
   });
 
   it('forgets a request after 30 days, and the sweeper removes what it had written', async () => {
@@ -170,9 +229,19 @@ describe('GET /v1/requests/{request_id}', () => {
     const refused = answered(await post('/v1/transfers', {}), 400, 'missing_field');
     await told(refused);
     const { tenant, owner } = bank.tenant;
-    const caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'x', scopes: ['transfers'] as const };
+    const caller = {
+      tenantId: tenant.id,
+      memberId: owner.id,
+      tokenKeyId: 'x',
+      scopes: ['transfers'] as const,
+    };
     const at = (days: number): Promise<unknown> =>
-      readRequest(db.database.reader, caller, idOf(made) as Uuid, instant(systemClock() + days * DAY_MS));
+      readRequest(
+        db.database.reader,
+        caller,
+        idOf(made) as Uuid,
+        instant(systemClock() + days * DAY_MS),
+      );
     await at(KEPT_DAYS - 1);
     await assert.rejects(() => at(KEPT_DAYS + 1), { name: 'ApiError' });
     assert.equal(await removeOldRequests(db.database, instant(systemClock() - DAY_MS)), false);
@@ -204,7 +273,13 @@ describe('GET /v1/requests/{request_id}', () => {
     const { json } = answered(await stranger.get(`/v1/transfers?request_id=${idOf(made)}`), 200);
     assert.deepEqual(json, { items: [], next_cursor: null });
     answered(await bank.get('/v1/bonuses?request_id=x'), 400, 'invalid_field');
-    assert.deepEqual(answered(await bank.get(`/v1/bonuses?request_id=${idOf(made)}`), 200).json.items, []);
-    assert.equal((await db.sql(`SELECT id FROM requests WHERE id=${idLiteral(idOf(made))}`)).length, 0);
+    assert.deepEqual(
+      answered(await bank.get(`/v1/bonuses?request_id=${idOf(made)}`), 200).json.items,
+      [],
+    );
+    assert.equal(
+      (await db.sql(`SELECT id FROM requests WHERE id=${idLiteral(idOf(made))}`)).length,
+      0,
+    );
   });
 });

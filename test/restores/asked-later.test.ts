@@ -9,7 +9,14 @@ import { lastRestore } from '../../src/restores/opening.js';
 import { askRails, findingsOf } from '../../src/restores/rails.js';
 import { run } from '../ops/ops.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
-import { openPayoutBank, paidTimes, type PayoutBank, railsOf, resolve, rowOf } from '../payouts/support.js';
+import {
+  openPayoutBank,
+  paidTimes,
+  type PayoutBank,
+  railsOf,
+  resolve,
+  rowOf,
+} from '../payouts/support.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
@@ -47,10 +54,16 @@ describe('a rail that is asked only after the ledger was opened', () => {
     answered(await own.act('cancel', id), 409, 'invalid_state');
     const told = await db.sql(`SELECT 1 FROM outbox WHERE resource_id=${idLiteral(id)}`);
     assert.equal(told.length, 1, 'its workflow is told');
-    assert.deepEqual([(await rowOf(db, id)).stuckReason, (await rowOf(db, id)).attempts], [null, 0]);
+    assert.deepEqual(
+      [(await rowOf(db, id)).stuckReason, (await rowOf(db, id)).attempts],
+      [null, 0],
+    );
     await railsOf(db).submissions.ask(id);
     assert.deepEqual([await statusOf(id), await paidTimes(db, [id])], ['completed', [1]]);
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 9_999n * LEAST,
+      held: 0n,
+    });
   };
 
   it('gives nothing back that it has paid: what was approved meanwhile is in progress, and goes on', async () => {
@@ -70,7 +83,10 @@ describe('a rail that is asked only after the ledger was opened', () => {
     await approve(unclear);
     const deps = { database: db.database, clock: systemClock };
     const restore = (await lastRestore(db.database.reader))!;
-    await askRails({ ...deps, restore, onProgress: () => undefined }, new Map([[SIMULATED, new ScriptedRail()]]));
+    await askRails(
+      { ...deps, restore, onProgress: () => undefined },
+      new Map([[SIMULATED, new ScriptedRail()]]),
+    );
     await followAnswers(deps, restore, [SIMULATED]);
     await assertGoesOn(unclear);
   });
@@ -90,7 +106,9 @@ describe('a rail that is asked only after the ledger was opened', () => {
     const said = { status: 'completed', reference: 'S-1', failureCode: null } as const;
     await conversation.report(await rowOf(db, id), 'inquiry', said);
     await resolve(railsOf(db), db, id, 'unchanged');
-    await db.change(`UPDATE payout_rail_events SET at=at-INTERVAL 1 HOUR WHERE payout_id=${idLiteral(id)}`);
+    await db.change(
+      `UPDATE payout_rail_events SET at=at-INTERVAL 1 HOUR WHERE payout_id=${idLiteral(id)}`,
+    );
     await openWithout();
     answered(await own.act('cancel', id), 409, 'invalid_state');
     assert.equal((await service.finish()).code, 0);
@@ -104,14 +122,31 @@ describe('a rail that is asked only after the ledger was opened', () => {
     const { submissions, desk, callbacks } = railsOf(db, { rail: new ScriptedRail('silent') });
     await submissions.submit(id);
     const day = dayOf(systemClock());
-    const line = { number: 2, payoutKey: id, status: 'completed', raw: LEAST, asset: 'COPM' } as const;
+    const line = {
+      number: 2,
+      payoutKey: id,
+      status: 'completed',
+      raw: LEAST,
+      asset: 'COPM',
+    } as const;
     const statement = { rail: SIMULATED, day, lines: [{ ...line, reference: 'BA-1', at: null }] };
-    await reconcile({ database: db.database, desk, delayMs: 0 }, statement, TEST_ACTOR, systemClock());
+    await reconcile(
+      { database: db.database, desk, delayMs: 0 },
+      statement,
+      TEST_ACTOR,
+      systemClock(),
+    );
     assert.equal((await service.finish()).code, 0);
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
     const said = { status: 'failed', reference: 'BA-1', failureCode: 'account_closed' } as const;
-    assert.equal(await callbacks.tell(SIMULATED, { key: id, ...said, callbackId: `late-${id}` }), 'conflict');
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: LEAST });
+    assert.equal(
+      await callbacks.tell(SIMULATED, { key: id, ...said, callbackId: `late-${id}` }),
+      'conflict',
+    );
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 9_999n * LEAST,
+      held: LEAST,
+    });
   });
 
   it('contradicts nothing that is handed over while it is being asked', async () => {
@@ -157,8 +192,13 @@ describe('a rail that is asked only after the ledger was opened', () => {
     await service.done('restore', 'begin', '--reason', 'a move', '--nothing-lost', '--as', 'maria');
     const finished = await service.finish('--json');
     assert.equal(finished.code, 0, finished.stderr);
-    for (const id of [paid, lost]) assert.equal(idsOf(finished).filter((found) => found === id).length, 1);
-    const listed = await run('src/ops/main.js', ['restore', 'findings', '--json'], service.people.env);
+    for (const id of [paid, lost])
+      assert.equal(idsOf(finished).filter((found) => found === id).length, 1);
+    const listed = await run(
+      'src/ops/main.js',
+      ['restore', 'findings', '--json'],
+      service.people.env,
+    );
     assert.deepEqual(idsOf(listed), idsOf(finished));
     assert.deepEqual((await service.shown()).earlier_not_asked, []);
     answered(await own.act('cancel', paid), 409, 'invalid_state');

@@ -45,8 +45,12 @@ describe('finishing a restore', () => {
       ...{ id: id as Uuid, finishedAt: instant(beganAt + 1) },
     });
     await database.withTransaction(async (work) => {
-      await work.execute(insertSql(restores, [finished('ffffffff-0000-1000-8000-000000000000', instant(1_000))]));
-      await work.execute(insertSql(restores, [finished('00000000-0000-1000-8000-000000000000', instant(2_000))]));
+      await work.execute(
+        insertSql(restores, [finished('ffffffff-0000-1000-8000-000000000000', instant(1_000))]),
+      );
+      await work.execute(
+        insertSql(restores, [finished('00000000-0000-1000-8000-000000000000', instant(2_000))]),
+      );
     });
     assert.equal((await lastRestore(database.reader))?.beganAt, 2_000);
     await service.begin();
@@ -54,7 +58,10 @@ describe('finishing a restore', () => {
     assert.equal((await service.shown()).id, open?.id);
     const ran = await service.finish();
     assert.equal(ran.code, 0, ran.stderr);
-    assert.deepEqual([(await service.shown()).id, (await service.shown()).ledger], [open?.id, 'open']);
+    assert.deepEqual(
+      [(await service.shown()).id, (await service.shown()).ledger],
+      [open?.id, 'open'],
+    );
   });
 
   it('follows a copy that the migrations closed, and said so, whose id is ordered by time like any other', async () => {
@@ -80,7 +87,11 @@ describe('finishing a restore', () => {
     // The audit holds it up.
     await db.change('UPDATE balances SET available=available+1');
     const first = await service.finish('--leave-out', SIMULATED);
-    assert.deepEqual([first.code, /ledger stays closed/.test(first.stderr)], [1, true], first.stderr);
+    assert.deepEqual(
+      [first.code, /ledger stays closed/.test(first.stderr)],
+      [1, true],
+      first.stderr,
+    );
     await db.change('UPDATE balances SET available=available-1');
     assert.equal((await service.shown()).rails_asked_at, null);
     const second = await service.finish('--json');
@@ -92,7 +103,10 @@ describe('finishing a restore', () => {
     const without = await service.finish('--leave-out', SIMULATED, '--json');
     assert.deepEqual([without.code, idsOf(without)], [0, []], without.stderr);
     assert.match(without.stderr, /Not asked: simulated/);
-    assert.deepEqual([(await service.shown()).ledger, (await service.shown()).rails_asked_at], ['open', null]);
+    assert.deepEqual(
+      [(await service.shown()).ledger, (await service.shown()).rails_asked_at],
+      ['open', null],
+    );
     const later = await service.finish('--json');
     assert.deepEqual([later.code, idsOf(later).sort()], [0, [...keys].sort()], later.stderr);
     assert.notEqual((await service.shown()).rails_asked_at, null);
@@ -128,7 +142,8 @@ describe('finishing a restore', () => {
     answered(await own.act('reject', late), 409, 'invalid_state');
     answered(await own.act('cancel', late), 409, 'invalid_state');
     answered(await own.act('cancel', approved, own.bank.token), 409, 'invalid_state');
-    const statuses = async () => Promise.all([approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
+    const statuses = async () =>
+      Promise.all([approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
     assert.deepEqual(await statuses(), ['in_progress', 'pending_approval', 'canceled']);
     assert.ok((await raiseContradictions(deps, restore.id, conversation)) > 0);
     assert.equal(await raiseContradictions(deps, restore.id, conversation), 0);
@@ -141,7 +156,10 @@ describe('finishing a restore', () => {
     assert.deepEqual(await statuses(), ['completed', 'completed', 'canceled']);
     assert.deepEqual(await paidTimes(db, [approved, late]), [1, 1]);
     assert.deepEqual(silent, []);
-    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_998n * LEAST, held: 0n });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), {
+      available: 9_998n * LEAST,
+      held: 0n,
+    });
   });
 
   it('lets nobody end what a rail that was left out may have, until it is asked and does not know it', async () => {
@@ -158,16 +176,28 @@ describe('finishing a restore', () => {
     const { approvals, submissions } = railsOf(db);
     assert.equal(await approvals.expireDue(100), 0);
     for (const id of [late, waiting]) answered(await own.act('reject', id), 409, 'invalid_state');
-    for (const id of approved) answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
+    for (const id of approved)
+      answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     const held = await rowOf(db, waiting);
-    assert.equal(stuckText(held), 'its rail knows of it, or was not asked when the database was restored');
+    assert.equal(
+      stuckText(held),
+      'its rail knows of it, or was not asked when the database was restored',
+    );
     assert.equal(payoutWaitsFor(held, systemClock()), '1 of 1 approval(s)');
     const statuses = async () =>
       Promise.all([...approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
-    assert.deepEqual(await statuses(), ['in_progress', 'in_progress', 'pending_approval', 'pending_approval']);
+    assert.deepEqual(await statuses(), [
+      'in_progress',
+      'in_progress',
+      'pending_approval',
+      'pending_approval',
+    ]);
 
     const later = await service.finish('--json');
-    assert.deepEqual([later.code, idsOf(later).includes(late), idsOf(later).includes(waiting)], [0, true, false]);
+    assert.deepEqual(
+      [later.code, idsOf(later).includes(late), idsOf(later).includes(waiting)],
+      [0, true, false],
+    );
     assert.equal(await approvals.expireDue(100), 1);
     answered(await own.act('reject', late), 409, 'invalid_state');
     answered(await own.act('approve', late), 200);
@@ -182,10 +212,21 @@ describe('finishing a restore', () => {
     await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
     await service.begin();
     const refused = await service.finish();
-    assert.deepEqual([refused.code, /taken http:elsewhere/.test(refused.stderr)], [2, true], refused.stderr);
-    assert.deepEqual([(await service.shown()).ledger, (await service.shown()).rails_asked_at], ['closed', null]);
+    assert.deepEqual(
+      [refused.code, /taken http:elsewhere/.test(refused.stderr)],
+      [2, true],
+      refused.stderr,
+    );
+    assert.deepEqual(
+      [(await service.shown()).ledger, (await service.shown()).rails_asked_at],
+      ['closed', null],
+    );
     const without = await service.finish('--leave-out', 'http:elsewhere');
-    assert.deepEqual([without.code, /Not asked: http:elsewhere/.test(without.stderr)], [0, true], without.stderr);
+    assert.deepEqual(
+      [without.code, /Not asked: http:elsewhere/.test(without.stderr)],
+      [0, true],
+      without.stderr,
+    );
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     await db.change(`UPDATE payouts SET rail='${SIMULATED}' WHERE id=${idLiteral(id)}`);
     assert.equal((await service.finish()).code, 0);
@@ -208,7 +249,11 @@ describe('finishing a restore', () => {
     for (const left of [[], ['http:ended'], ['http:lost']]) {
       const refused = await service.finish(...left.flatMap((rail) => ['--leave-out', rail]));
       const missing = ['http:ended', 'http:lost'].filter((rail) => !left.includes(rail)).join(', ');
-      assert.deepEqual([refused.code, refused.stderr.includes(`taken ${missing},`)], [2, true], refused.stderr);
+      assert.deepEqual(
+        [refused.code, refused.stderr.includes(`taken ${missing},`)],
+        [2, true],
+        refused.stderr,
+      );
       assert.equal((await service.shown()).ledger, 'closed');
     }
     const without = await service.finish('--leave-out', 'http:ended,http:lost');
@@ -222,7 +267,11 @@ describe('finishing a restore', () => {
     await service.begin();
     const args = await service.people.withCode(['restore', 'finish', '--as', 'leo']);
     const unsure = await run('src/ops/main.js', args, service.people.env);
-    assert.deepEqual([unsure.code, /Ask simulated,.*first used/.test(unsure.stderr)], [1, true], unsure.stderr);
+    assert.deepEqual(
+      [unsure.code, /Ask simulated,.*first used/.test(unsure.stderr)],
+      [1, true],
+      unsure.stderr,
+    );
     assert.equal((await service.shown()).rails_asked_at, null);
     assert.equal((await service.finish()).code, 0);
   });
@@ -257,7 +306,9 @@ describe('finishing a restore', () => {
         'the payouts are kept from ending',
         async () => {
           const [one, other] = [await rowOf(db, approved), await rowOf(db, waiting)];
-          return one.status === 'in_progress' && other.stuckReason === 'contradiction' ? true : null;
+          return one.status === 'in_progress' && other.stuckReason === 'contradiction'
+            ? true
+            : null;
         },
         { limitMs: 10_000 },
       );
@@ -268,11 +319,17 @@ describe('finishing a restore', () => {
     assert.equal((await rowOf(db, waiting)).stuckSince, null);
     answered(await own.act('cancel', waiting), 200);
     await railsOf(db).submissions.submit(approved);
-    assert.deepEqual([(await rowOf(db, approved)).status, await paidTimes(db, [approved])], ['completed', [1]]);
+    assert.deepEqual(
+      [(await rowOf(db, approved)).status, await paidTimes(db, [approved])],
+      ['completed', [1]],
+    );
   });
 
   it('ends with a rail whose list does not advance, as with one that does not answer', async () => {
-    const [low, high] = ['11111111-1111-7111-8111-111111111111', '22222222-2222-7222-8222-222222222222'] as Uuid[];
+    const [low, high] = [
+      '11111111-1111-7111-8111-111111111111',
+      '22222222-2222-7222-8222-222222222222',
+    ] as Uuid[];
     for (const then of [high!, low!]) {
       let asked = 0;
       const pages: RailPage[] = [{ items: [], next: high! }];
@@ -280,11 +337,18 @@ describe('finishing a restore', () => {
         status: () => Promise.resolve(null),
         list: () => {
           asked += 1;
-          return Promise.resolve(asked > 5 ? { items: [], next: null } : (pages.shift() ?? { items: [], next: then }));
+          return Promise.resolve(
+            asked > 5 ? { items: [], next: null } : (pages.shift() ?? { items: [], next: then }),
+          );
         },
       } as unknown as ListingRail;
       const restore = newRestore('operator', systemClock());
-      const deps = { database: db.database, clock: systemClock, restore, onProgress: () => undefined };
+      const deps = {
+        database: db.database,
+        clock: systemClock,
+        restore,
+        onProgress: () => undefined,
+      };
       await assert.rejects(askRails(deps, new Map([['looping', rail]])), RailSilent);
       assert.equal(asked, 2);
     }

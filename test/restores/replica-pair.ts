@@ -18,17 +18,34 @@ export class ReplicaPair {
 
   static async start(): Promise<ReplicaPair> {
     const options = (id: number) => (folder: string) =>
-      Promise.resolve([`--log-bin=${join(folder, 'binlog')}`, `--server-id=${id}`, '--binlog-format=ROW']);
-    const servers = await Promise.all([PrivateMysql.start(options(1)), PrivateMysql.start(options(2))]);
+      Promise.resolve([
+        `--log-bin=${join(folder, 'binlog')}`,
+        `--server-id=${id}`,
+        '--binlog-format=ROW',
+      ]);
+    const servers = await Promise.all([
+      PrivateMysql.start(options(1)),
+      PrivateMysql.start(options(2)),
+    ]);
     const [first, second] = servers;
     const source = await freshDatabase(first.adminUrl, NAME);
     const [version] = await source.sql('SELECT VERSION() AS version');
     const words = String(version?.version).includes('MariaDB') ? 'SLAVE' : 'REPLICA';
     const elsewhere = (url: string): string => url.replace(`:${first.port}/`, `:${second.port}/`);
-    const replica = openTestDatabase({ name: NAME, url: elsewhere(source.url), adminUrl: second.adminUrl });
+    const replica = openTestDatabase({
+      name: NAME,
+      url: elsewhere(source.url),
+      adminUrl: second.adminUrl,
+    });
     const { username, password } = new URL(first.adminUrl);
-    const [change, prefix] = words === 'SLAVE' ? ['MASTER', 'MASTER'] : ['REPLICATION SOURCE', 'SOURCE'];
-    const from = { HOST: "'127.0.0.1'", PORT: first.port, USER: `'${username}'`, PASSWORD: `'${password}'` };
+    const [change, prefix] =
+      words === 'SLAVE' ? ['MASTER', 'MASTER'] : ['REPLICATION SOURCE', 'SOURCE'];
+    const from = {
+      HOST: "'127.0.0.1'",
+      PORT: first.port,
+      USER: `'${username}'`,
+      PASSWORD: `'${password}'`,
+    };
     const settings = Object.entries({ ...from, LOG_FILE: "'binlog.000001'", LOG_POS: 4 });
     const key = words === 'SLAVE' ? '' : ', GET_SOURCE_PUBLIC_KEY=1';
     await replica.sql(

@@ -27,7 +27,9 @@ describe('what a restore leaves out and finds', () => {
     const payout = { asset: 'COPM', raw: 5n, railReference: null } as const;
     const said = (status: 'accepted' | 'completed' | 'failed', raw = 5n) =>
       ({ status, amount: { raw, asset: 'COPM' } }) as const;
-    const of = (status: 'pending_approval' | 'approved' | 'in_progress' | 'completed' | 'canceled') => ({
+    const of = (
+      status: 'pending_approval' | 'approved' | 'in_progress' | 'completed' | 'canceled',
+    ) => ({
       ...payout,
       status,
     });
@@ -84,7 +86,11 @@ describe('a restore', () => {
   it('is begun by a manager, at a moment that fits the data, and once', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     answered(await bank.send({ from, to, raw: LEAST }), 201);
-    const refused = async (pattern: RegExp, code: number, ...args: readonly string[]): Promise<void> => {
+    const refused = async (
+      pattern: RegExp,
+      code: number,
+      ...args: readonly string[]
+    ): Promise<void> => {
       const ran = await ops('restore', 'begin', '--reason', 'a test', ...args);
       assert.equal(ran.code, code, ran.stderr);
       assert.match(ran.stderr, pattern);
@@ -93,12 +99,40 @@ describe('a restore', () => {
     const now = toRfc3339(systemClock());
     await refused(/lacks the right to manage/, 1, '--to', now, '--as', 'eva');
     await refused(/say one of --to and --nothing-lost/, 2, '--as', 'maria');
-    await refused(/--until and --skip go with --to/, 2, '--nothing-lost', '--skip', '5', '--as', 'maria');
-    await refused(/was restored to then, or later/, 1, '--to', '2026-01-01T00:00:00Z', '--as', 'maria');
+    await refused(
+      /--until and --skip go with --to/,
+      2,
+      '--nothing-lost',
+      '--skip',
+      '5',
+      '--as',
+      'maria',
+    );
+    await refused(
+      /was restored to then, or later/,
+      1,
+      '--to',
+      '2026-01-01T00:00:00Z',
+      '--as',
+      'maria',
+    );
     await refused(/until/, 1, '--to', now, '--until', '2030-01-01T00:00:00Z', '--as', 'maria');
-    await refused(/restored_to|after/, 1, '--to', now, '--until', '2026-01-01T00:00:00Z', '--as', 'maria');
+    await refused(
+      /restored_to|after/,
+      1,
+      '--to',
+      now,
+      '--until',
+      '2026-01-01T00:00:00Z',
+      '--as',
+      'maria',
+    );
     const nothing = await ops('restore', 'finish', '--as', 'leo');
-    assert.deepEqual([nothing.code, /never restored/.test(nothing.stderr)], [1, true], nothing.stderr);
+    assert.deepEqual(
+      [nothing.code, /never restored/.test(nothing.stderr)],
+      [1, true],
+      nothing.stderr,
+    );
   });
 
   it('closes the ledger for every process, and the person who began it cannot open it', async () => {
@@ -114,7 +148,11 @@ describe('a restore', () => {
     const alone = await ops('restore', 'finish', '--as', 'maria');
     assert.equal(alone.code, 1, alone.stderr);
     const without = await ops('restore', 'finish', '--as', 'leo', '--leave-out', 'http:nowhere');
-    assert.deepEqual([without.code, /no rail http:nowhere/.test(without.stderr)], [2, true], without.stderr);
+    assert.deepEqual(
+      [without.code, /no rail http:nowhere/.test(without.stderr)],
+      [2, true],
+      without.stderr,
+    );
   });
 
   it('is finished by another person: the log continues after the gap, which is announced, and so does the audit log', async () => {
@@ -143,7 +181,9 @@ describe('a restore', () => {
   });
 
   it('keeps the log in order of time: bounds find what is before, in and after the gap', async () => {
-    const [row] = await db.sql(`SELECT announced_at AS at FROM event_gaps WHERE tenant_id=${own()}`);
+    const [row] = await db.sql(
+      `SELECT announced_at AS at FROM event_gaps WHERE tenant_id=${own()}`,
+    );
     const at = Date.parse(`${String(row?.at).replace(' ', 'T')}Z`);
     const count = async (query: string): Promise<number> =>
       list((await bank.get(`/v1/events?${query}`)).json.items).length;
@@ -161,18 +201,27 @@ describe('a restore', () => {
     const announced = await db.sql(
       `SELECT HEX(restore_id) AS restore, after_sequence AS after FROM event_gaps WHERE tenant_id=${own()}`,
     );
-    await db.change(`UPDATE event_gaps SET after_sequence=after_sequence-1 WHERE tenant_id=${own()}`);
+    await db.change(
+      `UPDATE event_gaps SET after_sequence=after_sequence-1 WHERE tenant_id=${own()}`,
+    );
     const { findings } = await audit(db.database, { tenantId: bank.tenant.tenant.id });
     assert.ok(findings.some(({ check }) => check === 'event_sequence'));
-    await db.change(`UPDATE event_gaps SET after_sequence=${String(announced[0]?.after)} WHERE tenant_id=${own()}`);
+    await db.change(
+      `UPDATE event_gaps SET after_sequence=${String(announced[0]?.after)} WHERE tenant_id=${own()}`,
+    );
   });
 
   it('lets an endpoint that was behind cross the gap at once', async () => {
     const body = { url: 'https://example.com/hook', events: ['account.verified'] };
-    const { id } = answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json;
+    const { id } = answered(
+      await bank.request('POST', '/v1/webhook_endpoints', { body }),
+      201,
+    ).json;
     const endpoint = idLiteral(String(id));
     await db.change(`UPDATE webhook_endpoints SET cursor_sequence=0, fence=1 WHERE id=${endpoint}`);
-    await db.change(`UPDATE webhook_subscriptions SET from_sequence=0 WHERE endpoint_id=${endpoint}`);
+    await db.change(
+      `UPDATE webhook_subscriptions SET from_sequence=0 WHERE endpoint_id=${endpoint}`,
+    );
     const rounds = [];
     for (let done = false; !done && rounds.length < 10;) {
       const { added, state } = await db.database.withTransaction((work) =>
@@ -214,7 +263,10 @@ describe('a restore', () => {
     assert.equal(await openRestore(db.database.reader), undefined);
     await db.change(`DELETE FROM ledger_transactions WHERE id=${later}`);
     await check();
-    assert.deepEqual([noticed.length, (await openRestore(db.database.reader))?.noticedBy], [1, 'worker']);
+    assert.deepEqual(
+      [noticed.length, (await openRestore(db.database.reader))?.noticedBy],
+      [1, 'worker'],
+    );
     const [open] = await db.sql('SELECT COUNT(*) AS n FROM restores WHERE finished_at IS NULL');
     assert.equal(Number(open?.n), 1);
     assert.equal((await begin('--nothing-lost')).code, 0);

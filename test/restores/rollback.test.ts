@@ -52,15 +52,25 @@ class BusyService {
   static async start(db: TestDatabase, url = db.url): Promise<BusyService> {
     const setUp = await startTestApi(db);
     const bank = await openBank(setUp);
-    const accounts = [await bank.account({ funds: { COPM: 1_000_000n * LEAST } }), await bank.account()] as const;
+    const accounts = [
+      await bank.account({ funds: { COPM: 1_000_000n * LEAST } }),
+      await bank.account(),
+    ] as const;
     await setUp.stop();
     const temporal = await newNamespace(sharedAddress(), 'rollback');
     const environment = temporalEnvironment(temporal);
-    const processes = Array.from({ length: API_PROCESSES }, () => ApiProcess.start(url, environment));
+    const processes = Array.from({ length: API_PROCESSES }, () =>
+      ApiProcess.start(url, environment),
+    );
     const own = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
-    const [worker, ...apis] = await Promise.all([WorkerProcess.start(url, temporal, own), ...processes]);
+    const [worker, ...apis] = await Promise.all([
+      WorkerProcess.start(url, temporal, own),
+      ...processes,
+    ]);
     const service = new BusyService(temporal, apis, worker, bank, accounts);
-    service.clients = Promise.all(Array.from({ length: CLIENTS }, (_, index) => service.client(index)));
+    service.clients = Promise.all(
+      Array.from({ length: CLIENTS }, (_, index) => service.client(index)),
+    );
     return service;
   }
 
@@ -160,7 +170,15 @@ for (const restarted of [false, true]) {
       await snapshot.putBack();
       if (restarted) service.startAll();
       await assertCloses(service, db);
-      const begun = await people.ops('restore', 'begin', '--reason', 'a test', '--nothing-lost', '--as', 'maria');
+      const begun = await people.ops(
+        'restore',
+        'begin',
+        '--reason',
+        'a test',
+        '--nothing-lost',
+        '--as',
+        'maria',
+      );
       assert.equal(begun.code, 0, begun.stderr);
       const finished = await people.ops('restore', 'finish', '--as', 'leo');
       assert.equal(finished.code, 0, finished.stderr);
@@ -223,11 +241,16 @@ describe('a process that starts', () => {
   });
 
   const newGuard = (): RollbackGuard => {
-    const guard = new RollbackGuard({ database: db.database, clock: systemClock, onRolledBack: () => undefined });
+    const guard = new RollbackGuard({
+      database: db.database,
+      clock: systemClock,
+      onRolledBack: () => undefined,
+    });
     guards = [...guards, guard];
     return guard;
   };
-  const isOpen = async (): Promise<boolean> => (await openRestore(db.database.current)) === undefined;
+  const isOpen = async (): Promise<boolean> =>
+    (await openRestore(db.database.current)) === undefined;
   /** Returns what a worker would store in Temporal now. */
   const stored = (): Promise<Checkpoint> => readCheckpoint(db.database.current);
   const firstPosting = (guard: RollbackGuard): Promise<void> =>
@@ -241,9 +264,19 @@ describe('a process that starts', () => {
     const damaged: readonly Partial<Checkpoint>[] = [
       { transactions: [newId()] },
       { events: [{ ...event, id: newId() }, ...others] },
-      { events: [{ ...event, id: null, sequence: (BigInt(event.sequence) + 1n).toString() }, ...others] },
+      {
+        events: [
+          { ...event, id: null, sequence: (BigInt(event.sequence) + 1n).toString() },
+          ...others,
+        ],
+      },
       { acts: rest.acts.map((act) => ({ ...act, hash: '0'.repeat(64) })) },
-      { acts: rest.acts.map((act) => ({ ...act, sequence: (BigInt(act.sequence) + 1n).toString() })) },
+      {
+        acts: rest.acts.map((act) => ({
+          ...act,
+          sequence: (BigInt(act.sequence) + 1n).toString(),
+        })),
+      },
       { restores: [newId()] },
     ];
     for (const change of damaged) {
@@ -267,12 +300,16 @@ describe('a process that starts', () => {
     await check({ ...rest, firstTenant: newId(), transactions: [newId()] });
     await check({ ...rest, firstTenant, transactions: 'of another release' });
     const finished = { ...newRestore('operator', systemClock()), finishedAt: systemClock() };
-    await db.database.withTransaction((transaction) => transaction.execute(insertSql(restores, [finished])));
+    await db.database.withTransaction((transaction) =>
+      transaction.execute(insertSql(restores, [finished])),
+    );
     await check({ ...rest, firstTenant, transactions: [newId()] });
     const event = rest.events.find(({ id }) => id !== null);
     assert.ok(event);
     const removal = `${idLiteral(event.tenantId)},${event.sequence},UTC_TIMESTAMP(3)`;
-    await db.change(`INSERT INTO event_removals (tenant_id,removed_through,removed_until) VALUES (${removal})`);
+    await db.change(
+      `INSERT INTO event_removals (tenant_id,removed_through,removed_until) VALUES (${removal})`,
+    );
     const removed = { ...event, id: newId() };
     await check({ ...(await stored()), events: [removed] });
     await db.change('DELETE FROM event_removals');

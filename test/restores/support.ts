@@ -58,17 +58,31 @@ export class RestoredService {
   }
 
   async shown(): Promise<Shown> {
-    const { stdout } = await run('src/ops/main.js', ['restore', 'status', '--json'], this.people.env);
+    const { stdout } = await run(
+      'src/ops/main.js',
+      ['restore', 'status', '--json'],
+      this.people.env,
+    );
     return JSON.parse(stdout) as Shown;
   }
 
   /** The rail has an order under this key, which nobody here gave it. */
   async paidThere(key: Uuid = newId()): Promise<Uuid> {
     const destination = {
-      ...{ country: 'CO', bankCode: '0007', accountType: 'savings' as const, accountNumber: accountNumber() },
+      ...{
+        country: 'CO',
+        bankCode: '0007',
+        accountType: 'savings' as const,
+        accountNumber: accountNumber(),
+      },
       ...{ holderName: HOLDER, holderDocument: DOCUMENT },
     };
-    const order = { key, amount: { raw: LEAST, asset: 'COPM' as const }, destination, description: null };
+    const order = {
+      key,
+      amount: { raw: LEAST, asset: 'COPM' as const },
+      destination,
+      description: null,
+    };
     await new SimulatedRail(this.db.database, systemClock, SIMULATED).submit(order);
     return key;
   }

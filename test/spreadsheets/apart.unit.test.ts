@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { ReadingThread } from '../../src/spreadsheets/apart/reading-thread.js';
-import { type FileToRead, type ReadingFor, SheetReaders } from '../../src/spreadsheets/apart/sheet-readers.js';
+import {
+  type FileToRead,
+  type ReadingFor,
+  SheetReaders,
+} from '../../src/spreadsheets/apart/sheet-readers.js';
 import { bytesOf, piecesOf } from '../../src/spreadsheets/byte-source.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
@@ -17,7 +21,8 @@ async function readAll(rows: AsyncIterable<SheetRow>): Promise<Read> {
     for await (const row of rows) all.push(row);
     return { rows: all, problem: null };
   } catch (failure) {
-    if (failure instanceof SheetProblem) return { rows: all, problem: `${failure.code}: ${failure.message}` };
+    if (failure instanceof SheetProblem)
+      return { rows: all, problem: `${failure.code}: ${failure.message}` };
     throw failure;
   }
 }
@@ -26,7 +31,9 @@ const csv = (rows: number): Buffer => Buffer.from('$ana,100000,COPM,,r\n'.repeat
 const xlsx = (rows: number): Buffer =>
   workbook(
     sheetXml(
-      '<row><c t="s"><v>0</v></c><c r="C1"><v>12</v></c><c><f>A1</f></c></row>'.replace(' r="C1"', '').repeat(rows),
+      '<row><c t="s"><v>0</v></c><c r="C1"><v>12</v></c><c><f>A1</f></c></row>'
+        .replace(' r="C1"', '')
+        .repeat(rows),
     ),
   );
 /** Takes seconds, all of them before its first row. */
@@ -43,7 +50,8 @@ describe('files that are read in a thread of their own', () => {
     size: file.length,
     pieces: () => Readable.from(piecesOf(bytesOf([file]), 0, file.length, 700_001)),
   });
-  const read = (file: Buffer, who = of('a')): Promise<Read> => readAll(readers.rows(stored(file), who));
+  const read = (file: Buffer, who = of('a')): Promise<Read> =>
+    readAll(readers.rows(stored(file), who));
 
   beforeEach(() => {
     readers = new SheetReaders();
@@ -71,7 +79,10 @@ describe('files that are read in a thread of their own', () => {
       const [apart, atOnce] = [await read(file), await readAll(openSheet(bytesOf([file])))];
       assert.equal(apart.problem, atOnce.problem);
       // As texts: to compare a hundred thousand rows one by one takes longer than to read them.
-      assert(JSON.stringify(apart.rows) === JSON.stringify(atOnce.rows), `${apart.rows.length} rows differ`);
+      assert(
+        JSON.stringify(apart.rows) === JSON.stringify(atOnce.rows),
+        `${apart.rows.length} rows differ`,
+      );
     });
 
   it('a file that needs more memory than its thread has is refused, and the process continues', async () => {
@@ -91,7 +102,10 @@ describe('files that are read in a thread of their own', () => {
 
   it('a file is refused for the silence of its thread, not because the process stood still', async () => {
     const reading = (file: Buffer, maxSilenceMs: number) => {
-      const thread = new ReadingThread({ maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 }, maxSilenceMs);
+      const thread = new ReadingThread(
+        { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 },
+        maxSilenceMs,
+      );
       const first = thread.read({ bytes: new Uint8Array(file), isShort: false }, never).next();
       return { first, end: () => thread.end() };
     };

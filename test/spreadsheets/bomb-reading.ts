@@ -30,8 +30,15 @@ export const TENTH: BombScale = { by: 10, maxRssMiB: 100, maxCpuMs: 5_000 };
 export async function readBomb(file: Buffer, path: string, scale: BombScale): Promise<ReadApart> {
   assert.ok(file.length <= 10 * MIB, `${file.length} bytes would not be taken`);
   writeFileSync(path, file);
-  const limits = Object.entries(WHOLE_FILE).map(([name, most]: [string, number]) => [name, most / scale.by]);
-  const args = [READER, path, JSON.stringify(Object.fromEntries(limits) satisfies Partial<EffortLimits>)];
+  const limits = Object.entries(WHOLE_FILE).map(([name, most]: [string, number]) => [
+    name,
+    most / scale.by,
+  ]);
+  const args = [
+    READER,
+    path,
+    JSON.stringify(Object.fromEntries(limits) satisfies Partial<EffortLimits>),
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const told = JSON.parse(stdout) as ReadApart;
   if (process.env['SHOW_BOMBS'] !== undefined) process.stderr.write(`${stdout}\n`);
@@ -41,11 +48,18 @@ export async function readBomb(file: Buffer, path: string, scale: BombScale): Pr
 }
 
 /** A part of `head`, `unit` again and again, and `tail`, of about `size` bytes unpacked; packed in no time. */
-export function filled(name: string, head: string, unit: string, tail: string, size: number): ZipPart {
+export function filled(
+  name: string,
+  head: string,
+  unit: string,
+  tail: string,
+  size: number,
+): ZipPart {
   const block = Buffer.from(unit.repeat(Math.ceil(MIB / Buffer.byteLength(unit))));
   const times = Math.ceil(size / block.length);
   // Packed by itself a block refers to nothing before it, so that one is as good as another.
-  const apart = (bytes: Buffer): Buffer => deflateRawSync(bytes, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
+  const apart = (bytes: Buffer): Buffer =>
+    deflateRawSync(bytes, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
   const [first, last] = [Buffer.from(head), Buffer.from(tail)];
   let crc = crc32(first);
   for (let time = 0; time < times; time += 1) crc = crc32(block, crc);

@@ -2,13 +2,21 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SHEET, SHEET_HEAD, SHEET_TAIL, TEXTS_OF_10_MIB, withPart, WORKBOOKS } from '../campaigns/bombs.js';
+import {
+  SHEET,
+  SHEET_HEAD,
+  SHEET_TAIL,
+  TEXTS_OF_10_MIB,
+  withPart,
+  WORKBOOKS,
+} from '../campaigns/bombs.js';
 import { filled, FULL, MIB, readBomb, TENTH } from './bomb-reading.js';
 import type { ReadApart } from './read-apart.js';
 import { MAIN, sheetXml, workbookParts, xml, zipOf } from './workbooks.js';
 
 /** Those that go through every part of the reader come in full size too. `npm run prove -- bombs` has all of them so. */
-const IN_FULL = /of nothing but (blanks between tags|rows without cells|texts of two thousand letters) /;
+const IN_FULL =
+  /of nothing but (blanks between tags|rows without cells|texts of two thousand letters) /;
 /** Read as those of line breaks are, row after row up to the last number that a row can have. */
 const LIKE_ANOTHER = /of nothing but (carriage returns|rows of two empty cells) /;
 
@@ -19,7 +27,8 @@ describe('files that are larger than they look', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  const read = (file: Buffer, scale = FULL): Promise<ReadApart> => readBomb(file, join(folder, 'file'), scale);
+  const read = (file: Buffer, scale = FULL): Promise<ReadApart> =>
+    readBomb(file, join(folder, 'file'), scale);
 
   for (const { title, code, make } of WORKBOOKS)
     it(`${title}, within a tenth of the memory and time if the bounds are a tenth`, async () => {
@@ -31,7 +40,9 @@ describe('files that are larger than they look', () => {
       assert.equal((await read(make(FULL))).code, code);
     });
 
-  for (const { title, code, make } of TEXTS_OF_10_MIB.filter((one) => !LIKE_ANOTHER.test(one.title)))
+  for (const { title, code, make } of TEXTS_OF_10_MIB.filter(
+    (one) => !LIKE_ANOTHER.test(one.title),
+  ))
     it(`${title}, soon`, async () => {
       // A quarter of a file has more rows and columns than there may be.
       assert.equal((await read(make({ ...FULL, by: 4 }))).code, code);
@@ -41,7 +52,9 @@ describe('files that are larger than they look', () => {
     const head = `<styleSheet xmlns="${MAIN}"><numFmts>`;
     const styles = (tags: number, length: number): Buffer => {
       const own = `<numFmt numFmtId="200" formatCode="${'['.repeat(length)}"/>`;
-      return withPart(filled('xl/styles.xml', head, own, '</numFmts></styleSheet>', tags * own.length));
+      return withPart(
+        filled('xl/styles.xml', head, own, '</numFmts></styleSheet>', tags * own.length),
+      );
     };
     assert.equal((await read(styles(75_000, 10))).code, null);
     assert.equal((await read(styles(110_000, 1_000))).code, 'unreadable_file');
@@ -50,7 +63,9 @@ describe('files that are larger than they look', () => {
   it('a part that lies about its size is stopped at the size that it claims', async () => {
     const part = filled(SHEET, SHEET_HEAD, ' ', SHEET_TAIL, 300 * MIB);
     const lying = { ...part, says: { ...part.says, size: 1_000 } };
-    const told = await read(zipOf([...workbookParts('').filter(({ name }) => name !== SHEET), lying]));
+    const told = await read(
+      zipOf([...workbookParts('').filter(({ name }) => name !== SHEET), lying]),
+    );
     assert.equal(told.code, 'unreadable_file');
     assert.ok(told.cpuMs < 3_000);
   });
@@ -63,14 +78,22 @@ describe('files that are larger than they look', () => {
 
   it('a million rows are read no further than a hundred thousand', async () => {
     const unit = '<row><c><v>1</v></c></row>';
-    const told = await read(withPart(filled(SHEET, SHEET_HEAD, unit, SHEET_TAIL, unit.length * 1_000_000)));
+    const told = await read(
+      withPart(filled(SHEET, SHEET_HEAD, unit, SHEET_TAIL, unit.length * 1_000_000)),
+    );
     assert.deepEqual([told.code, told.rows], ['too_many_rows', 100_001]);
     const csv = await read(Buffer.from('a,1\n'.repeat(1_000_000)));
     assert.deepEqual([csv.code, csv.rows], ['too_many_rows', 100_001]);
   });
 
   it('a million columns are too many', async () => {
-    const cells = filled(SHEET, `${SHEET_HEAD}<row>`, '<c><v>1</v></c>', `</row>${SHEET_TAIL}`, 15_000_000);
+    const cells = filled(
+      SHEET,
+      `${SHEET_HEAD}<row>`,
+      '<c><v>1</v></c>',
+      `</row>${SHEET_TAIL}`,
+      15_000_000,
+    );
     assert.equal((await read(withPart(cells))).code, 'too_many_columns');
     assert.equal((await read(Buffer.from(`${'a,'.repeat(1_000_000)}\n`))).code, 'too_many_columns');
   });

@@ -50,7 +50,10 @@ function soundParts(): ZipPart[] {
   const texts = [HEADER, ...ROWS].flat();
   const cells = (row: number): string =>
     HEADER.map((_, column) => `<c t="s"><v>${row * HEADER.length + column}</v></c>`).join('');
-  const rows = Array.from({ length: ROWS.length + 1 }, (_, row) => `<row r="${row + 1}">${cells(row)}</row>`);
+  const rows = Array.from(
+    { length: ROWS.length + 1 },
+    (_, row) => `<row r="${row + 1}">${cells(row)}</row>`,
+  );
   const strings = stringsXml(texts.map((text) => `<si><t>${text}</t></si>`).join(''));
   return workbookParts(sheetXml(rows.join('')), { 'xl/sharedStrings.xml': strings });
 }
@@ -58,14 +61,16 @@ function soundParts(): ZipPart[] {
 /** One to five changes of the bytes, which mostly hit what the zip says of itself. */
 function brokenZip(random: Random): Buffer {
   let file = zipOf(soundParts());
-  for (let changes = 1 + below(random, 5); changes > 0; changes -= 1) file = changedBytes(random, file);
+  for (let changes = 1 + below(random, 5); changes > 0; changes -= 1)
+    file = changedBytes(random, file);
   return file;
 }
 
 const NUMBERS = [0, 1, 0x7fff, 0xffff, 0x7fffffff, 0xfffffffe, 0xffffffff];
 
 function changedBytes(random: Random, file: Buffer): Buffer {
-  const at = random() < 0.5 ? below(random, file.length) : Math.max(0, file.length - 1 - below(random, 600));
+  const at =
+    random() < 0.5 ? below(random, file.length) : Math.max(0, file.length - 1 - below(random, 600));
   const end = Math.min(file.length, at + 1 + below(random, 200));
   const copy = Buffer.from(file);
   switch (below(random, 6)) {
@@ -121,7 +126,10 @@ function brokenXml(random: Random): Buffer {
   const changed = new Map<number, string>();
   for (let changes = 1 + below(random, 4); changes > 0; changes -= 1) {
     const which = below(random, parts.length);
-    changed.set(which, changedText(random, changed.get(which) ?? parts[which]?.data.toString() ?? ''));
+    changed.set(
+      which,
+      changedText(random, changed.get(which) ?? parts[which]?.data.toString() ?? ''),
+    );
   }
   if (random() < 0.1) parts.splice(below(random, parts.length), 1);
   return zipOf(parts.map((part, at) => ({ ...part, data: changed.get(at) ?? part.data })));
@@ -132,7 +140,9 @@ function changedText(random: Random, text: string): string {
   const end = Math.min(text.length, at + 1 + below(random, 300));
   switch (below(random, 5)) {
     case 0:
-      return text.slice(0, at) + oneOf(random, PIECES).repeat(1 + below(random, 3)) + text.slice(at);
+      return (
+        text.slice(0, at) + oneOf(random, PIECES).repeat(1 + below(random, 3)) + text.slice(at)
+      );
     case 1:
       return text.slice(0, at);
     case 2:

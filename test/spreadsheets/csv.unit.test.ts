@@ -90,7 +90,10 @@ describe('CSV', () => {
 
   for (const [what, bytes] of [
     ['Latin-1', Buffer.from('a,b\ncaf\xe9,1\n', 'latin1')],
-    ['Latin-1 behind a megabyte', Buffer.concat([Buffer.from('a,b\n'.repeat(3e4)), Buffer.from('\xe9', 'latin1')])],
+    [
+      'Latin-1 behind a megabyte',
+      Buffer.concat([Buffer.from('a,b\n'.repeat(3e4)), Buffer.from('\xe9', 'latin1')]),
+    ],
     ['a letter cut at the end', Buffer.from('a,ñ').subarray(0, -1)],
     ['an overlong form', Buffer.from([0x61, 0xc0, 0xaf])],
     ['an encoded surrogate', Buffer.from([0x61, 0xed, 0xa0, 0x80])],

@@ -20,7 +20,11 @@ const TEXTS = [['first', '12']];
 
 describe('hostile workbooks', () => {
   const withSheet = (change: Partial<ZipPart>): Buffer =>
-    zipOf(workbookParts(sheetXml(ROWS)).map((part) => (part.name === SHEET ? { ...part, ...change } : part)));
+    zipOf(
+      workbookParts(sheetXml(ROWS)).map((part) =>
+        part.name === SHEET ? { ...part, ...change } : part,
+      ),
+    );
   const kindOf = (file: Buffer): Promise<string> => recogniseFile(bytesOf([file]));
   const isNeither = (file: Buffer, what?: string): Promise<void> =>
     assert.rejects(kindOf(file), { code: 'unreadable_file' }, what);
@@ -29,7 +33,11 @@ describe('hostile workbooks', () => {
 
   it('are distinguished from good ones', async () => {
     assert.deepEqual(await textsOf(workbook(sheetXml(ROWS))), TEXTS);
-    assert.deepEqual(await textsOf(withSheet({ descriptor: true })), TEXTS, 'sizes behind the data');
+    assert.deepEqual(
+      await textsOf(withSheet({ descriptor: true })),
+      TEXTS,
+      'sizes behind the data',
+    );
     assert.deepEqual(await textsOf(withSheet({ stored: true })), TEXTS, 'not packed');
     assert.deepEqual(await textsOf(zipOf(workbookParts(sheetXml(ROWS)), 'a comment')), TEXTS);
     const folders = [{ name: 'xl/', data: '', stored: true }, ...workbookParts(sheetXml(ROWS))];
@@ -42,7 +50,8 @@ describe('hostile workbooks', () => {
       const cut = whole.subarray(0, Math.floor((whole.length * part) / 100));
       assert.notEqual(await problemOf(cut), null, `${part} %`);
     }
-    for (let missing = 1; missing < 200; missing += 1) await isUnreadable(whole.subarray(0, whole.length - missing));
+    for (let missing = 1; missing < 200; missing += 1)
+      await isUnreadable(whole.subarray(0, whole.length - missing));
   });
 
   it('with any bit turned over give a reason or the same rows', async () => {
@@ -71,7 +80,10 @@ describe('hostile workbooks', () => {
     await isUnreadable(withSheet({ says: { offset: 0xfffffff0 } }));
     await isUnreadable(withSheet({ says: { method: 12 } }));
     await isUnreadable(withSheet({ stored: true, says: { crc: 1 } }));
-    await isUnreadable(withSheet({ localName: 'xl/worksheets/sheet2.xml' }), 'two names for one entry');
+    await isUnreadable(
+      withSheet({ localName: 'xl/worksheets/sheet2.xml' }),
+      'two names for one entry',
+    );
     await isUnreadable(withSheet({ unicodePath: SHEET }), 'a second name, though it is the same');
     await isUnreadable(withSheet({ packed: Buffer.from('no deflate') }));
   });
@@ -91,20 +103,30 @@ describe('hostile workbooks', () => {
   });
 
   it('with more entries than a workbook has are unreadable', async () => {
-    const more = Array.from({ length: 2_000 }, (_, at) => ({ name: `x${at}`, data: '', stored: true }));
+    const more = Array.from({ length: 2_000 }, (_, at) => ({
+      name: `x${at}`,
+      data: '',
+      stored: true,
+    }));
     await isUnreadable(zipOf([...workbookParts(sheetXml(ROWS)), ...more]));
   });
 
   it('that hold archives are read no deeper', async () => {
     const inner = workbook(sheetXml(ROWS));
     await isUnreadable(workbook(inner));
-    const beside = [...workbookParts(sheetXml(ROWS)), { name: 'xl/embeddings/a.xlsx', data: inner }];
+    const beside = [
+      ...workbookParts(sheetXml(ROWS)),
+      { name: 'xl/embeddings/a.xlsx', data: inner },
+    ];
     assert.deepEqual(await textsOf(zipOf(beside)), TEXTS);
   });
 
   for (const [what, document] of [
     ['an external entity', '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'],
-    ['entities of entities', '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'],
+    [
+      'entities of entities',
+      '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>',
+    ],
     ['an external type', '<!DOCTYPE x SYSTEM "http://127.0.0.1/x.dtd">'],
     ['an empty type', '<!DOCTYPE worksheet>'],
   ] as const)
@@ -113,8 +135,12 @@ describe('hostile workbooks', () => {
       await isUnreadable(workbook(sheet));
       // Also where nothing refers to what it declares.
       await isUnreadable(workbook(sheetXml(ROWS).replace('<worksheet', `${document}<worksheet`)));
-      await isUnreadable(workbook(sheetXml(ROWS), { 'xl/sharedStrings.xml': `${document}<sst xmlns="${MAIN}"/>` }));
-      await isUnreadable(workbook(sheetXml(ROWS), { 'xl/workbook.xml': `${document}<workbook xmlns="${MAIN}"/>` }));
+      await isUnreadable(
+        workbook(sheetXml(ROWS), { 'xl/sharedStrings.xml': `${document}<sst xmlns="${MAIN}"/>` }),
+      );
+      await isUnreadable(
+        workbook(sheetXml(ROWS), { 'xl/workbook.xml': `${document}<workbook xmlns="${MAIN}"/>` }),
+      );
     });
 
   it('whose XML is not well-formed are unreadable', async () => {
@@ -142,7 +168,9 @@ describe('hostile workbooks', () => {
   it('that are not workbooks are neither kind; what is not even an archive is reported at once', async () => {
     assert.equal(await kindOf(workbook(sheetXml(ROWS))), 'xlsx');
     await isNeither(zipOf([{ name: 'word/document.xml', data: 'x' }]));
-    await isNeither(zipOf([{ name: 'mimetype', data: 'application/vnd.oasis.opendocument.spreadsheet' }]));
+    await isNeither(
+      zipOf([{ name: 'mimetype', data: 'application/vnd.oasis.opendocument.spreadsheet' }]),
+    );
     await isNeither(zipOf([]));
     await isNeither(Buffer.from('PK\x03\x04 and nothing more'));
     await isNeither(Buffer.from('PK\x03\x04'));
@@ -170,7 +198,9 @@ describe('hostile workbooks', () => {
 describe('the bytes of a file', () => {
   const file = workbook(sheetXml(ROWS));
   const pieces = (size: number): Buffer[] =>
-    Array.from({ length: Math.ceil(file.length / size) }, (_, at) => file.subarray(at * size, (at + 1) * size));
+    Array.from({ length: Math.ceil(file.length / size) }, (_, at) =>
+      file.subarray(at * size, (at + 1) * size),
+    );
 
   it('may come in pieces of any size', async () => {
     for (const size of [1, 7, 100, file.length]) {

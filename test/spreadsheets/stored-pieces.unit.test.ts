@@ -26,14 +26,18 @@ describe('finished files as they are downloaded', () => {
 
   it('each piece of a file is read once for all who download it at once', async () => {
     const files = new StoredFiles();
-    const texts = await Promise.all(Array.from({ length: 50 }, () => textOf(files.open(file, pieceOf(PIECES)))));
+    const texts = await Promise.all(
+      Array.from({ length: 50 }, () => textOf(files.open(file, pieceOf(PIECES)))),
+    );
     assert.deepEqual(new Set(texts), new Set([PIECES.join('')]));
     assert.deepEqual(read, [0, 1, 2]);
   });
 
   it('files and formats that are downloaded at once are not mixed up', async () => {
     const files = new StoredFiles();
-    const others = ['A', 'B'].map((letter) => PIECES.map((piece) => piece.replaceAll(/\w/g, letter)));
+    const others = ['A', 'B'].map((letter) =>
+      PIECES.map((piece) => piece.replaceAll(/\w/g, letter)),
+    );
     const [xlsx = [], another = []] = others;
     const texts = await Promise.all([
       textOf(files.open(file, pieceOf(PIECES))),

@@ -86,10 +86,14 @@ function zipEntry(part: ZipPart, offset: number): { local: Buffer; record: Buffe
   record.writeUInt32LE(packed.length, 20);
   record.writeUInt32LE(size, 24);
   record.writeUInt16LE(name.length, 28);
-  const extra = part.unicodePath === undefined ? Buffer.alloc(0) : unicodePathField(name, part.unicodePath);
+  const extra =
+    part.unicodePath === undefined ? Buffer.alloc(0) : unicodePathField(name, part.unicodePath);
   record.writeUInt16LE(extra.length, 30);
   record.writeUInt32LE(says.offset ?? offset, 42);
-  return { local: Buffer.concat([head, localName, packed, tail]), record: Buffer.concat([record, name, extra]) };
+  return {
+    local: Buffer.concat([head, localName, packed, tail]),
+    record: Buffer.concat([record, name, extra]),
+  };
 }
 
 function unicodePathField(name: Buffer, path: string): Buffer {
@@ -111,7 +115,9 @@ export function xml(body: string): string {
 }
 
 export function sheetXml(rows: string): string {
-  return xml(`<worksheet xmlns="${MAIN}"><dimension ref="A1"/><sheetData>${rows}</sheetData></worksheet>`);
+  return xml(
+    `<worksheet xmlns="${MAIN}"><dimension ref="A1"/><sheetData>${rows}</sheetData></worksheet>`,
+  );
 }
 
 export function stringsXml(items: string): string {
@@ -136,7 +142,9 @@ export function workbookParts(
   changes: Readonly<Record<string, string | Buffer | null>> = {},
 ): ZipPart[] {
   const parts: Record<string, string | Buffer | null> = {
-    '[Content_Types].xml': xml('<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'),
+    '[Content_Types].xml': xml(
+      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+    ),
     '_rels/.rels': relsXml(['rId1', 'officeDocument', 'xl/workbook.xml']),
     'xl/workbook.xml': xml(
       `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,

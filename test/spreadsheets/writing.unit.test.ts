@@ -12,7 +12,12 @@ import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { writeApart } from '../../src/spreadsheets/apart/table-writing.js';
 import { type CellKind, csvLines } from '../../src/spreadsheets/writing/cells.js';
 import type { Column, TableRow } from '../../src/spreadsheets/writing/columns.js';
-import { ERROR_COLUMNS, errorCells, RESULT_COLUMNS, resultCells } from '../../src/batches/report-rows.js';
+import {
+  ERROR_COLUMNS,
+  errorCells,
+  RESULT_COLUMNS,
+  resultCells,
+} from '../../src/batches/report-rows.js';
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table.js';
 import { templateCsv, templateXlsx } from '../../src/batches/template.js';
 import { rowsOf, textsOf } from './workbooks.js';
@@ -63,7 +68,10 @@ async function inFolder<T>(work: (paths: TablePaths) => Promise<T>): Promise<T> 
   }
 }
 
-function written(columns: readonly Column[], rows: readonly TableRow[]): Promise<Record<Format, Buffer>> {
+function written(
+  columns: readonly Column[],
+  rows: readonly TableRow[],
+): Promise<Record<Format, Buffer>> {
   return inFolder(async (paths) => {
     const files = new TableFiles(columns, paths, 'Result');
     await files.add(rows);
@@ -123,7 +131,19 @@ const FORMULAS = [
 describe('the result file', () => {
   it('has the columns of the interface, and the outcome of each row', async () => {
     const want = [
-      ['row', 'reference', 'recipient', 'amount', 'asset', 'status', 'bonus_id', 'fee', 'code', 'message', 'paid_at'],
+      [
+        'row',
+        'reference',
+        'recipient',
+        'amount',
+        'asset',
+        'status',
+        'bonus_id',
+        'fee',
+        'code',
+        'message',
+        'paid_at',
+      ],
       [
         '2',
         'R-1',
@@ -137,7 +157,18 @@ describe('the result file', () => {
         null,
         '2026-11-01T14:05:00.000Z',
       ],
-      ['3', null, '$ana', '9007199254740993', 'COPM', 'failed', null, null, 'insufficient_funds', FAILED.message],
+      [
+        '3',
+        null,
+        '$ana',
+        '9007199254740993',
+        'COPM',
+        'failed',
+        null,
+        null,
+        'insufficient_funds',
+        FAILED.message,
+      ],
     ];
     for (const format of ['csv', 'xlsx'] as const) {
       assert.deepEqual(await textsOf(await result(format, [PAID, FAILED])), want, format);
@@ -147,7 +178,9 @@ describe('the result file', () => {
   it('is CSV as programs expect it: UTF-8 with its mark, CRLF, quotes doubled', async () => {
     const text = (await result('csv', [{ ...FAILED, message: 'a "b", c' }])).toString('utf8');
     assert.ok(text.startsWith('\ufeffrow,reference,'));
-    assert.ok(text.endsWith('3,,$ana,9007199254740993,COPM,failed,,,insufficient_funds,"a ""b"", c",\r\n'));
+    assert.ok(
+      text.endsWith('3,,$ana,9007199254740993,COPM,failed,,,insufficient_funds,"a ""b"", c",\r\n'),
+    );
     assert.equal(parse(text, { bom: true }).length, 2);
   });
 
@@ -166,16 +199,22 @@ describe('the result file', () => {
   });
 
   it('without rows has its header', async () => {
-    for (const format of ['csv', 'xlsx'] as const) assert.equal((await rowsOf(await result(format, []))).length, 1);
+    for (const format of ['csv', 'xlsx'] as const)
+      assert.equal((await rowsOf(await result(format, []))).length, 1);
   });
 
   it('is written in a separate thread if it is large, with the same cells to the last byte', async () => {
     const rows = Array.from({ length: 1_500 }, (_, index) => cells({ ...PAID, number: index + 2 }));
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
-      for (let at = 0; at < rows.length; at += 300) yield await Promise.resolve(rows.slice(at, at + 300));
+      for (let at = 0; at < rows.length; at += 300)
+        yield await Promise.resolve(rows.slice(at, at + 300));
     }
     await inFolder(async (paths) => {
-      await writeApart({ columns: RESULT_COLUMNS, paths, sheetName: 'Result' }, pieces(), new AbortController().signal);
+      await writeApart(
+        { columns: RESULT_COLUMNS, paths, sheetName: 'Result' },
+        pieces(),
+        new AbortController().signal,
+      );
       const here = await written(RESULT_COLUMNS, rows);
       assert.deepEqual(await readFile(paths.csv), here.csv);
       assert.deepEqual(await textsOf(await readFile(paths.xlsx)), await textsOf(here.xlsx));
@@ -204,10 +243,15 @@ describe('the result file', () => {
   it('that finds no space fails without ending anything else, in either thread', async () => {
     const paths = { csv: '/dev/full', xlsx: '/dev/full' };
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
-      for (let row = 2; row < 5_000; row += 1) yield await Promise.resolve([cells({ ...PAID, number: row })]);
+      for (let row = 2; row < 5_000; row += 1)
+        yield await Promise.resolve([cells({ ...PAID, number: row })]);
     }
     await assert.rejects(
-      writeApart({ columns: RESULT_COLUMNS, paths, sheetName: 'Result' }, pieces(), new AbortController().signal),
+      writeApart(
+        { columns: RESULT_COLUMNS, paths, sheetName: 'Result' },
+        pieces(),
+        new AbortController().signal,
+      ),
       /ENOSPC|ENOENT|EPERM|EACCES/,
     );
     await assert.rejects(async () => {
@@ -222,7 +266,14 @@ describe('the errors file', () => {
   it('has the columns of the interface; a problem of the whole file has no row', async () => {
     const rows = [
       ERROR,
-      { ...ERROR, number: 0, field: '', code: 'no_rows', message: 'the file has no rows', value: '' },
+      {
+        ...ERROR,
+        number: 0,
+        field: '',
+        code: 'no_rows',
+        message: 'the file has no rows',
+        value: '',
+      },
     ];
     for (const format of ['csv', 'xlsx'] as const)
       assert.deepEqual(await textsOf(await errors(format, rows)), [
@@ -239,7 +290,8 @@ describe('exported cells', () => {
     const lines = text.replace('\ufeff', '').split(/\r\n|\n|\r/);
     const seen = parse(text, { bom: true, relax_column_count: true, relax_quotes: true }).flat();
     for (const delimiter of [',', ';', '\t'])
-      for (const line of lines) seen.push(...line.split(delimiter).map((cell) => cell.replace(/^"+|"+$/g, '')));
+      for (const line of lines)
+        seen.push(...line.split(delimiter).map((cell) => cell.replace(/^"+|"+$/g, '')));
     return seen;
   }
 
@@ -259,7 +311,8 @@ describe('exported cells', () => {
         FORMULAS.map((value) => ({ ...ERROR, value })),
       )
     ).toString('utf8');
-    for (const cell of cellsSeen(file)) assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, cell);
+    for (const cell of cellsSeen(file))
+      assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, cell);
   });
 
   it('phones and aliases stay as they are, so that the file can be used again', async () => {
@@ -279,7 +332,12 @@ describe('exported cells', () => {
   });
 
   it('in an XLSX every one is text, unchanged but for control characters', async () => {
-    const rows = FORMULAS.map((text) => ({ ...FAILED, reference: text, message: text, recipient: text }));
+    const rows = FORMULAS.map((text) => ({
+      ...FAILED,
+      reference: text,
+      message: text,
+      recipient: text,
+    }));
     const bytes = await result('xlsx', rows);
     const sheet = await opened(bytes);
     for (let row = 2; row < rows.length + 2; row += 1)
@@ -289,7 +347,8 @@ describe('exported cells', () => {
         assert.equal(cell.formula, undefined);
       }
     for await (const { number, cells } of openSheet(bytesOf([bytes])))
-      for (const cell of number === 1 ? [] : cells.slice(1)) assert.ok(cell === null || cell.kind === 'text');
+      for (const cell of number === 1 ? [] : cells.slice(1))
+        assert.ok(cell === null || cell.kind === 'text');
   });
 
   it('contain no control characters, show invisible ones, and otherwise come back unchanged', async () => {

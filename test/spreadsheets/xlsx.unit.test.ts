@@ -24,8 +24,13 @@ const STYLES = 'xl/styles.xml';
 const BOOK = 'xl/workbook.xml';
 const BOOK_RELS = 'xl/_rels/workbook.xml.rels';
 
-async function kindsOf(cells: string, changes: Parameters<typeof cellsOf>[1] = {}): Promise<(string | null)[]> {
-  return (await cellsOf(cells, changes)).map((cell) => (cell === null ? null : `${cell.kind} ${cell.text}`));
+async function kindsOf(
+  cells: string,
+  changes: Parameters<typeof cellsOf>[1] = {},
+): Promise<(string | null)[]> {
+  return (await cellsOf(cells, changes)).map((cell) =>
+    cell === null ? null : `${cell.kind} ${cell.text}`,
+  );
 }
 
 describe('XLSX cells', () => {
@@ -51,7 +56,11 @@ describe('XLSX cells', () => {
 
   it('a number cell without a number makes the file unreadable', async () => {
     for (const text of ['1,5', 'NaN', '0x1', '1_0', '--1', 'abc', '1E', '１'])
-      assert.equal(await problemOf(workbook(sheetXml(`<row><c><v>${text}</v></c></row>`))), 'unreadable_file', text);
+      assert.equal(
+        await problemOf(workbook(sheetXml(`<row><c><v>${text}</v></c></row>`))),
+        'unreadable_file',
+        text,
+      );
   });
 
   it('a cell with two values makes the file unreadable: put together they would be a third', async () => {
@@ -62,7 +71,11 @@ describe('XLSX cells', () => {
       '<c><v/><v>9</v></c>',
       `<c t="inlineStr">${inline}${inline}</c>`,
     ])
-      assert.equal(await problemOf(workbook(sheetXml(`<row>${cell}</row>`))), 'unreadable_file', cell);
+      assert.equal(
+        await problemOf(workbook(sheetXml(`<row>${cell}</row>`))),
+        'unreadable_file',
+        cell,
+      );
   });
 
   it('a value with an element in it makes the file unreadable: programs differ on what is left of it', async () => {
@@ -72,7 +85,11 @@ describe('XLSX cells', () => {
       '<c t="inlineStr"><is><t>a<b/>c</t></is></c>',
       '<c t="inlineStr"><is><r><t>a<b/>c</t></r></is></c>',
     ])
-      assert.equal(await problemOf(workbook(sheetXml(`<row>${cell}</row>`))), 'unreadable_file', cell);
+      assert.equal(
+        await problemOf(workbook(sheetXml(`<row>${cell}</row>`))),
+        'unreadable_file',
+        cell,
+      );
     for (const text of ['<t>15<b/>0000</t>', '<r><t>15<b/>0000</t></r>']) {
       const file = workbook(sheetXml('<row><c t="s"><v>0</v></c></row>'), {
         [STRINGS]: stringsXml(`<si>${text}</si>`),
@@ -82,7 +99,8 @@ describe('XLSX cells', () => {
   });
 
   it('texts are shared, inline or the result of nothing', async () => {
-    const cells = '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
+    const cells =
+      '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
     assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
   });
 
@@ -97,32 +115,49 @@ describe('XLSX cells', () => {
       '<c t="s"><v>0</v><f>A1</f></c>',
     ];
     assert.deepEqual(await kindsOf(cells.join('')), [
-      ...['formula 2', 'formula x', 'formula 3', 'formula TRUE', 'formula ', 'formula #DIV/0!', 'formula first'],
+      ...[
+        'formula 2',
+        'formula x',
+        'formula 3',
+        'formula TRUE',
+        'formula ',
+        'formula #DIV/0!',
+        'formula first',
+      ],
     ]);
   });
 
   it('booleans, errors and ISO dates are recognised', async () => {
-    const cells = '<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2026-11-01</v></c>';
-    assert.deepEqual(await kindsOf(cells), ['boolean TRUE', 'boolean FALSE', 'error #N/A', 'date 2026-11-01']);
+    const cells =
+      '<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2026-11-01</v></c>';
+    assert.deepEqual(await kindsOf(cells), [
+      'boolean TRUE',
+      'boolean FALSE',
+      'error #N/A',
+      'date 2026-11-01',
+    ]);
   });
 
   it('rich text is one text, without its phonetic hints', async () => {
     const rich =
       '<r><t>two </t></r><r><rPr><b/></rPr><t xml:space="preserve">runs</t></r><rPh sb="0" eb="1"><t>NO</t></rPh>';
     const changes = {
-      [STRINGS]: stringsXml(`<si>${rich}<phoneticPr fontId="1"/></si><si><t>b</t><rPh><t>NO</t></rPh></si>`),
+      [STRINGS]: stringsXml(
+        `<si>${rich}<phoneticPr fontId="1"/></si><si><t>b</t><rPh><t>NO</t></rPh></si>`,
+      ),
     };
     const cells = `<c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="inlineStr"><is>${rich}</is></c>`;
     assert.deepEqual(await kindsOf(cells, changes), ['text two runs', 'text b', 'text two runs']);
   });
 
   it('texts of extensions are part of no text and no cell', async () => {
-    const strings = '<x:si xmlns:x="urn:x"><t>8</t></x:si><si><t>150000</t><x:r xmlns:x="urn:x"><t>9</t></x:r></si>';
+    const strings =
+      '<x:si xmlns:x="urn:x"><t>8</t></x:si><si><t>150000</t><x:r xmlns:x="urn:x"><t>9</t></x:r></si>';
     const cell = '<c t="inlineStr"><is><t>a</t></is><extLst><ext><t>b</t></ext></extLst></c>';
-    assert.deepEqual(await kindsOf(`<c t="s"><v>0</v></c>${cell}`, { [STRINGS]: stringsXml(strings) }), [
-      'text 150000',
-      'text a',
-    ]);
+    assert.deepEqual(
+      await kindsOf(`<c t="s"><v>0</v></c>${cell}`, { [STRINGS]: stringsXml(strings) }),
+      ['text 150000', 'text a'],
+    );
   });
 
   it('spaces, CDATA, references and escapes are preserved', async () => {
@@ -155,7 +190,10 @@ describe('XLSX cells', () => {
 
   it('a shared text that is not there makes the file unreadable', async () => {
     for (const index of ['1', '99999999', '-1', 'a', '1.0', '1E0'])
-      assert.equal(await problemOf(workbook(sheetXml(`<row><c t="s"><v>${index}</v></c></row>`))), 'unreadable_file');
+      assert.equal(
+        await problemOf(workbook(sheetXml(`<row><c t="s"><v>${index}</v></c></row>`))),
+        'unreadable_file',
+      );
     const without = workbook(sheetXml('<row><c t="s"><v>0</v></c></row>'), {
       [STRINGS]: null,
       [BOOK_RELS]: relsXml(['rId1', 'worksheet', 'worksheets/sheet1.xml']),
@@ -177,20 +215,41 @@ describe('XLSX cells', () => {
     );
     const cells = ids.map((_, style) => `<c s="${style}"><v>45000</v></c>`).join('');
     const kinds = (await cellsOf(cells, { [STYLES]: styles })).map((cell) => cell?.kind);
-    assert.deepEqual(kinds, ['number', 'date', 'date', 'date', 'number', 'number', 'date', 'number', 'date']);
+    assert.deepEqual(kinds, [
+      'number',
+      'date',
+      'date',
+      'date',
+      'number',
+      'number',
+      'date',
+      'number',
+      'date',
+    ]);
   });
 
   it('a duration or date beyond the year 9999 is not shown', () => {
-    for (const view of ['duration', 'date'] as const) assert.equal(isoOfDays('1e400', view, false), null);
+    for (const view of ['duration', 'date'] as const)
+      assert.equal(isoOfDays('1e400', view, false), null);
     assert.equal(isoOfDays('1.5', 'duration', false), '36:00:00');
   });
 
   it('a format code shows a date, a time or a duration if it has such a letter outside quotes, escapes and brackets', () => {
-    for (const code of ['yyyy-mm-dd', 'd', 'mmm', '[$-409]d mmm', 'yyyy-mm-dd hh:mm', '0;d', 'General;d', 'yyyy;@'])
+    for (const code of [
+      'yyyy-mm-dd',
+      'd',
+      'mmm',
+      '[$-409]d mmm',
+      'yyyy-mm-dd hh:mm',
+      '0;d',
+      'General;d',
+      'yyyy;@',
+    ])
       assert.equal(viewOf(code), 'date', code);
     for (const code of ['h:mm AM/PM', 'mm:ss.0', 'hh', '[$-F400]h:mm:ss\\ AM/PM'])
       assert.equal(viewOf(code), 'time', code);
-    for (const code of ['[h]:mm', '[mm]:ss', '[ss]', '[HH]:MM:SS']) assert.equal(viewOf(code), 'duration', code);
+    for (const code of ['[h]:mm', '[mm]:ss', '[ss]', '[HH]:MM:SS'])
+      assert.equal(viewOf(code), 'duration', code);
     for (const code of [
       'General',
       '0.00',
@@ -216,14 +275,21 @@ describe('XLSX rows', () => {
 
   it('have the numbers that a spreadsheet shows, named or counted', async () => {
     const cell = '<c><v>1</v></c>';
-    assert.deepEqual(await numbers(`<row r="1">${cell}</row><row r="5">${cell}</row><row>${cell}</row>`), [1, 5, 6]);
-    assert.deepEqual(await numbers(`<row>${cell}</row><row/><row><c s="1"/></row><row>${cell}</row>`), [1, 4]);
+    assert.deepEqual(
+      await numbers(`<row r="1">${cell}</row><row r="5">${cell}</row><row>${cell}</row>`),
+      [1, 5, 6],
+    );
+    assert.deepEqual(
+      await numbers(`<row>${cell}</row><row/><row><c s="1"/></row><row>${cell}</row>`),
+      [1, 4],
+    );
   });
 
   it('have their cells where they belong, named or counted', async () => {
-    assert.deepEqual(await texts('<row><c r="B1"><v>1</v></c><c><v>2</v></c><c r="AA1"><v>3</v></c></row>'), [
-      [null, '1', '2', ...Array.from({ length: 23 }, () => null), '3'],
-    ]);
+    assert.deepEqual(
+      await texts('<row><c r="B1"><v>1</v></c><c><v>2</v></c><c r="AA1"><v>3</v></c></row>'),
+      [[null, '1', '2', ...Array.from({ length: 23 }, () => null), '3']],
+    );
   });
 
   it('out of order, or twice, make the file unreadable', async () => {
@@ -254,7 +320,8 @@ describe('XLSX rows', () => {
   });
 
   it('of a hundred thousand and a header are read, one more is too many', async () => {
-    const of = (count: number): Buffer => workbook(sheetXml('<row><c><v>1</v></c></row><row/>'.repeat(count)));
+    const of = (count: number): Buffer =>
+      workbook(sheetXml('<row><c><v>1</v></c></row><row/>'.repeat(count)));
     assert.equal((await rowsOf(of(100_001))).length, 100_001);
     assert.equal(await problemOf(of(100_002)), 'too_many_rows');
   });
@@ -285,24 +352,39 @@ describe('XLSX rows', () => {
     const plain = `<?xml version="1.0" encoding="UTF-16"?><x:worksheet xmlns:x="${STRICT}"><x:sheetData><x:row r="1"><x:c t="inlineStr"><x:is><x:t>ñ€</x:t></x:is></x:c><c><v>9</v></c></x:row></x:sheetData></x:worksheet>`;
     const utf16 = Buffer.from(`\ufeff${plain}`, 'utf16le');
     const swapped = Buffer.from(utf16).swap16();
-    for (const sheet of [plain.replace('UTF-16', 'utf-8'), utf16, swapped, utf16.subarray(2), swapped.subarray(2)])
+    for (const sheet of [
+      plain.replace('UTF-16', 'utf-8'),
+      utf16,
+      swapped,
+      utf16.subarray(2),
+      swapped.subarray(2),
+    ])
       assert.deepEqual(await textsOf(workbook(sheet)), [['ñ€']]);
   });
 });
 
 describe('the first sheet', () => {
-  const one = (text: string): string => sheetXml(`<row><c t="inlineStr"><is><t>${text}</t></is></c></row>`);
+  const one = (text: string): string =>
+    sheetXml(`<row><c t="inlineStr"><is><t>${text}</t></is></c></row>`);
   const R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"';
   const sheets = (...all: string[]): string =>
     xml(`<workbook xmlns="${MAIN}" ${R}><sheets>${all.join('')}</sheets></workbook>`);
   const book = (list: string, rels: string): Buffer =>
-    workbook(one('one'), { [BOOK]: list, [BOOK_RELS]: rels, 'xl/worksheets/sheet2.xml': one('two') });
+    workbook(one('one'), {
+      [BOOK]: list,
+      [BOOK_RELS]: rels,
+      'xl/worksheets/sheet2.xml': one('two'),
+    });
 
   it('is the first in the order of the workbook, whatever the names of the parts', async () => {
-    const rels = relsXml(['b', 'worksheet', 'worksheets/sheet2.xml'], ['a', 'worksheet', '/xl/worksheets/sheet1.xml']);
-    assert.deepEqual(await textsOf(book(sheets('<sheet name="x" r:id="b"/>', '<sheet name="y" r:id="a"/>'), rels)), [
-      ['two'],
-    ]);
+    const rels = relsXml(
+      ['b', 'worksheet', 'worksheets/sheet2.xml'],
+      ['a', 'worksheet', '/xl/worksheets/sheet1.xml'],
+    );
+    assert.deepEqual(
+      await textsOf(book(sheets('<sheet name="x" r:id="b"/>', '<sheet name="y" r:id="a"/>'), rels)),
+      [['two']],
+    );
   });
 
   it('is one that can be seen, and one with cells', async () => {
@@ -316,7 +398,11 @@ describe('the first sheet', () => {
     const second = '<sheet name="y" state="visible" r:id="b"/>';
     assert.deepEqual(await textsOf(book(sheets(chart, hidden('hidden'), second), rels)), [['two']]);
     assert.deepEqual(await textsOf(book(sheets(hidden('veryHidden'), second), rels)), [['two']]);
-    assert.deepEqual(await textsOf(book(sheets(hidden('hidden')), rels)), [['one']], 'where none can be seen');
+    assert.deepEqual(
+      await textsOf(book(sheets(hidden('hidden')), rels)),
+      [['one']],
+      'where none can be seen',
+    );
   });
 
   it('that is missing, external or no sheet makes the file unreadable', async () => {
@@ -330,16 +416,25 @@ describe('the first sheet', () => {
       [sheets(sheet), relsXml(['a', 'worksheet', 'styles.xml'])],
       [one('x'), relsXml(['a', 'worksheet', 'worksheets/sheet1.xml'])],
     ];
-    for (const [list, rels] of bad) assert.equal(await problemOf(book(list, rels)), 'unreadable_file', rels);
+    for (const [list, rels] of bad)
+      assert.equal(await problemOf(book(list, rels)), 'unreadable_file', rels);
   });
 
   it('that two relationships name, or texts of which there are two, make the file unreadable', async () => {
     const [first, second] = ['worksheets/sheet1.xml', 'worksheets/sheet2.xml'];
     for (const rels of [
       relsXml(['a', 'worksheet', first], ['a', 'worksheet', second]),
-      relsXml(['a', 'worksheet', first], ['s', 'sharedStrings', 'one.xml'], ['t', 'sharedStrings', 'two.xml']),
+      relsXml(
+        ['a', 'worksheet', first],
+        ['s', 'sharedStrings', 'one.xml'],
+        ['t', 'sharedStrings', 'two.xml'],
+      ),
     ])
-      assert.equal(await problemOf(book(sheets('<sheet name="x" r:id="a"/>'), rels)), 'unreadable_file', rels);
+      assert.equal(
+        await problemOf(book(sheets('<sheet name="x" r:id="a"/>'), rels)),
+        'unreadable_file',
+        rels,
+      );
   });
 
   it('is found even if the parts are elsewhere, or their names in a different case', async () => {
@@ -358,11 +453,21 @@ describe('workbooks of programs', () => {
   it('LibreOffice', async () => {
     const rows = await rowsOf(readFileSync('test/spreadsheets/samples/libreoffice-7.4.xlsx'));
     assert.deepEqual(
-      rows.map(({ number, cells }) => [number, ...cells.map((cell) => `${cell?.kind} ${cell?.text}`)]),
+      rows.map(({ number, cells }) => [
+        number,
+        ...cells.map((cell) => `${cell?.kind} ${cell?.text}`),
+      ]),
       [
         [1, 'text recipient', 'text amount', 'text asset', 'text description', 'text reference'],
         [2, 'text $ana', 'number 150000', 'text COPM', 'text Bonus ñ €', 'text R-1'],
-        [3, 'text +573001112233', 'text 9007199254740993', 'text COPM', 'text two runs', 'text R-2'],
+        [
+          3,
+          'text +573001112233',
+          'text 9007199254740993',
+          'text COPM',
+          'text two runs',
+          'text R-2',
+        ],
         [4, 'text $date', 'date 2026-11-01', 'text COPM'],
         [5, 'text $formula', 'formula 2', 'text COPM'],
         // LibreOffice writes a boolean as a formula.
@@ -395,7 +500,9 @@ describe('workbooks of programs', () => {
     const sheet = xml(
       `<worksheet xmlns="${MAIN}" xmlns:r="urn:r" xmlns:mx="urn:mx"><sheetPr/><sheetData>${rows}</sheetData><drawing r:id="rId1"/></worksheet>`,
     );
-    const styles = xml(`<styleSheet xmlns="${MAIN}"><cellXfs>${'<xf/>'.repeat(4)}</cellXfs></styleSheet>`);
+    const styles = xml(
+      `<styleSheet xmlns="${MAIN}"><cellXfs>${'<xf/>'.repeat(4)}</cellXfs></styleSheet>`,
+    );
     assert.deepEqual(await rowsOf(workbook(sheet, { [STYLES]: styles })), [
       {
         number: 1,

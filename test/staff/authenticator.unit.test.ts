@@ -34,7 +34,11 @@ describe("an authenticator's code", () => {
       [2, null],
     ] as const) {
       const code = codeAt(factor.secret, instant(at + steps * STEP_MS));
-      assert.equal(stepOf(KEYS, PERSON.id, factor.sealed, code, at), expected, `${steps} steps away`);
+      assert.equal(
+        stepOf(KEYS, PERSON.id, factor.sealed, code, at),
+        expected,
+        `${steps} steps away`,
+      );
     }
   });
 
@@ -42,9 +46,17 @@ describe("an authenticator's code", () => {
     const code = codeAt(factor.secret, at);
     const begin = Number(step) * STEP_MS;
     for (const offset of [-STEP_MS, -1, 0, STEP_MS - 1, STEP_MS, 2 * STEP_MS - 1])
-      assert.equal(stepOf(KEYS, PERSON.id, factor.sealed, code, instant(begin + offset)), step, `${offset} ms`);
+      assert.equal(
+        stepOf(KEYS, PERSON.id, factor.sealed, code, instant(begin + offset)),
+        step,
+        `${offset} ms`,
+      );
     for (const offset of [-STEP_MS - 1, 2 * STEP_MS])
-      assert.equal(stepOf(KEYS, PERSON.id, factor.sealed, code, instant(begin + offset)), null, `${offset} ms`);
+      assert.equal(
+        stepOf(KEYS, PERSON.id, factor.sealed, code, instant(begin + offset)),
+        null,
+        `${offset} ms`,
+      );
   });
 
   it('is of the secret that is sealed for this person: in the place of another it cannot be opened', () => {

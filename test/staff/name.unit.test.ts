@@ -20,7 +20,17 @@ describe('the name of one of the staff, folded', () => {
     it(`is the same with ${what}`, () => assert.equal(foldedName(name), foldedName('maria')));
 
   it('keeps people apart who are called differently', () => {
-    const names = ['maria', 'marta', 'mario', 'maria c', 'maria.c', 'mariana', 'ana', 'josé', 'joan'];
+    const names = [
+      'maria',
+      'marta',
+      'mario',
+      'maria c',
+      'maria.c',
+      'mariana',
+      'ana',
+      'josé',
+      'joan',
+    ];
     assert.equal(new Set(names.map(foldedName)).size, names.length);
   });
 

@@ -22,7 +22,8 @@ import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 const WAYS: Readonly<Record<string, (name: string) => string>> = {
   'upper case': (name) => name.toUpperCase(),
   'an accent': (name) => name.replace('i', 'í'),
-  'full width': (name) => name.replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 0x61 + 0xff41)),
+  'full width': (name) =>
+    name.replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 0x61 + 0xff41)),
   'a Cyrillic а': (name) => name.replace('a', '\u0430'),
   'spaces in a row': (name) => name.replace(' ', '   '),
 };
@@ -39,7 +40,10 @@ describe('one person', () => {
     api = await startTestApi(db);
     own = await openPayoutBank(api);
     account = own.source;
-    maria = await addStaff(db.database, { name: `maria ${process.pid}`, rights: ['adjust', 'resolve', 'manage'] });
+    maria = await addStaff(db.database, {
+      name: `maria ${process.pid}`,
+      rights: ['adjust', 'resolve', 'manage'],
+    });
   });
   after(async () => {
     await assertLedgerSound(db.database);
@@ -48,10 +52,16 @@ describe('one person', () => {
 
   const funding = () => ({ database: db.database, desk: api.core.desk });
   const denied = (work: Promise<unknown>): Promise<void> =>
-    assert.rejects(work, (failure) => failure instanceof ApiError && failure.refusal.code === 'authority_insufficient');
+    assert.rejects(
+      work,
+      (failure) => failure instanceof ApiError && failure.refusal.code === 'authority_insufficient',
+    );
   const asService = async (): Promise<StaffIdentity> => {
     const wanted = { name: `robot ${randomUUID()}`, rights: maria.rights };
-    return identityOf((await setService(staffPartsOf(db.database), wanted, TEST_ACTOR)).service, 'ops');
+    return identityOf(
+      (await setService(staffPartsOf(db.database), wanted, TEST_ACTOR)).service,
+      'ops',
+    );
   };
 
   it('added under a name that looks the same stays one, with the authenticator that was there', async () => {
@@ -68,13 +78,22 @@ describe('one person', () => {
       [maria.name],
     );
     await assert.rejects(
-      setService(staffPartsOf(db.database), { name: maria.name.toUpperCase(), rights: ['adjust'] }, TEST_ACTOR),
+      setService(
+        staffPartsOf(db.database),
+        { name: maria.name.toUpperCase(), rights: ['adjust'] },
+        TEST_ACTOR,
+      ),
     );
   });
 
   it('never counts as two: posts none of their own adjustments by any name, and no service does it for them', async () => {
     const { tenantId, id: accountId } = account;
-    const wanted = { tenantId, accountId, direction: 'in', amount: { raw: LEAST, asset: 'COPM' } } as const;
+    const wanted = {
+      tenantId,
+      accountId,
+      direction: 'in',
+      amount: { raw: LEAST, asset: 'COPM' },
+    } as const;
     const reference = randomUUID();
     const { available } = await balanceOf(db.database, accountId);
     const proposal = { ...wanted, reference, reason: 'a correction', by: proven(maria) };
@@ -82,10 +101,14 @@ describe('one person', () => {
     assert.equal(resource.proposedById, maria.id);
     for (const way of Object.values(WAYS)) {
       const person = (await findStaff(db.database.reader, way(maria.name)))!;
-      await denied(approveAdjustment(funding(), resource, { ...proven(person), name: way(maria.name) }));
+      await denied(
+        approveAdjustment(funding(), resource, { ...proven(person), name: way(maria.name) }),
+      );
     }
     await denied(approveAdjustment(funding(), resource, await asService()));
-    await denied(approveAdjustment(funding(), resource, proven(await hire(db.database, ['resolve']))));
+    await denied(
+      approveAdjustment(funding(), resource, proven(await hire(db.database, ['resolve']))),
+    );
     assert.equal((await balanceOf(db.database, accountId)).available, available);
     const leo = await hire(db.database);
     const posted = await approveAdjustment(funding(), resource, proven(leo));
@@ -101,12 +124,17 @@ describe('one person', () => {
     const wanted = { outcome: 'completed', reason: 'the bank says so', by: proven(maria) } as const;
     await denied(proposeResolution(desk, await seen(db, id), { ...wanted, by: await asService() }));
     await denied(
-      proposeResolution(desk, await seen(db, id), { ...wanted, by: proven(await hire(db.database, ['adjust'])) }),
+      proposeResolution(desk, await seen(db, id), {
+        ...wanted,
+        by: proven(await hire(db.database, ['adjust'])),
+      }),
     );
     await proposeResolution(desk, await seen(db, id), wanted);
     for (const way of Object.values(WAYS)) {
       const person = (await findStaff(db.database.reader, way(maria.name)))!;
-      await denied(approveResolution(deps, await seen(db, id), { ...proven(person), name: way(maria.name) }));
+      await denied(
+        approveResolution(deps, await seen(db, id), { ...proven(person), name: way(maria.name) }),
+      );
     }
     await denied(approveResolution(deps, await seen(db, id), await asService()));
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -118,15 +146,27 @@ describe('one person', () => {
 
   it('is nowhere two: gets no new authenticator by themselves, nor by the one who proposed it', async () => {
     const deps = staffPartsOf(db.database);
-    const [leo, eva, lost] = [await hire(db.database), await hire(db.database), await hire(db.database)];
+    const [leo, eva, lost] = [
+      await hire(db.database),
+      await hire(db.database),
+      await hire(db.database),
+    ];
     await denied(proposeFactorReset(deps, lost, 'lost', proven(lost)));
     await denied(proposeFactorReset(deps, lost, 'lost', await asService()));
     await proposeFactorReset(deps, lost, 'lost the telephone', proven(leo));
-    for (const by of [proven(leo), { ...proven(leo), name: leo.name.toUpperCase() }, proven(lost), await asService()])
+    for (const by of [
+      proven(leo),
+      { ...proven(leo), name: leo.name.toUpperCase() },
+      proven(lost),
+      await asService(),
+    ])
       await denied(approveFactorReset(deps, lost, by));
     const before = await db.database.reader.find(staff, { id: lost.id });
     assert.deepEqual(before?.factorSecret, lost.factorSecret);
     await approveFactorReset(deps, lost, proven(eva));
-    assert.notDeepEqual((await db.database.reader.find(staff, { id: lost.id }))?.factorSecret, lost.factorSecret);
+    assert.notDeepEqual(
+      (await db.database.reader.find(staff, { id: lost.id }))?.factorSecret,
+      lost.factorSecret,
+    );
   });
 });

@@ -51,7 +51,8 @@ const OF_TWO = /^(payout\.resolve_|adjustment\.|staff\.reset_|restore\.)/;
 const MOVES_MONEY = ['transfer.approve', 'payout.approve', 'payin.record'];
 
 /** An approval by support is a person's. */
-const byPeople = (act: string): boolean => OF_TWO.test(act) || act === 'transfer.approve' || act === 'payout.approve';
+const byPeople = (act: string): boolean =>
+  OF_TWO.test(act) || act === 'transfer.approve' || act === 'payout.approve';
 
 describe('what one of the staff may do', () => {
   for (const act of ACTS)
@@ -67,7 +68,8 @@ describe('what one of the staff may do', () => {
     });
 
   it('asks for a code at every act by a signal, of two people everywhere, and where money moves at the support desk', () => {
-    const asking = (door: StaffDoor): readonly string[] => ACTS.filter((act) => asksForCode(act, door));
+    const asking = (door: StaffDoor): readonly string[] =>
+      ACTS.filter((act) => asksForCode(act, door));
     assert.deepEqual(asking('temporal'), ACTS);
     const ofTwo = ACTS.filter((act) => OF_TWO.test(act));
     assert.deepEqual(asking('ops'), ofTwo);
@@ -96,7 +98,10 @@ describe('the pause after wrong codes in a row', () => {
       const until = lockedUntil(index, NOW);
       return until === null ? 0 : (until - NOW) / 1_000;
     });
-    assert.deepEqual(pauses, [0, 0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600, 3_600]);
+    assert.deepEqual(
+      pauses,
+      [0, 0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600, 3_600],
+    );
     assert.equal(lockedUntil(1_000_000, NOW), NOW + 3_600_000);
   });
 

@@ -37,12 +37,17 @@ describe('a signal of the staff', () => {
     const [line] = lines;
     return [
       'refused' in signed ? signed.refused : `${signed.by.name}: ${signed.reason}`,
-      line === undefined ? null : [line.tenantId, line.action, line.actorClaimed, JSON.parse(line.details)],
+      line === undefined
+        ? null
+        : [line.tenantId, line.action, line.actorClaimed, JSON.parse(line.details)],
     ];
   }
 
   it('belongs to its sender, by the code of the moment at which the server received it', async () => {
-    assert.deepEqual(await verify({ reason: '  because  of it ' }), [`${signature.actor}: because of it`, null]);
+    assert.deepEqual(await verify({ reason: '  because  of it ' }), [
+      `${signature.actor}: because of it`,
+      null,
+    ]);
     assert.deepEqual(asked, [['transfer', 'approve', 7]]);
   });
 
@@ -57,10 +62,14 @@ describe('a signal of the staff', () => {
 
   it('is proven only for this act on this resource, for this reason: its id opens no other', async () => {
     const signal = { ...signature, number: 7, action: 'approve', actId: newId() } as const;
-    const about = (subjectId = newId()) => ({ tenantId: newId(), subjectType: 'transfer', subjectId }) as const;
+    const about = (subjectId = newId()) =>
+      ({ tenantId: newId(), subjectType: 'transfer', subjectId }) as const;
     const own = about();
     assert('by' in (await signals.verify('transfer.approve', signal, own)));
-    assert('by' in (await signals.verify('transfer.approve', { ...signal, code: '000000' }, own)), 'asked again');
+    assert(
+      'by' in (await signals.verify('transfer.approve', { ...signal, code: '000000' }, own)),
+      'asked again',
+    );
     for (const [act, subject, reason] of [
       ['transfer.approve', about(), REASON],
       ['transfer.cancel', own, REASON],
@@ -83,7 +92,10 @@ describe('a signal of the staff', () => {
 
   it('without a reason is refused after one without a name, and before its code is checked', async () => {
     assert.equal((await verify({ actor: null, reason: null }))[0], 'no actor was named');
-    assert.equal((await verify({ reason: null, code: 'wrong' }))[0], 'no reason of 1 to 140 characters was given');
+    assert.equal(
+      (await verify({ reason: null, code: 'wrong' }))[0],
+      'no reason of 1 to 140 characters was given',
+    );
     assert.equal((await verify({}))[0], `${signature.actor}: ${REASON}`);
   });
 });

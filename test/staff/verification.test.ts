@@ -5,7 +5,12 @@ import { type Staff, staff, staffChecks } from '../../src/db/entities/staff.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { STEP_MS } from '../../src/staff/authenticator.js';
 import { setService } from '../../src/staff/people.js';
-import { type Claim, type StaffDeps, type Verified, verifyClaim } from '../../src/staff/verification.js';
+import {
+  type Claim,
+  type StaffDeps,
+  type Verified,
+  verifyClaim,
+} from '../../src/staff/verification.js';
 import { wrongCode, wrongCodesCampaign } from '../campaigns/wrong-codes.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
@@ -34,15 +39,24 @@ describe('a claim of one of the staff', () => {
 
   /** By ana, with the code of now, for something of its own. */
   const claim = (changes: Partial<Claim> = {}): Claim => ({
-    ...{ name: ana.name, code: codeOf(ana, now), door: 'support', right: 'approve', receivedAt: now },
+    ...{
+      name: ana.name,
+      code: codeOf(ana, now),
+      door: 'support',
+      right: 'approve',
+      receivedAt: now,
+    },
     purpose: randomUUID(),
     refusedAct: { tenantId: null, action: 'test.refused', subjectType: 'staff', subjectId: ana.id },
     ...changes,
   });
   const verify = (changes?: Partial<Claim>): Promise<Verified> => verifyClaim(deps, claim(changes));
-  const said = (verified: Verified): string => ('refusal' in verified ? verified.refusal.message : 'verified');
-  const lines = () => db.database.reader.select(auditLog, { subjectId: ana.id, action: 'test.refused' });
-  const rowOf = async ({ id }: Staff): Promise<Staff> => (await db.database.reader.find(staff, { id }))!;
+  const said = (verified: Verified): string =>
+    'refusal' in verified ? verified.refusal.message : 'verified';
+  const lines = () =>
+    db.database.reader.select(auditLog, { subjectId: ana.id, action: 'test.refused' });
+  const rowOf = async ({ id }: Staff): Promise<Staff> =>
+    (await db.database.reader.find(staff, { id }))!;
 
   it('is proven by the code of its moment: it names who it is by id, with the rights, and the use is noted', async () => {
     const verified = await verify();
@@ -56,9 +70,18 @@ describe('a claim of one of the staff', () => {
   it('is proven for one person only: the same purpose claimed by another is refused, and recorded', async () => {
     const purpose = randomUUID();
     const bob = await hire(db.database);
-    assert.equal(said(await verify({ purpose, name: bob.name, code: codeOf(bob, now) })), 'verified');
-    assert.equal(said(await verify({ purpose, code: '000000' })), 'it was asked before, by somebody else');
-    assert.equal(said(await verify({ purpose, name: 'Mallory', code: null })), 'it was asked before, by somebody else');
+    assert.equal(
+      said(await verify({ purpose, name: bob.name, code: codeOf(bob, now) })),
+      'verified',
+    );
+    assert.equal(
+      said(await verify({ purpose, code: '000000' })),
+      'it was asked before, by somebody else',
+    );
+    assert.equal(
+      said(await verify({ purpose, name: 'Mallory', code: null })),
+      'it was asked before, by somebody else',
+    );
     assert.equal((await lines()).length, 2);
   });
 
@@ -67,7 +90,8 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify({ door: 'temporal' })), /is locked until/);
     assert.equal(said(await verify({ door: 'ops' })), 'verified');
     now = instant(now + STEP_MS * 2);
-    for (let wrong = 0; wrong < 5; wrong += 1) await verify({ door: 'ops', code: wrongCode(ana, now) });
+    for (let wrong = 0; wrong < 5; wrong += 1)
+      await verify({ door: 'ops', code: wrongCode(ana, now) });
     assert.match(said(await verify({ door: 'ops' })), /is locked until/);
   });
 
@@ -113,7 +137,12 @@ describe('a claim of one of the staff', () => {
     ['nobody is named', { name: null }, /no actor was named/, ''],
     ['a name of spaces is given', { name: '  ' }, /no actor was named/, ''],
     ['a name is given that turns what follows', { name: 'Ana\u202e' }, /no actor was named/, ''],
-    ['somebody is named whom nobody knows', { name: 'Mallory' }, /^Mallory is not active staff$/, 'Mallory'],
+    [
+      'somebody is named whom nobody knows',
+      { name: 'Mallory' },
+      /^Mallory is not active staff$/,
+      'Mallory',
+    ],
     ['what is asked is at fault', { fault: 'no reason was given' }, /^no reason was given$/, null],
     ['no code is given', { code: null }, /no code was given/, null],
     ['an empty code is given', { code: '' }, /no code was given/, null],
@@ -122,7 +151,10 @@ describe('a claim of one of the staff', () => {
       const { name } = ana;
       assert.match(said(await verify(changes)), words);
       const [line, ...more] = await lines();
-      assert.deepEqual([line?.channel, line?.actorClaimed, more.length], ['support', actor ?? name, 0]);
+      assert.deepEqual(
+        [line?.channel, line?.actorClaimed, more.length],
+        ['support', actor ?? name, 0],
+      );
       assert.match(line!.details, /"refused":/);
       assert.equal((await rowOf(ana)).failedCodes, 0);
       assert.equal(said(await verify()), 'verified');
@@ -130,12 +162,21 @@ describe('a claim of one of the staff', () => {
 
   it('is refused without the right, for a person who is no longer active, and for a service', async () => {
     const bob = await hire(db.database, ['cancel']);
-    assert.match(said(await verify({ name: bob.name, code: codeOf(bob, now) })), /lacks the right to approve/);
-    assert.equal(said(await verify({ name: bob.name, code: codeOf(bob, now), right: 'cancel' })), 'verified');
+    assert.match(
+      said(await verify({ name: bob.name, code: codeOf(bob, now) })),
+      /lacks the right to approve/,
+    );
+    assert.equal(
+      said(await verify({ name: bob.name, code: codeOf(bob, now), right: 'cancel' })),
+      'verified',
+    );
     const robot = { name: `robot ${randomUUID().slice(0, 8)}`, rights: ['approve'] } as const;
     await setService(deps, robot, TEST_ACTOR);
     assert.match(said(await verify({ name: robot.name })), /has no authenticator/);
-    assert.match(said(await verify({ name: robot.name, twoPeople: true })), /never counts as a person/);
+    assert.match(
+      said(await verify({ name: robot.name, twoPeople: true })),
+      /never counts as a person/,
+    );
     await dismiss(db.database, ana);
     assert.match(said(await verify()), /is not active staff/);
     assert.equal((await lines()).length, 4);
@@ -180,7 +221,9 @@ describe('a claim of one of the staff', () => {
       words.join(),
     );
     assert.equal(
-      (await db.database.reader.select(staffChecks, { staffId: ana.id })).filter(({ step }) => step !== null).length,
+      (await db.database.reader.select(staffChecks, { staffId: ana.id })).filter(
+        ({ step }) => step !== null,
+      ).length,
       1,
     );
     assert.equal((await lines()).length, 19);

@@ -16,7 +16,8 @@ describe('what a statement may be of', () => {
       (thrown) =>
         thrown instanceof ApiError &&
         thrown.refusal.code === 'quota_exceeded' &&
-        JSON.stringify(thrown.refusal.details) === '{"quota":"movements","used":"500001","limit":"500000"}',
+        JSON.stringify(thrown.refusal.details) ===
+          '{"quota":"movements","used":"500001","limit":"500000"}',
     );
   });
 });

@@ -31,7 +31,16 @@ const START = Date.parse('2032-05-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const COLUMNS = [
-  ...['created_at', 'kind', 'amount_in', 'amount_out', 'balance', 'asset', 'counterparty', 'counterparty_alias'],
+  ...[
+    'created_at',
+    'kind',
+    'amount_in',
+    'amount_out',
+    'balance',
+    'asset',
+    'counterparty',
+    'counterparty_alias',
+  ],
   ...['counterparty_account_id', 'description', 'movement_id', 'related_type', 'related_id'],
 ];
 
@@ -49,12 +58,24 @@ describe('statements', () => {
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
     payer = await bank.account();
-    person = await bank.account({ type: 'person', name: '=HYPERLINK("http://x.example")', alias: '$ana' });
+    person = await bank.account({
+      type: 'person',
+      name: '=HYPERLINK("http://x.example")',
+      alias: '$ana',
+    });
     for (let step = 0; step < 60; step += 1) {
       now = instant(START + Math.trunc(step / 3));
       const asset = step % 4 === 0 ? 'DUSD' : 'COPM';
-      if (step < 5 || step % 7 === 0) await bank.fund(payer, { raw: 50n * LEAST + BigInt(step), asset });
-      else await bank.sent({ from: payer, to: person, raw: LEAST, asset, description: step % 2 ? '=1+1' : 'rent' });
+      if (step < 5 || step % 7 === 0)
+        await bank.fund(payer, { raw: 50n * LEAST + BigInt(step), asset });
+      else
+        await bank.sent({
+          from: payer,
+          to: person,
+          raw: LEAST,
+          asset,
+          description: step % 2 ? '=1+1' : 'rent',
+        });
     }
     now = instant(START + HOUR_MS);
   });
@@ -62,11 +83,18 @@ describe('statements', () => {
   afterEach(() => assertLedgerSound(db.database));
 
   const at = (offset: number): Instant => instant(START + offset);
-  const period = (from: number, to: number, account = payer) => ({ account, from: at(from), to: at(to) });
+  const period = (from: number, to: number, account = payer) => ({
+    account,
+    from: at(from),
+    to: at(to),
+  });
   const made = async (wanted = period(3, 14), options = {}): Promise<Json> =>
     answered(await askStatement(bank, wanted, options), 201).json;
   const totalAt = async (account: Account, moment: Instant, asset: string): Promise<unknown> => {
-    const { json } = answered(await bank.get(`/v1/accounts/${account.id}/balances?at=${toRfc3339(moment)}`), 200);
+    const { json } = answered(
+      await bank.get(`/v1/accounts/${account.id}/balances?at=${toRfc3339(moment)}`),
+      200,
+    );
     return list(json.balances).find((one) => one.asset === asset)?.total;
   };
   const download = (id: unknown, query = ''): Promise<TestAnswer> =>
@@ -75,7 +103,9 @@ describe('statements', () => {
     parse(answered(await download(id), 200).bytes, { bom: true });
   const sheetOf = async (id: unknown): Promise<string[][]> => {
     const book = new ExcelJS.Workbook();
-    await book.xlsx.load(new Uint8Array(answered(await download(id, '?format=xlsx'), 200).bytes).buffer);
+    await book.xlsx.load(
+      new Uint8Array(answered(await download(id, '?format=xlsx'), 200).bytes).buffer,
+    );
     const [sheet] = book.worksheets;
     assert.equal(sheet?.name, 'Statement');
     const rows: string[][] = [];
@@ -116,8 +146,22 @@ describe('statements', () => {
     const [header, first, ...rest] = await linesOf(id);
     const last = rest.pop()!;
     assert.deepEqual(header, COLUMNS);
-    assert.deepEqual(first!.slice(0, 6), [toRfc3339(at(3)), 'opening_balance', '', '', object(opening).raw, 'COPM']);
-    assert.deepEqual(last.slice(0, 6), [toRfc3339(at(14)), 'closing_balance', '', '', object(closing).raw, 'COPM']);
+    assert.deepEqual(first!.slice(0, 6), [
+      toRfc3339(at(3)),
+      'opening_balance',
+      '',
+      '',
+      object(opening).raw,
+      'COPM',
+    ]);
+    assert.deepEqual(last.slice(0, 6), [
+      toRfc3339(at(14)),
+      'closing_balance',
+      '',
+      '',
+      object(closing).raw,
+      'COPM',
+    ]);
     const query = `asset=COPM&created_at[gte]=${toRfc3339(at(3))}&created_at[lte]=${toRfc3339(at(14))}&limit=100`;
     const shown = (await walk(bank, `/v1/accounts/${payer.id}/movements?${query}`)).reverse();
     assert(shown.length > 10);
@@ -126,11 +170,24 @@ describe('statements', () => {
     assert.deepEqual(
       rest.map((line) => line.slice(0, 6).concat(line.slice(8, 9), line.slice(10))),
       shown.map((one) => [
-        ...[one.created_at, one.kind, amount(one, '_in'), amount(one, '_out'), object(one.total_after).raw, 'COPM'],
-        ...[object(one.counterparty).account_id ?? '', one.id, object(one.related).type, object(one.related).id],
+        ...[
+          one.created_at,
+          one.kind,
+          amount(one, '_in'),
+          amount(one, '_out'),
+          object(one.total_after).raw,
+          'COPM',
+        ],
+        ...[
+          object(one.counterparty).account_id ?? '',
+          one.id,
+          object(one.related).type,
+          object(one.related).id,
+        ],
       ]),
     );
-    const withoutGuard = (rows: string[][]): string[][] => rows.map((row) => row.map((cell) => cell.replace(/^'/, '')));
+    const withoutGuard = (rows: string[][]): string[][] =>
+      rows.map((row) => row.map((cell) => cell.replace(/^'/, '')));
     assert.deepEqual(await sheetOf(id), withoutGuard(await linesOf(id)));
   });
 
@@ -161,32 +218,60 @@ describe('statements', () => {
     const account = await bank.account();
     await payIn(account, 2_500);
     now = instant(START + 2 * HOUR_MS);
-    const { id, closing_balance: closing } = await made({ account, from: at(0), to: instant(now - 15_000) });
+    const { id, closing_balance: closing } = await made({
+      account,
+      from: at(0),
+      to: instant(now - 15_000),
+    });
     await makeStatements(api);
     const lines = await linesOf(id);
-    assert.deepEqual([lines.length, lines.at(-1)?.[4], object(closing).raw], [2_503, '2500', '2500']);
+    assert.deepEqual(
+      [lines.length, lines.at(-1)?.[4], object(closing).raw],
+      [2_503, '2500', '2500'],
+    );
     assert.equal((await sheetOf(id)).length, 2_503);
   });
 
   /** So many pay-ins of one each. */
   async function payIn(account: Account, count: number): Promise<void> {
     for (let paid = 0; paid < count; paid += 500)
-      await Promise.all(Array.from({ length: 500 }, () => bank.fund(account, { raw: 1n, asset: 'COPM' })));
+      await Promise.all(
+        Array.from({ length: 500 }, () => bank.fund(account, { raw: 1n, asset: 'COPM' })),
+      );
   }
 
   it('are made once for a key', async () => {
     const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => askStatement(bank, period(3, 14), { key })));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array<number>(9).fill(200), 201]);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => askStatement(bank, period(3, 14), { key })),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [
+      ...Array<number>(9).fill(200),
+      201,
+    ]);
     assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
     answered(await askStatement(bank, period(3, 15), { key }), 409, 'idempotency_key_reused');
-    answered(await askStatement(bank, period(3, 15), { key: null }), 400, 'missing_idempotency_key');
+    answered(
+      await askStatement(bank, period(3, 15), { key: null }),
+      400,
+      'missing_idempotency_key',
+    );
   });
 
   const WRONG: readonly (readonly [string, () => Json, string, string])[] = [
-    ['an end before its begin', () => ({ from: toRfc3339(at(5)), to: toRfc3339(at(4)) }), 'to', 'before_from'],
+    [
+      'an end before its begin',
+      () => ({ from: toRfc3339(at(5)), to: toRfc3339(at(4)) }),
+      'to',
+      'before_from',
+    ],
     ['an end in the future', () => ({ to: toRfc3339(instant(now + 1)) }), 'to', 'in_the_future'],
-    ['an end that is not settled', () => ({ to: toRfc3339(instant(now - 14_999)) }), 'to', 'too_recent'],
+    [
+      'an end that is not settled',
+      () => ({ to: toRfc3339(instant(now - 14_999)) }),
+      'to',
+      'too_recent',
+    ],
     [
       'an end before the opening',
       () => ({ from: toRfc3339(instant(0)), to: toRfc3339(instant(1)) }),
@@ -200,8 +285,18 @@ describe('statements', () => {
   ];
   for (const [what, changed, field, reason] of WRONG)
     it(`are refused for ${what}`, async () => {
-      const body = { account_id: payer.id, asset: 'COPM', from: toRfc3339(at(0)), to: toRfc3339(at(9)), ...changed() };
-      const { details } = answered(await bank.request('POST', '/v1/statements', { body }), 400, 'invalid_field');
+      const body = {
+        account_id: payer.id,
+        asset: 'COPM',
+        from: toRfc3339(at(0)),
+        to: toRfc3339(at(9)),
+        ...changed(),
+      };
+      const { details } = answered(
+        await bank.request('POST', '/v1/statements', { body }),
+        400,
+        'invalid_field',
+      );
       assert.deepEqual([details?.field, details?.reason], [field, reason]);
     });
 
@@ -209,7 +304,13 @@ describe('statements', () => {
     const { id } = await made();
     await makeStatements(api);
     const stranger = await openBank(api);
-    const nobody = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
+    const nobody = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      randomUUID(),
+      TEST_ACTOR,
+    );
     const token = await bank.issue(nobody);
     for (const path of ['', '/file']) {
       const missing = await stranger.get(`/v1/statements/${randomUUID()}${path}`);
@@ -245,7 +346,9 @@ describe('statements', () => {
       (await walk(own, '/v1/statements?limit=2')).map(({ id }) => id),
       ids,
     );
-    const ofOne = (await walk(own, `/v1/statements?account_id=${one.id}&limit=1`)).map(({ id }) => id);
+    const ofOne = (await walk(own, `/v1/statements?account_id=${one.id}&limit=1`)).map(
+      ({ id }) => id,
+    );
     assert.deepEqual(
       ofOne,
       ids.filter((_, index) => index % 2 === 0),
@@ -258,7 +361,8 @@ describe('statements', () => {
     const own = await openBank(api);
     const account = await own.account();
     const ask = (): Promise<TestAnswer> => askStatement(own, { ...period(3, 14), account });
-    const quotaOf = (answer: TestAnswer): unknown => answered(answer, 422, 'quota_exceeded').details;
+    const quotaOf = (answer: TestAnswer): unknown =>
+      answered(answer, 422, 'quota_exceeded').details;
     for (let index = 0; index < 20; index += 1) answered(await ask(), 201);
     const key = randomUUID();
     const late = await askStatement(own, { ...period(3, 14), account }, { key });
@@ -266,9 +370,25 @@ describe('statements', () => {
     await makeStatements(api);
     // It has bound nothing.
     answered(await askStatement(own, { ...period(3, 14), account }, { key }), 201);
-    await setQuotas(db.database, systemClock, own.tenant.tenant.id, { statementRows: 2_199n }, TEST_ACTOR);
-    assert.deepEqual(quotaOf(await ask()), { quota: 'statement_rows', used: '2100', limit: '2199' });
-    await setQuotas(db.database, systemClock, own.tenant.tenant.id, { statementRows: 2_200n }, TEST_ACTOR);
+    await setQuotas(
+      db.database,
+      systemClock,
+      own.tenant.tenant.id,
+      { statementRows: 2_199n },
+      TEST_ACTOR,
+    );
+    assert.deepEqual(quotaOf(await ask()), {
+      quota: 'statement_rows',
+      used: '2100',
+      limit: '2199',
+    });
+    await setQuotas(
+      db.database,
+      systemClock,
+      own.tenant.tenant.id,
+      { statementRows: 2_200n },
+      TEST_ACTOR,
+    );
     answered(await ask(), 201);
   });
 
@@ -335,7 +455,9 @@ describe('statements', () => {
     moments.emit('goes on');
     await stopped;
     assert((await linesOf(id)).length > 3);
-    const [row] = await db.sql(`SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`);
+    const [row] = await db.sql(
+      `SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`,
+    );
     assert.deepEqual([Number(row?.files_run), row?.status], [2, 'ready']);
   });
 
@@ -343,10 +465,15 @@ describe('statements', () => {
     await makeStatements(api);
     const { id } = await made();
     const { database } = api.core;
-    const makers = Array.from({ length: 4 }, () => new StatementMaker({ database, clock: () => now }, 'short'));
+    const makers = Array.from(
+      { length: 4 },
+      () => new StatementMaker({ database, clock: () => now }, 'short'),
+    );
     const { signal } = new AbortController();
     await Promise.all(makers.map((maker) => maker.makeNext(signal)));
-    const [row] = await db.sql(`SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`);
+    const [row] = await db.sql(
+      `SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`,
+    );
     assert.deepEqual([Number(row?.files_run), row?.status], [1, 'ready']);
   });
 });

@@ -22,7 +22,10 @@ export function askStatement(
 }
 
 /** Makes all files that wait, as a worker's sweeps do. */
-export async function makeStatements({ core }: Pick<TestApi, 'core'>, clock: Clock = core.clock): Promise<void> {
+export async function makeStatements(
+  { core }: Pick<TestApi, 'core'>,
+  clock: Clock = core.clock,
+): Promise<void> {
   const { database } = core;
   const { signal } = new AbortController();
   for (const length of ['short', 'long'] as const) {

@@ -35,7 +35,11 @@ describe('a form of the support desk that is sent again', () => {
     await api.stop();
   });
 
-  async function batch(): Promise<{ id: Uuid; page: string; pausedBy: () => Promise<string | null> }> {
+  async function batch(): Promise<{
+    id: Uuid;
+    page: string;
+    pausedBy: () => Promise<string | null>;
+  }> {
     const world = await BatchWorld.open(db);
     await world.account({ alias: '$ana' });
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
@@ -44,14 +48,23 @@ describe('a form of the support desk that is sent again', () => {
       (await db.database.reader.find(bonusBatches, { id }))?.pausedBy ?? null;
     return { id, page: `/batches/${id}`, pausedBy };
   }
-  async function endpoint(): Promise<{ id: Uuid; page: string; pausedBy: () => Promise<string | null> }> {
+  async function endpoint(): Promise<{
+    id: Uuid;
+    page: string;
+    pausedBy: () => Promise<string | null>;
+  }> {
     const { id } = await hooked(api);
     const pausedBy = async (): Promise<string | null> =>
       (await db.database.reader.find(webhookEndpoints, { id }))?.pausedBy ?? null;
     return { id, page: `/endpoints/${id}`, pausedBy };
   }
   /** Pressed, and its fields kept, as in a tab that never got the answer. */
-  async function sent(by: Visitor, page: string, verb: string, given: Fields = {}): Promise<Fields> {
+  async function sent(
+    by: Visitor,
+    page: string,
+    verb: string,
+    given: Fields = {},
+  ): Promise<Fields> {
     const fields = { ...(await by.form(page, verb)), reason: REASON, ...given };
     const answer = await by.post(`${page}/${verb}`, fields);
     assert.equal(answer.status, 303, answer.text);
@@ -88,7 +101,9 @@ describe('a form of the support desk that is sent again', () => {
       assert.equal((await maria.post(`${page}/resume`, fields)).status, 303);
       assert.equal(await pausedBy(), leo.person.name);
       const { text } = await maria.get(page);
-      const [byLeo, byMaria] = [leo, maria].map(({ person }) => text.indexOf(`Resumed</strong>, by ${person.name}`));
+      const [byLeo, byMaria] = [leo, maria].map(({ person }) =>
+        text.indexOf(`Resumed</strong>, by ${person.name}`),
+      );
       assert(0 < byLeo! && byLeo! < byMaria!, 'the story is not in the order of time');
       // The audit log itself is in the order of the forms, by which the acts are named.
       assert.deepEqual(
@@ -114,7 +129,10 @@ describe('a form of the support desk that is sent again', () => {
     const again = await maria.post(`${page}/pause`, fields);
     for (const { status: came, text } of [first, again]) {
       assert.equal(came, 409);
-      assert.match(text, /Nothing was changed.*the batch is ready; this is possible only while it is executing/s);
+      assert.match(
+        text,
+        /Nothing was changed.*the batch is ready; this is possible only while it is executing/s,
+      );
     }
     assert.equal(await pausedBy(), null);
     assert.equal((await desk.acts(id)).length, 1);
@@ -131,7 +149,9 @@ describe('a form of the support desk that is sent again', () => {
     const dismissed = await coded(leo, 'dismiss');
     assert.equal((await maria.post(`${page}/propose`, proposed)).status, 303);
     assert.equal((await leo.post(`${page}/dismiss`, dismissed)).status, 303);
-    const made = await db.sql(`SELECT status FROM payout_resolutions WHERE payout_id=${idLiteral(id)}`);
+    const made = await db.sql(
+      `SELECT status FROM payout_resolutions WHERE payout_id=${idLiteral(id)}`,
+    );
     assert.deepEqual(
       made.map(({ status }) => status),
       ['rejected'],

@@ -14,7 +14,14 @@ import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
 import { proven } from '../support/staff.js';
 import { answered, idLiteral, text } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
-import { type Fields, findForm, formOf, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+import {
+  type Fields,
+  findForm,
+  formOf,
+  startTestDesk,
+  type TestDesk,
+  type Visitor,
+} from './desk.js';
 
 /** What a form of this person's would carry, where the page shows none. */
 function formFields({ person, cookies }: Visitor, verb: string, id: string): Fields {
@@ -53,7 +60,11 @@ describe('at the support desk', () => {
     const code = await desk.freshCode(maria.person);
     const answer = await maria.act(page, 'approve', { reason: 'ticket 118', code });
     const location = answer.headers.get('location') ?? '';
-    assert.deepEqual([answer.status, location.replace(/=.*/, '')], [303, `${page}?done`], answer.text);
+    assert.deepEqual(
+      [answer.status, location.replace(/=.*/, '')],
+      [303, `${page}?done`],
+      answer.text,
+    );
     assert.equal((await own.read(id)).status, 'completed');
     const story = (await maria.get(location)).text;
     for (const told of [
@@ -76,10 +87,14 @@ describe('at the support desk', () => {
     await maria.get('/transfers/12');
     const metrics = await (await fetch(`${desk.adminUrl}/metrics`)).text();
     const routes = new Set(
-      Array.from(metrics.matchAll(/_duration_seconds_count\{.*route="([^"]*)"/g), ([, route]) => route),
+      Array.from(
+        metrics.matchAll(/_duration_seconds_count\{.*route="([^"]*)"/g),
+        ([, route]) => route,
+      ),
     );
     assert(routes.has('/transfers/{id}') && routes.has('/'), [...routes].join(' '));
-    for (const route of routes) assert.match(route ?? '', /^(?:unknown|\/[a-z-]*(?:\/(?:[a-z-]+|\{[a-zA-Z]+\}))*)$/);
+    for (const route of routes)
+      assert.match(route ?? '', /^(?:unknown|\/[a-z-]*(?:\/(?:[a-z-]+|\{[a-zA-Z]+\}))*)$/);
     await assertLedgerSound(db.database);
   });
 
@@ -97,7 +112,10 @@ describe('at the support desk', () => {
       reason: 'ticket 119',
       code: await desk.freshCode(maria.person),
     };
-    const both = await Promise.all([maria.post(`${page}/approve`, fields), maria.post(`${page}/approve`, fields)]);
+    const both = await Promise.all([
+      maria.post(`${page}/approve`, fields),
+      maria.post(`${page}/approve`, fields),
+    ]);
     const again = await maria.post(`${page}/approve`, fields);
     assert.deepEqual(
       [...both, again].map(({ status }) => status),
@@ -112,13 +130,25 @@ describe('at the support desk', () => {
     const page = `/accounts/${own.guarded.id}`;
     const fields = {
       ...(await maria.form(page, 'adjust')),
-      ...{ direction: 'in', asset: 'COPM', amount: '10.00', reference: `once-${randomUUID()}`, reason: 'ticket 121' },
+      ...{
+        direction: 'in',
+        asset: 'COPM',
+        amount: '10.00',
+        reference: `once-${randomUUID()}`,
+        reason: 'ticket 121',
+      },
       code: await desk.freshCode(maria.person),
     };
     assert.equal((await maria.post(`${page}/adjust`, fields)).status, 303);
-    const more = await maria.post(`${page}/adjust`, { ...fields, amount: '99.00', reference: `twice-${randomUUID()}` });
+    const more = await maria.post(`${page}/adjust`, {
+      ...fields,
+      amount: '99.00',
+      reference: `twice-${randomUUID()}`,
+    });
     assert.match(more.text, /the code was used before/);
-    const made = await db.sql(`SELECT COUNT(*) AS n FROM adjustments WHERE account_id=${idLiteral(own.guarded.id)}`);
+    const made = await db.sql(
+      `SELECT COUNT(*) AS n FROM adjustments WHERE account_id=${idLiteral(own.guarded.id)}`,
+    );
     assert.equal(Number(made[0]?.n), 1);
     await assertLedgerSound(db.database);
   });
@@ -173,7 +203,10 @@ describe('at the support desk', () => {
     ] as const) {
       const answer = await by(sofia, verb, seen);
       assert.equal(answer.status, 409, answer.text);
-      assert.match(answer.text, /Nothing was changed.*another resolution is proposed in its place/s);
+      assert.match(
+        answer.text,
+        /Nothing was changed.*another resolution is proposed in its place/s,
+      );
     }
     assert.equal((await paying.get(id)).status, 'in_progress');
     assert.equal((await by(sofia, 'apply', await sofia.form(page, 'apply'))).status, 303);
@@ -220,7 +253,11 @@ describe('at the support desk', () => {
     assert.equal((await maria.post(`${page}/apply`, { ...stolen, reason, code })).status, 403);
     // Her own session and her own form, which the page does not show her: the act is made for the test.
     const fields = { ...formFields(maria, 'apply', id), resolution: stolen.resolution ?? '' };
-    const own2 = await maria.post(`${page}/apply`, { ...fields, reason, code: await desk.freshCode(maria.person) });
+    const own2 = await maria.post(`${page}/apply`, {
+      ...fields,
+      reason,
+      code: await desk.freshCode(maria.person),
+    });
     assert.equal(own2.status, 403);
     assert.match(own2.text, /a second person does/);
     const applied = { ...stolen, reason, code: await desk.freshCode(sofia.person) };
@@ -241,7 +278,11 @@ describe('at the support desk', () => {
   it('a decision made elsewhere meanwhile is shown, and nothing changes', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
-    const fields = { ...(await maria.form(page, 'approve')), reason: 'late', code: await desk.freshCode(maria.person) };
+    const fields = {
+      ...(await maria.form(page, 'approve')),
+      reason: 'late',
+      code: await desk.freshCode(maria.person),
+    };
     await own.act('reject', id, 'approver');
     const answer = await maria.post(`${page}/approve`, fields);
     assert.equal(answer.status, 409);
@@ -255,14 +296,18 @@ describe('at the support desk', () => {
     const transfer = await own.pend({ raw: 1_234_567n }, { key });
     const id = text(transfer.id);
     const account = await own.account({ alias: '$customer' });
-    const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(0, 10);
+    const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(
+      0,
+      10,
+    );
     const found = async (query: Record<string, string>): Promise<string> =>
       (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
     for (const query of [{ text: id }, { text: key }, { day, amount: '12345.67', asset: 'COPM' }])
       assert((await found(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
     assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
     assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
-    const request = answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
+    const request =
+      answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
     assert.match(await found({ text: request }), /the request arrived at/);
     for (const unknown of ['nothing has this', 'María Peña', '😀', 'ﬀ'])
       assert.match(await found({ text: unknown }), /Not looked through/, unknown);

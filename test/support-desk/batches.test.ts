@@ -38,8 +38,17 @@ describe("a batch's page at the support desk", () => {
     const { text } = await visitor.get(`/batches/${again.id}`);
     const [row] = await world.rows(first.id);
     assert.match(text, /the first 1 of 1/);
-    for (const shown of ['Row 2', `/batches/${first.id}`, String(row?.bonusId), '1,000.00 COPM', 'Total debit'])
+    for (const shown of [
+      'Row 2',
+      `/batches/${first.id}`,
+      String(row?.bonusId),
+      '1,000.00 COPM',
+      'Total debit',
+    ])
       assert(text.includes(shown), shown);
-    assert.doesNotMatch((await visitor.get(`/batches/${first.id}`)).text, /paid before under the same reference/);
+    assert.doesNotMatch(
+      (await visitor.get(`/batches/${first.id}`)).text,
+      /paid before under the same reference/,
+    );
   });
 });

@@ -37,7 +37,11 @@ describe('in a browser, the support desk', () => {
     api = await startTestApi(db);
     desk = await startTestDesk(db, { SUPPORT_TEMPORAL_UI_URL: 'http://127.0.0.1:8233' });
     // Root, which containers have, gets no sandbox.
-    browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: ['--disable-dev-shm-usage'] });
+    browser = await chromium.launch({
+      executablePath,
+      chromiumSandbox: false,
+      args: ['--disable-dev-shm-usage'],
+    });
     maria = await desk.hire('maria');
     leo = await desk.hire('leo');
   });
@@ -59,7 +63,13 @@ describe('in a browser, the support desk', () => {
     if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `desk-${name}.png`) });
   };
   /** Opens the form under this button's name, fills it in and sends it. */
-  const send = async (page: Page, label: string, reason: string, person: Staff, shot?: string): Promise<void> => {
+  const send = async (
+    page: Page,
+    label: string,
+    reason: string,
+    person: Staff,
+    shot?: string,
+  ): Promise<void> => {
     await page.locator('summary', { hasText: label }).click();
     const form = page.locator('details[open] form');
     await form.getByLabel('Reason').fill(reason);
@@ -80,7 +90,11 @@ describe('in a browser, the support desk', () => {
     const { tenant } = bank.tenant;
     const asker = await addMember(desk.core.database, systemClock, tenant.id, 'Paula', TEST_ACTOR);
     const roles = [{ memberId: asker.id, role: 'operator' as const }];
-    const from = await bank.account({ name: 'Acme Guarded', funds: { COPM: 9_000n * LEAST }, roles });
+    const from = await bank.account({
+      name: 'Acme Guarded',
+      funds: { COPM: 9_000n * LEAST },
+      roles,
+    });
     const to = await bank.account({ name: 'Ana María Pérez', type: 'person', alias: '$ana' });
     const settings = { threshold: LEAST, approvals: 1, expiresInS: 3_600, refusesBatches: false };
     const policy = { accountId: from.id, asset: 'COPM' as const, ...settings };
@@ -92,11 +106,20 @@ describe('in a browser, the support desk', () => {
     const payoutId = await paying.pay('03');
     await submitAndRaise(db, payoutId);
     // Names that fit a picture, and a Temporal that has heard of everything.
-    await db.sql(`UPDATE tenants SET name='globex' WHERE id=${idLiteral(paying.bank.tenant.tenant.id)}`);
-    await db.sql(`UPDATE accounts SET name='Globex Treasury' WHERE id=${idLiteral(paying.source.id)}`);
+    await db.sql(
+      `UPDATE tenants SET name='globex' WHERE id=${idLiteral(paying.bank.tenant.tenant.id)}`,
+    );
+    await db.sql(
+      `UPDATE accounts SET name='Globex Treasury' WHERE id=${idLiteral(paying.source.id)}`,
+    );
     await db.sql('DELETE FROM outbox');
     const { resource } = await proposeAdjustment(desk.core, {
-      ...{ tenantId: tenant.id, accountId: to.id, direction: 'in', amount: { raw: 5n * LEAST, asset: 'COPM' } },
+      ...{
+        tenantId: tenant.id,
+        accountId: to.id,
+        direction: 'in',
+        amount: { raw: 5n * LEAST, asset: 'COPM' },
+      },
       ...{ reference: 'case-118', reason: 'Paid in twice', by: proven(leo) },
     });
     return { transferId: text(transfer.id), payoutId, accountId: to.id, adjustmentId: resource.id };
@@ -116,7 +139,12 @@ describe('in a browser, the support desk', () => {
     await page.locator(`a[href="/transfers/${transferId}"]`).click();
     await assertFine(await plain.storageState(), [
       ...['/', '/search', '/search?text=%24ana', '/waiting/transfers'],
-      ...[`/transfers/${transferId}`, `/payouts/${payoutId}`, `/accounts/${accountId}`, `/adjustments/${adjustmentId}`],
+      ...[
+        `/transfers/${transferId}`,
+        `/payouts/${payoutId}`,
+        `/accounts/${accountId}`,
+        `/adjustments/${adjustmentId}`,
+      ],
       ...['/no-such-page'],
     ]);
     await send(page, 'Approve', 'Asked for in ticket 118', maria, 'approve');
@@ -125,7 +153,11 @@ describe('in a browser, the support desk', () => {
     await page.reload();
     await page.mouse.wheel(0, 600);
     await picture(page, 'story');
-    assert.equal((await api.core.database.reader.query(`SELECT 1 FROM transfers WHERE status='completed'`)).length, 1);
+    assert.equal(
+      (await api.core.database.reader.query(`SELECT 1 FROM transfers WHERE status='completed'`))
+        .length,
+      1,
+    );
     await page.goto(`${desk.url}/payouts/${payoutId}`);
     await page.locator('summary', { hasText: 'Propose what became of it' }).click();
     await page.getByLabel('What became of it').selectOption('completed');
@@ -148,7 +180,10 @@ describe('in a browser, the support desk', () => {
     await signIn(page, leo);
     await page.goto(`${desk.url}/payouts/${payoutId}`);
     await send(page, 'Apply the resolution', 'Seen on the statement too', leo, 'phone');
-    assert.match((await page.getByRole('status').textContent()) ?? '', /Done: Apply the resolution/);
+    assert.match(
+      (await page.getByRole('status').textContent()) ?? '',
+      /Done: Apply the resolution/,
+    );
     assert.equal((await rowOf(db, payoutId as Parameters<typeof rowOf>[1])).status, 'completed');
     await context.close();
   }

@@ -40,7 +40,8 @@ export async function startTestDesk(
   const bridge = buildBridge(config, core, logger);
   const servers = await openSupport(config, core, bridge, logger);
   const url = `http://127.0.0.1:${servers.desk.port}`;
-  const hire: TestDesk['hire'] = (name, rights = STAFF_RIGHTS) => addStaff(core.database, { name, rights });
+  const hire: TestDesk['hire'] = (name, rights = STAFF_RIGHTS) =>
+    addStaff(core.database, { name, rights });
   const freshCode: TestDesk['freshCode'] = async (person) => {
     await forgetCodes(db.sql);
     return codeOf(person, instant(core.clock()));
@@ -90,12 +91,20 @@ export class Visitor {
     readonly person: Staff,
   ) {}
 
-  async request(method: string, path: string, init: { body?: string; headers?: Fields } = {}): Promise<Answer> {
+  async request(
+    method: string,
+    path: string,
+    init: { body?: string; headers?: Fields } = {},
+  ): Promise<Answer> {
     const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
-      headers: { 'x-forwarded-for': this.address, ...(cookie === '' ? {} : { cookie }), ...init.headers },
+      headers: {
+        'x-forwarded-for': this.address,
+        ...(cookie === '' ? {} : { cookie }),
+        ...init.headers,
+      },
       ...(init.body === undefined ? {} : { body: init.body }),
     });
     for (const set of response.headers.getSetCookie()) {
@@ -152,5 +161,7 @@ export function findForm(text: string, action: string): { readonly fields: Field
   if (at < 0) return null;
   const form = text.slice(at, text.indexOf('</form>', at));
   const hidden = form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)" ?\/?>/g);
-  return { fields: Object.fromEntries(Array.from(hidden, ([, name = '', value = '']) => [name, value])) };
+  return {
+    fields: Object.fromEntries(Array.from(hidden, ([, name = '', value = '']) => [name, value])),
+  };
 }

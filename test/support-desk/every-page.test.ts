@@ -43,7 +43,10 @@ describe('every page of the support desk', () => {
   before(async () => {
     // A database of its own, because the auditor would report the copied rows.
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_every_page_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_every_page_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     api = await startTestApi(db);
     desk = await startTestDesk(db);
     maria = await desk.staffed('maria');
@@ -74,7 +77,9 @@ describe('every page of the support desk', () => {
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
     const batch = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
     const endpoint = text((await register(own.bank, ['transfer.completed'])).id) as Uuid;
-    await db.sql(`UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='maria', url='https://a.example/?b='`);
+    await db.sql(
+      `UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='maria', url='https://a.example/?b='`,
+    );
     await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='refused', message='a='`);
     await db.sql(
       `INSERT INTO webhook_deliveries (endpoint_id, id, event_id, event_type, sequence, cause, round, state, steps, created_at, finished_at)
@@ -145,9 +150,14 @@ describe('every page of the support desk', () => {
       id: 'copy.id',
       seq: `t.seq+${next}`,
     });
-    await copy('webhook_deliveries', `t.endpoint_id=${idLiteral(endpoint)} AND t.round=1`, newIds(), {
-      ...{ id: 'copy.id', round: `t.round+${next}` },
-    });
+    await copy(
+      'webhook_deliveries',
+      `t.endpoint_id=${idLiteral(endpoint)} AND t.round=1`,
+      newIds(),
+      {
+        ...{ id: 'copy.id', round: `t.round+${next}` },
+      },
+    );
   }
 
   async function page(path: string, status = 200): Promise<Answer> {
@@ -158,7 +168,10 @@ describe('every page of the support desk', () => {
   }
 
   const linked = (answer: Answer, path: string): string[] =>
-    Array.from(answer.text.matchAll(new RegExp(`<h3><a href="/${path}/([^"]+)"`, 'g')), ([, id = '']) => id);
+    Array.from(
+      answer.text.matchAll(new RegExp(`<h3><a href="/${path}/([^"]+)"`, 'g')),
+      ([, id = '']) => id,
+    );
 
   async function assertListed(kind: WaitingKind): Promise<void> {
     const all = made.get(kind) ?? [];
@@ -179,7 +192,8 @@ describe('every page of the support desk', () => {
       );
     }
     assert.deepEqual(seen.sort(), [...all].sort(), kind);
-    if (last < MAX_PAGES) assert.match((await page(`/waiting/${kind}?page=${last + 1}`)).text, /There are none here/);
+    if (last < MAX_PAGES)
+      assert.match((await page(`/waiting/${kind}?page=${last + 1}`)).text, /There are none here/);
     for (const wrong of ['0', '-1', String(MAX_PAGES + 1), '1.5', 'x=', ''])
       await page(`/waiting/${kind}?page=${wrong}`, 404);
   }
@@ -202,7 +216,8 @@ describe('every page of the support desk', () => {
       for (const kind of WAITING_KINDS) await assertListed(kind);
       if (count === 0) return;
       const { account, batch, endpoint } = owners;
-      for (const path of [`/accounts/${account}`, `/batches/${batch}`, `/endpoints/${endpoint}`]) await page(path);
+      for (const path of [`/accounts/${account}`, `/batches/${batch}`, `/endpoints/${endpoint}`])
+        await page(path);
       for (const kind of WAITING_KINDS) {
         const ids = made.get(kind) ?? [];
         for (const id of [ids.at(0), ids.at(-1)]) await page(`/${lists[kind].path}/${id}`);
@@ -215,7 +230,16 @@ describe('every page of the support desk', () => {
       assert.deepEqual(await found(`day=${DAY}`, 'transfers'), [...copies].sort());
       const first = made.get('transfers')?.[0] ?? newId();
       for (const asset of ASSETS)
-        for (const amount of ['', '1.00', '1000.00', '1,000', '1,000.00', `1,000.00 ${asset}`, '12=', '='])
+        for (const amount of [
+          '',
+          '1.00',
+          '1000.00',
+          '1,000',
+          '1,000.00',
+          `1,000.00 ${asset}`,
+          '12=',
+          '=',
+        ])
           await page(`/search?${new URLSearchParams({ day: DAY, amount, asset }).toString()}`);
       for (const wanted of [first, newId(), '$ana', '+573001112233', 'case-118', AWKWARD])
         await page(`/search?${new URLSearchParams({ text: wanted }).toString()}`);
@@ -230,8 +254,15 @@ describe('every page of the support desk', () => {
     await fill(1);
     const far = (await openBank(api, { timeZone: 'Pacific/Kiritimati' })).tenant.tenant.id;
     const at = '2026-11-18T23:00:00.000Z';
-    const [near, distant] = [idOf(Date.parse(at), randomBytes(16)), idOf(Date.parse(at), randomBytes(16))];
-    const changes = { id: 'copy.id', created_at: `'${at.slice(0, -1).replace('T', ' ')}'`, raw: '2500000' };
+    const [near, distant] = [
+      idOf(Date.parse(at), randomBytes(16)),
+      idOf(Date.parse(at), randomBytes(16)),
+    ];
+    const changes = {
+      id: 'copy.id',
+      created_at: `'${at.slice(0, -1).replace('T', ' ')}'`,
+      raw: '2500000',
+    };
     const first = `t.id=${idLiteral(lists.transfers.first)}`;
     await copy('transfers', first, [near], changes);
     await copy('transfers', first, [distant], { ...changes, tenant_id: idLiteral(far) });

@@ -116,7 +116,8 @@ describe('the support desk', () => {
     );
     assert.equal((await visitor.post('/sign-in', claim)).status, 403);
     assert.equal(
-      (await visitor.post('/sign-in', { ...fields, ...claim }, { 'sec-fetch-site': 'cross-site' })).status,
+      (await visitor.post('/sign-in', { ...fields, ...claim }, { 'sec-fetch-site': 'cross-site' }))
+        .status,
       403,
     );
     assert.equal((await maria.post('/sign-out', {})).status, 403);
@@ -125,7 +126,14 @@ describe('the support desk', () => {
 
   it('sends every page with headers that let nothing in and let no page hold it in a frame', async () => {
     const id = await pend();
-    for (const path of ['/', '/sign-in', '/search', `/transfers/${id}`, '/no-such-page', '/transfers/nothing']) {
+    for (const path of [
+      '/',
+      '/sign-in',
+      '/search',
+      `/transfers/${id}`,
+      '/no-such-page',
+      '/transfers/nothing',
+    ]) {
       const { headers } = await maria.get(path);
       assert.equal(
         headers.get('content-security-policy'),
@@ -133,8 +141,8 @@ describe('the support desk', () => {
         path,
       );
       assert.deepEqual(
-        ['x-frame-options', 'cache-control', 'referrer-policy', 'x-content-type-options'].map((name) =>
-          headers.get(name),
+        ['x-frame-options', 'cache-control', 'referrer-policy', 'x-content-type-options'].map(
+          (name) => headers.get(name),
         ),
         ['DENY', 'no-store', 'no-referrer', 'nosniff'],
         path,
@@ -149,14 +157,19 @@ describe('the support desk', () => {
     const reader = await desk.staffed('reader', ['read']);
     const page = `/transfers/${id}`;
     const shown = (await reader.get(page)).text;
-    for (const verb of ['approve', 'reject', 'cancel']) assert.equal(findForm(shown, `${page}/${verb}`), null, verb);
+    for (const verb of ['approve', 'reject', 'cancel'])
+      assert.equal(findForm(shown, `${page}/${verb}`), null, verb);
     // What a form of theirs would have: they had the right when it was shown.
     await desk.hire('reader', ['approve', 'cancel']);
     const forms = [await reader.form(page, 'approve'), await reader.form(page, 'cancel')] as const;
     await desk.hire('reader', ['read']);
     const code = await desk.freshCode(reader.person);
     for (const [index, verb] of (['approve', 'cancel'] as const).entries()) {
-      const answer = await reader.post(`${page}/${verb}`, { ...forms[index], reason: 'please', code });
+      const answer = await reader.post(`${page}/${verb}`, {
+        ...forms[index],
+        reason: 'please',
+        code,
+      });
       assert.equal(answer.status, 403);
       assert.match(answer.text, /reader lacks the right to/);
     }
@@ -172,10 +185,19 @@ describe('the support desk', () => {
 
   it('has nothing under ids of another kind, unknown ids and malformed ids', async () => {
     const id = await pend();
-    for (const path of [`/payouts/${id}`, `/accounts/${id}`, `/transfers/${newId()}`, '/transfers/1', `/batches/${id}`])
+    for (const path of [
+      `/payouts/${id}`,
+      `/accounts/${id}`,
+      `/transfers/${newId()}`,
+      '/transfers/1',
+      `/batches/${id}`,
+    ])
       assert.equal((await maria.get(path)).status, 404, path);
     const fields = await maria.form(`/transfers/${id}`, 'approve');
-    assert.equal((await maria.post(`/payouts/${id}/approve`, { ...fields, reason: 'a', code: '1' })).status, 404);
+    assert.equal(
+      (await maria.post(`/payouts/${id}/approve`, { ...fields, reason: 'a', code: '1' })).status,
+      404,
+    );
     assert.equal((await maria.request('POST', `/transfers/${id}`)).status, 404);
   });
 });

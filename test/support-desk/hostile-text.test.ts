@@ -40,7 +40,10 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
   before(async () => {
     // Of its own: what is planted here the auditor would tell.
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(admin, `money_hostile_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    db = await freshDatabase(
+      admin,
+      `money_hostile_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+    );
     api = await startTestApi(db);
     desk = await startTestDesk(db);
     maria = await desk.staffed('maria');
@@ -64,8 +67,18 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
     const paying = await openPayoutBank(api);
     const payout = await paying.pay('03', { description: 'a' });
     const rails = await submitAndRaise(db, payout);
-    await proposeResolution(rails.desk, await seen(db, payout), { outcome: 'completed', reason: 'a', by });
-    const wanted = { direction: 'in', amount: { raw: LEAST, asset: 'COPM' }, reference: 'a', reason: 'a', by } as const;
+    await proposeResolution(rails.desk, await seen(db, payout), {
+      outcome: 'completed',
+      reason: 'a',
+      by,
+    });
+    const wanted = {
+      direction: 'in',
+      amount: { raw: LEAST, asset: 'COPM' },
+      reference: 'a',
+      reason: 'a',
+      by,
+    } as const;
     const { id: accountId, tenantId } = own.receiver;
     const { resource } = await proposeAdjustment(desk.core, { tenantId, accountId, ...wanted });
     const world = await BatchWorld.open(db);
@@ -75,9 +88,26 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
     const endpoint = text((await register(own.bank, ['transfer.completed'])).id);
     await deliver(endpoint);
     paths.push(
-      ...['/', '/search?text=%24ana', `/search?text=${accountId}`, `/transfers/${waiting}`, `/transfers/${approved}`],
-      ...[`/payouts/${payout}`, `/adjustments/${resource.id}`, `/accounts/${accountId}`, `/batches/${batch.id}`],
-      ...[`/endpoints/${endpoint}`, '/waiting/stuck', '/waiting/adjustments', '/waiting/batches', '/waiting/endpoints'],
+      ...[
+        '/',
+        '/search?text=%24ana',
+        `/search?text=${accountId}`,
+        `/transfers/${waiting}`,
+        `/transfers/${approved}`,
+      ],
+      ...[
+        `/payouts/${payout}`,
+        `/adjustments/${resource.id}`,
+        `/accounts/${accountId}`,
+        `/batches/${batch.id}`,
+      ],
+      ...[
+        `/endpoints/${endpoint}`,
+        '/waiting/stuck',
+        '/waiting/adjustments',
+        '/waiting/batches',
+        '/waiting/endpoints',
+      ],
     );
   }
 
@@ -94,7 +124,8 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
     );
   }
 
-  const marker = (table: string, column: string): string => `"><b>${table}.${column}</b>'`.slice(0, 64);
+  const marker = (table: string, column: string): string =>
+    `"><b>${table}.${column}</b>'`.slice(0, 64);
 
   it('with none of its tags, quotes or hidden characters in effect, in any column', async () => {
     await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='a', message='a'`);
@@ -117,17 +148,29 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
     assert.doesNotMatch(all, /"><b/);
     const missing = Object.entries(PLANTED).flatMap(([table, columns]) =>
       columns
-        .filter((column) => !all.includes(`&quot;&gt;&lt;b&gt;${table}.${column}&lt;/b&gt;`.slice(0, 40)))
+        .filter(
+          (column) => !all.includes(`&quot;&gt;&lt;b&gt;${table}.${column}&lt;/b&gt;`.slice(0, 40)),
+        )
         .map((column) => `${table}.${column}`),
     );
     assert.deepEqual(missing, [], 'not shown anywhere, so not tried');
-    await db.sql(`UPDATE transfers SET description=CONCAT('pay ', CHAR(0x202e USING utf32), 'evil')`);
+    await db.sql(
+      `UPDATE transfers SET description=CONCAT('pay ', CHAR(0x202e USING utf32), 'evil')`,
+    );
     const shown = (await maria.get(paths[3] ?? '')).text;
-    assert(shown.includes('pay \\u202eevil') && !shown.includes('\u202e'), 'a sign that turns the direction of others');
+    assert(
+      shown.includes('pay \\u202eevil') && !shown.includes('\u202e'),
+      'a sign that turns the direction of others',
+    );
   });
 
   it('and what somebody typed into the search', async () => {
-    for (const path of ['/search?text=', '/search?day=2026-11-22&amount=', '/search?day=', '/search?asset=']) {
+    for (const path of [
+      '/search?text=',
+      '/search?day=2026-11-22&amount=',
+      '/search?day=',
+      '/search?asset=',
+    ]) {
       const { status, text: page } = await maria.get(path + encodeURIComponent('"><b>x</b>'));
       assert.equal(status, 200);
       assert.doesNotMatch(page, /<b>/);

@@ -30,7 +30,10 @@ describe('a template of HTML', () => {
   });
 
   it('accepts values and literals that end in an equals sign', () => {
-    assert.equal(html`<a href="/list?page=${2}">a=${'b='}${'c'}</a>`.text, '<a href="/list?page=2">a=b=c</a>');
+    assert.equal(
+      html`<a href="/list?page=${2}">a=${'b='}${'c'}</a>`.text,
+      '<a href="/list?page=2">a=b=c</a>',
+    );
     const link = html`<a href="/">b</a>`;
     assert.equal(html`${'a='}${link}`.text, 'a=<a href="/">b</a>');
   });
@@ -105,6 +108,7 @@ describe('an amount as people write it', () => {
     ])
       assert.equal(parsePrinted(text, 'COPM'), null, text);
     for (const raw of [1n, 99n, 100_000n, 9_223_372_036_854_775_807n])
-      for (const asset of ASSETS) assert.deepEqual(parsePrinted(formatAmount({ raw, asset }), 'COPM'), { raw, asset });
+      for (const asset of ASSETS)
+        assert.deepEqual(parsePrinted(formatAmount({ raw, asset }), 'COPM'), { raw, asset });
   });
 });

@@ -32,9 +32,13 @@ interface Target {
 
 /** What is done at the command line alone. */
 const ELSEWHERE = ['payin.record', 'webhook.enable', 'webhook.disable', 'webhook.recover'] as const;
-type DeskActName = Exclude<StaffActName, `staff.${string}` | `restore.${string}` | (typeof ELSEWHERE)[number]>;
+type DeskActName = Exclude<
+  StaffActName,
+  `staff.${string}` | `restore.${string}` | (typeof ELSEWHERE)[number]
+>;
 const NAMES = (Object.keys(STAFF_ACTS) as StaffActName[]).filter(
-  (name): name is DeskActName => !/^(staff|restore)\./.test(name) && !(ELSEWHERE as readonly string[]).includes(name),
+  (name): name is DeskActName =>
+    !/^(staff|restore)\./.test(name) && !(ELSEWHERE as readonly string[]).includes(name),
 );
 
 type Proof = 'none' | 'wrong' | 'used' | 'old' | 'of somebody else' | 'right';
@@ -58,7 +62,8 @@ describe('at the support desk, an act is done for exactly the right and the proo
     paying = await openPayoutBank(api);
     account = await guarded.bank.account();
     second = await desk.staffed('the second');
-    for (const right of STAFF_RIGHTS) people.set(right, await desk.staffed(`may ${right}`, [right]));
+    for (const right of STAFF_RIGHTS)
+      people.set(right, await desk.staffed(`may ${right}`, [right]));
   });
 
   after(async () => {
@@ -67,7 +72,8 @@ describe('at the support desk, an act is done for exactly the right and the proo
     await api.stop();
   });
 
-  const table = (name: string, id: string): string => `SELECT * FROM ${name} WHERE id=X'${id.replaceAll('-', '')}'`;
+  const table = (name: string, id: string): string =>
+    `SELECT * FROM ${name} WHERE id=X'${id.replaceAll('-', '')}'`;
 
   async function transfer(verb: string): Promise<Target> {
     const id = text((await guarded.pend()).id);
@@ -86,19 +92,31 @@ describe('at the support desk, an act is done for exactly the right and the proo
     const rails = await submitAndRaise(db, id);
     const by = proven(second.person, 'support');
     if (isProposed)
-      await proposeResolution(rails.desk, await seen(db, id), { outcome: 'completed', reason: 'seen', by });
+      await proposeResolution(rails.desk, await seen(db, id), {
+        outcome: 'completed',
+        reason: 'seen',
+        by,
+      });
     const own = id.replaceAll('-', '');
     const state = `SELECT p.status, p.stuck_since, r.status AS proposed FROM payouts p
       LEFT JOIN payout_resolutions r ON r.payout_id=p.id WHERE p.id=X'${own}'`;
     const { payout: is, contradictions, open } = await seen(db, id);
-    const fields = { outcome: 'completed', state: `${is.status} ${contradictions}`, resolution: open?.id ?? '' };
+    const fields = {
+      outcome: 'completed',
+      state: `${is.status} ${contradictions}`,
+      resolution: open?.id ?? '',
+    };
     return { page: `/payouts/${id}`, verb, id, fields, state };
   }
 
   async function adjustment(verb: string): Promise<Target> {
     const { resource } = await proposeAdjustment(desk.core, {
       ...{ tenantId: account.tenantId, accountId: account.id, direction: 'in' },
-      ...{ amount: { raw: LEAST, asset: 'COPM' }, reference: randomUUID(), reason: 'Paid in twice' },
+      ...{
+        amount: { raw: LEAST, asset: 'COPM' },
+        reference: randomUUID(),
+        reason: 'Paid in twice',
+      },
       by: proven(second.person, 'support'),
     });
     const { id } = resource;
@@ -111,7 +129,9 @@ describe('at the support desk, an act is done for exactly the right and the proo
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
     const { id } = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
     if (verb === 'resume')
-      await db.sql(`UPDATE bonus_batches SET paused_at=NOW(3), paused_by='x' WHERE id=X'${id.replaceAll('-', '')}'`);
+      await db.sql(
+        `UPDATE bonus_batches SET paused_at=NOW(3), paused_by='x' WHERE id=X'${id.replaceAll('-', '')}'`,
+      );
     return { page: `/batches/${id}`, verb, id, state: table('bonus_batches', id) };
   }
 
@@ -139,7 +159,13 @@ describe('at the support desk, an act is done for exactly the right and the proo
     'adjustment.propose': () => {
       const fields = { direction: 'in', asset: 'COPM', amount: '1000.00', reference: randomUUID() };
       const state = 'SELECT COUNT(*) AS n FROM adjustments';
-      return Promise.resolve({ page: `/accounts/${account.id}`, verb: 'adjust', id: account.id, fields, state });
+      return Promise.resolve({
+        page: `/accounts/${account.id}`,
+        verb: 'adjust',
+        id: account.id,
+        fields,
+        state,
+      });
     },
     'adjustment.approve': () => adjustment('approve'),
     'adjustment.reject': () => adjustment('reject'),
@@ -153,7 +179,9 @@ describe('at the support desk, an act is done for exactly the right and the proo
 
   async function codeFor({ person }: Visitor, proof: Proof): Promise<string> {
     const now = Date.now();
-    const own = [-60_000, -30_000, 0, 30_000, 60_000].map((ms) => codeOf(person, instant(now + ms)));
+    const own = [-60_000, -30_000, 0, 30_000, 60_000].map((ms) =>
+      codeOf(person, instant(now + ms)),
+    );
     switch (proof) {
       case 'none':
         return '';
@@ -165,7 +193,10 @@ describe('at the support desk, an act is done for exactly the right and the proo
         return codeOf(second.person);
       case 'used': {
         const code = codeOf(person);
-        await signIn({ ...desk.core, encryptionKeys: KEYS }, { name: person.name, code, door: 'ops', place: 'a test' });
+        await signIn(
+          { ...desk.core, encryptionKeys: KEYS },
+          { name: person.name, code, door: 'ops', place: 'a test' },
+        );
         return code;
       }
       case 'right':
@@ -175,11 +206,19 @@ describe('at the support desk, an act is done for exactly the right and the proo
   const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
 
   /** The form as its page would have it, for those too to whom the page shows none. */
-  async function attempt(who: Visitor, { page, verb, id, fields = {} }: Target, proof: Proof): Promise<number> {
+  async function attempt(
+    who: Visitor,
+    { page, verb, id, fields = {} }: Target,
+    proof: Proof,
+  ): Promise<number> {
     await forgetCodes(db.sql);
     const code = await codeFor(who, proof);
     const secret = who.cookies.get('desk') ?? '';
-    const person = { identity: proven(who.person, 'support'), sessionId: asUuid(randomUUID()), secret };
+    const person = {
+      identity: proven(who.person, 'support'),
+      sessionId: asUuid(randomUUID()),
+      secret,
+    };
     const [, act = ''] = /value="([^"]*)"/.exec(actField(person, verb, id).text) ?? [];
     const form = { form_token: formToken(secret), act, ...fields, reason: 'ticket 118', code };
     return (await who.post(`${page}/${verb}`, form)).status;
@@ -216,6 +255,7 @@ describe('at the support desk, an act is done for exactly the right and the proo
       assert(who !== undefined);
       assert.equal(await attempt(who, target, isAsked ? 'right' : 'none'), 303);
       assert.notEqual(await state(), before);
-      if (name !== 'adjustment.propose') assert.equal((await desk.acts(target.id)).at(-1)?.action, name);
+      if (name !== 'adjustment.propose')
+        assert.equal((await desk.acts(target.id)).at(-1)?.action, name);
     });
 });

@@ -4,7 +4,10 @@ import { providerOf } from '../../src/config/sign-in.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { testEnvironment } from '../support/api.js';
 
-const ISSUER = { SUPPORT_OIDC_ISSUER: 'https://login.example.com/realms/staff', SUPPORT_OIDC_CLIENT_ID: 'desk' };
+const ISSUER = {
+  SUPPORT_OIDC_ISSUER: 'https://login.example.com/realms/staff',
+  SUPPORT_OIDC_CLIENT_ID: 'desk',
+};
 const read = (environment: Readonly<Record<string, string>>) =>
   readSupportConfig(testEnvironment('mysql://user:password@127.0.0.1:3306/money', environment));
 
@@ -44,13 +47,33 @@ describe('the configuration of signing in at the support desk', () => {
   });
 
   for (const [what, environment, fault] of [
-    ['a provider by http elsewhere', { ...ISSUER, SUPPORT_OIDC_ISSUER: 'http://login.example.com' }, /must be https/],
-    ['a provider by no address', { ...ISSUER, SUPPORT_OIDC_ISSUER: 'login' }, /SUPPORT_OIDC_ISSUER/],
-    ['no client id', { SUPPORT_OIDC_ISSUER: ISSUER.SUPPORT_OIDC_ISSUER }, /SUPPORT_OIDC_CLIENT_ID: is not set/],
-    ['a client id and no provider', { SUPPORT_OIDC_CLIENT_ID: 'desk' }, /SUPPORT_OIDC_ISSUER: is not set/],
+    [
+      'a provider by http elsewhere',
+      { ...ISSUER, SUPPORT_OIDC_ISSUER: 'http://login.example.com' },
+      /must be https/,
+    ],
+    [
+      'a provider by no address',
+      { ...ISSUER, SUPPORT_OIDC_ISSUER: 'login' },
+      /SUPPORT_OIDC_ISSUER/,
+    ],
+    [
+      'no client id',
+      { SUPPORT_OIDC_ISSUER: ISSUER.SUPPORT_OIDC_ISSUER },
+      /SUPPORT_OIDC_CLIENT_ID: is not set/,
+    ],
+    [
+      'a client id and no provider',
+      { SUPPORT_OIDC_CLIENT_ID: 'desk' },
+      /SUPPORT_OIDC_ISSUER: is not set/,
+    ],
     ['rights and no provider', { SUPPORT_OIDC_RIGHTS: 'a=all' }, /SUPPORT_OIDC_ISSUER: is not set/],
     ['no way in', { SUPPORT_CODE_SIGN_IN: 'off' }, /nobody could sign in/],
-    ['a right that there is not', { ...ISSUER, SUPPORT_OIDC_RIGHTS: 'a=approve+fly' }, /value=right\+right/],
+    [
+      'a right that there is not',
+      { ...ISSUER, SUPPORT_OIDC_RIGHTS: 'a=approve+fly' },
+      /value=right\+right/,
+    ],
     ['no right', { ...ISSUER, SUPPORT_OIDC_RIGHTS: 'a=' }, /value=right\+right/],
     ['no value', { ...ISSUER, SUPPORT_OIDC_RIGHTS: '=approve' }, /value=right\+right/],
     ['another scope', { ...ISSUER, SUPPORT_OIDC_SCOPE: 'profile' }, /must begin with openid/],

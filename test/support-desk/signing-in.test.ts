@@ -24,22 +24,38 @@ describe('signing in at the support desk', () => {
   beforeEach(() => (moved.ms = 0));
   after(() => desk.stop());
 
-  const isIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/')).status === 200;
+  const isIn = async (visitor: Visitor): Promise<boolean> =>
+    (await visitor.get('/')).status === 200;
   const refusals = async (): Promise<number> =>
-    Number((await db.sql(`SELECT COUNT(*) AS n FROM audit_log WHERE action='staff.sign_in_refused'`))[0]?.n);
+    Number(
+      (await db.sql(`SELECT COUNT(*) AS n FROM audit_log WHERE action='staff.sign_in_refused'`))[0]
+        ?.n,
+    );
 
   it('shows only the form to anybody not signed in, and leads back to the requested page', async () => {
     const stranger = new Visitor(desk.url, await desk.hire(name()));
-    for (const path of ['/', '/search?text=a', '/transfers/01a1feef-38a9-7169-8296-3070b51f3af4', '/waiting/stuck']) {
+    for (const path of [
+      '/',
+      '/search?text=a',
+      '/transfers/01a1feef-38a9-7169-8296-3070b51f3af4',
+      '/waiting/stuck',
+    ]) {
       const { status, headers, text } = await stranger.get(path);
       const next = encodeURIComponent(path.split('?')[0] ?? '');
-      assert.deepEqual([status, headers.get('location'), text], [303, `/sign-in?next=${next}`, ''], path);
+      assert.deepEqual(
+        [status, headers.get('location'), text],
+        [303, `/sign-in?next=${next}`, ''],
+        path,
+      );
     }
-    const acted = await stranger.post('/transfers/01a1feef-38a9-7169-8296-3070b51f3af4/approve', { reason: 'a' });
+    const acted = await stranger.post('/transfers/01a1feef-38a9-7169-8296-3070b51f3af4/approve', {
+      reason: 'a',
+    });
     assert.equal(acted.status, 303);
     for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/%2f%2fevil'])
       assert.equal(
-        formOf((await stranger.get(`/sign-in?next=${encodeURIComponent(next)}`)).text, '/sign-in').fields.next,
+        formOf((await stranger.get(`/sign-in?next=${encodeURIComponent(next)}`)).text, '/sign-in')
+          .fields.next,
         '/',
       );
   });
@@ -54,13 +70,19 @@ describe('signing in at the support desk', () => {
     await planted.signIn(await desk.freshCode(planted.person));
     assert.notEqual(planted.cookies.get('desk'), 'sst_' + 'A'.repeat(43));
     // Signed in already, and once more by the form of before.
-    const { fields } = formOf((await new Visitor(desk.url, visitor.person).get('/sign-in')).text, '/sign-in');
+    const { fields } = formOf(
+      (await new Visitor(desk.url, visitor.person).get('/sign-in')).text,
+      '/sign-in',
+    );
     assert.equal((await visitor.get('/sign-in')).status, 303);
     const again = new Visitor(desk.url, visitor.person);
     const form = formOf((await again.get('/sign-in')).text, '/sign-in').fields;
     again.cookies.set('desk', first);
     const code = await desk.freshCode(visitor.person);
-    assert.equal((await again.post('/sign-in', { ...form, name: visitor.person.name, code })).status, 303);
+    assert.equal(
+      (await again.post('/sign-in', { ...form, name: visitor.person.name, code })).status,
+      303,
+    );
     assert.notEqual(again.cookies.get('desk'), first);
     assert.equal(await isIn(visitor), false, 'the session of before goes on');
     assert.equal(await isIn(again), true);
@@ -147,9 +169,14 @@ describe('signing in at the support desk', () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
     const attempt = (address: string): Promise<Answer> =>
-      visitor.post('/sign-in', { ...fields, name: 'nobody', code: '000000' }, { 'x-forwarded-for': address });
+      visitor.post(
+        '/sign-in',
+        { ...fields, name: 'nobody', code: '000000' },
+        { 'x-forwarded-for': address },
+      );
     const statuses = [];
-    for (let index = 0; index < 12; index += 1) statuses.push((await attempt(`10.9.9.9, 203.0.113.7`)).status);
+    for (let index = 0; index < 12; index += 1)
+      statuses.push((await attempt(`10.9.9.9, 203.0.113.7`)).status);
     assert.deepEqual(
       statuses.slice(0, 10),
       Array.from({ length: 10 }, () => 401),
@@ -162,7 +189,13 @@ describe('signing in at the support desk', () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
     const attempt = async (address: string): Promise<number> =>
-      (await visitor.post('/sign-in', { ...fields, name: 'nobody', code: '0' }, { 'x-forwarded-for': address })).status;
+      (
+        await visitor.post(
+          '/sign-in',
+          { ...fields, name: 'nobody', code: '0' },
+          { 'x-forwarded-for': address },
+        )
+      ).status;
     const before = await refusals();
     for (const [network, other] of [
       [(host: number) => `2001:db8:1:2:${host}::${host}`, '2001:db8:1:3::1'],

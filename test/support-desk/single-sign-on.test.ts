@@ -86,7 +86,9 @@ describe("sign-in by the company's identity provider", () => {
       ...{ database, desk, clock, rails: new Map(), failpoints, observer },
       breakers: new RailBreakers(database, clock),
     });
-    const { logger } = createLogging('info', 'api', { write: (line: string) => void lines.push(line) });
+    const { logger } = createLogging('info', 'api', {
+      write: (line: string) => void lines.push(line),
+    });
     const { issuer, clientId, clientSecret } = provider;
     const app = createSite({
       deps: {
@@ -99,7 +101,13 @@ describe("sign-in by the company's identity provider", () => {
       settings: {
         ...{ url: home, workflowUrl: null, trustedProxies: [], withCode: true },
         provider: {
-          ...{ issuer, clientId, clientSecret, scope: 'openid profile', nameClaim: 'preferred_username' },
+          ...{
+            issuer,
+            clientId,
+            clientSecret,
+            scope: 'openid profile',
+            nameClaim: 'preferred_username',
+          },
           rights: withRights ? { claim: 'groups', byValue: BY_GROUP } : null,
         },
         ...change,
@@ -113,9 +121,14 @@ describe("sign-in by the company's identity provider", () => {
     server.on('request', (request, response) => void answer(request, response));
   }
 
-  const begin = (next = '/'): Promise<Seen> => browser.get(`/sign-in/provider?next=${encodeURIComponent(next)}`);
+  const begin = (next = '/'): Promise<Seen> =>
+    browser.get(`/sign-in/provider?next=${encodeURIComponent(next)}`);
   const bind = async (page: Seen, code: string, origin?: string): Promise<Seen> =>
-    browser.post('/sign-in/provider/bind', { form_token: fieldOf(page, 'form_token'), code }, origin);
+    browser.post(
+      '/sign-in/provider/bind',
+      { form_token: fieldOf(page, 'form_token'), code },
+      origin,
+    );
   /** The code of the moment, as if none was given before. */
   async function freshCode(of: Staff = person): Promise<string> {
     await forgetCodes(db.sql);
@@ -158,12 +171,20 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), true);
     assert.match((await browser.once('/')).text, new RegExp(`Maria ${count}`));
     const own = await session();
-    assert.deepEqual([own?.identity.id, own?.identity.rights, own?.session.rights], [person.id, ALL, null]);
+    assert.deepEqual(
+      [own?.identity.id, own?.identity.rights, own?.session.rights],
+      [person.id, ALL, null],
+    );
     browser = new DeskBrowser(home);
     const again = await begin('/waiting/transfers');
-    assert.deepEqual([again.status, again.headers.get('refresh')], [200, '0; url=/waiting/transfers']);
+    assert.deepEqual(
+      [again.status, again.headers.get('refresh')],
+      [200, '0; url=/waiting/transfers'],
+    );
     assert.equal((await session())?.identity.id, person.id);
-    const acts = (await listActs(db.database.reader, { subjectId: person.id }, 20)).map(({ action }) => action);
+    const acts = (await listActs(db.database.reader, { subjectId: person.id }, 20)).map(
+      ({ action }) => action,
+    );
     assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);
   });
 
@@ -181,7 +202,9 @@ describe("sign-in by the company's identity provider", () => {
     const statuses = [];
     for (let host = 0; host < 22; host += 1) {
       const headers = { 'x-forwarded-for': `2001:db8:1:2:${host}::1` };
-      statuses.push((await fetch(`${home}/sign-in/provider`, { redirect: 'manual', headers })).status);
+      statuses.push(
+        (await fetch(`${home}/sign-in/provider`, { redirect: 'manual', headers })).status,
+      );
     }
     assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 302), 429, 429]);
   });
@@ -200,7 +223,9 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), false);
     const wrong = await bind(page, '000000');
     await notIn(wrong, 401, /does not count/);
-    assert.deepEqual(await refusals(person.id), [['staff.bind_refused', 'support', 'the code is wrong']]);
+    assert.deepEqual(await refusals(person.id), [
+      ['staff.bind_refused', 'support', 'the code is wrong'],
+    ]);
     assert.equal((await db.database.reader.find(staff, { id: person.id }))?.failedCodes, 1);
     assert.equal((await db.database.reader.find(staff, { id: person.id }))?.subjectHash, null);
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ALL });
@@ -221,7 +246,11 @@ describe("sign-in by the company's identity provider", () => {
 
   it('refuses a form of another site, and one of another sign-in', async () => {
     const page = await begin();
-    await notIn(await bind(page, await freshCode(), 'http://evil.example'), 403, /not begun in this browser/);
+    await notIn(
+      await bind(page, await freshCode(), 'http://evil.example'),
+      403,
+      /not begun in this browser/,
+    );
     // From a neighbour below the same domain strict cookies come along.
     const forged = { form_token: fieldOf(page, 'form_token'), code: await freshCode() };
     await notIn(
@@ -281,7 +310,9 @@ describe("sign-in by the company's identity provider", () => {
       bindSubject(deps(), other, subject('one', other.name), codeOf(other)),
     ]);
     assert.equal(raced.filter((one) => 'refusal' in one).length, 1);
-    const bound = (await listStaff(db.database.reader)).filter(({ subjectHash }) => subjectHash !== null);
+    const bound = (await listStaff(db.database.reader)).filter(
+      ({ subjectHash }) => subjectHash !== null,
+    );
     const winner = bound.filter(({ id }) => id === person.id || id === other.id);
     assert.equal(winner.length, 1);
     const [first] = winner;
@@ -297,7 +328,10 @@ describe("sign-in by the company's identity provider", () => {
     ['another nonce', { nonce: 'another' }],
     ['another audience', { aud: 'another-client' }],
     ['another issuer', { iss: 'http://localhost:1' }],
-    ['a time that is over', { exp: Math.floor(Date.now() / 1_000) - 60, iat: Math.floor(Date.now() / 1_000) - 120 }],
+    [
+      'a time that is over',
+      { exp: Math.floor(Date.now() / 1_000) - 60, iat: Math.floor(Date.now() / 1_000) - 120 },
+    ],
     ['no subject', { sub: undefined }],
     ['no nonce', { nonce: undefined }],
   ] as const)
@@ -345,7 +379,11 @@ describe("sign-in by the company's identity provider", () => {
     browser.cookies.set('127.0.0.1 desk-flow', flow);
     await notIn(await browser.once(url.href, false), 403, /did not say who you are/);
     const fresh = await callback();
-    await notIn(await new DeskBrowser(home).once(fresh.href, false), 403, /not begun in this browser/);
+    await notIn(
+      await new DeskBrowser(home).once(fresh.href, false),
+      403,
+      /not begun in this browser/,
+    );
     now = instant(Date.now() + 600_001);
     openDesk();
     await notIn(await browser.once(fresh.href, false), 403, /over ten minutes ago/);
@@ -390,7 +428,12 @@ describe("sign-in by the company's identity provider", () => {
     provider.isAway = true;
     await notIn(await browser.once(url.href, false), 503, /does not answer now/);
     const form = await browser.get('/sign-in');
-    const fields = { form_token: fieldOf(form, 'form_token'), name: person.name, code: await freshCode(), next: '/' };
+    const fields = {
+      form_token: fieldOf(form, 'form_token'),
+      name: person.name,
+      code: await freshCode(),
+      next: '/',
+    };
     assert.equal((await browser.post('/sign-in', fields)).status, 303);
     assert.equal(await isIn(), true);
   });
@@ -423,7 +466,10 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(first?.identity.rights, ['approve']);
     const row = await db.database.reader.find(staff, { id: person.id });
     assert.equal(rowRefusal('transfer.approve', first.identity, row), null);
-    assert.match(rowRefusal('transfer.cancel', first.identity, row)?.message ?? '', /lacks the right to cancel/);
+    assert.match(
+      rowRefusal('transfer.cancel', first.identity, row)?.message ?? '',
+      /lacks the right to cancel/,
+    );
     provider.person = { ...own, groups: ['leads', 'support'] };
     browser = new DeskBrowser(home);
     await begin();
@@ -443,13 +489,17 @@ describe("sign-in by the company's identity provider", () => {
   it("lets a manager unlink somebody's account: their sessions end, and only their code links a new one", async () => {
     await signedIn();
     const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
-    const clerk = proven(await addStaff(db.database, { name: `Clerk ${count}`, rights: ['approve'] }));
+    const clerk = proven(
+      await addStaff(db.database, { name: `Clerk ${count}`, rights: ['approve'] }),
+    );
     await assert.rejects(unbindSubject(deps(), person, clerk), /lacks the right to manage/);
     assert.equal(await unbindSubject(deps(), person, lead), true);
     assert.equal(await unbindSubject(deps(), person, lead), false);
     assert.equal(await isIn(), false);
     assert.equal(
-      (await listOpenSessions(db.database.reader, systemClock())).some(({ name }) => name === person.name),
+      (await listOpenSessions(db.database.reader, systemClock())).some(
+        ({ name }) => name === person.name,
+      ),
       false,
     );
     provider.person = { subject: `new-${count}`, name: person.name };
@@ -459,7 +509,8 @@ describe("sign-in by the company's identity provider", () => {
 
   it('asks the provider no more often for one address than people sign in', async () => {
     const statuses: number[] = [];
-    for (let attempt = 0; attempt < 25; attempt += 1) statuses.push((await browser.once('/sign-in/provider')).status);
+    for (let attempt = 0; attempt < 25; attempt += 1)
+      statuses.push((await browser.once('/sign-in/provider')).status);
     assert.deepEqual([...new Set(statuses)], [302, 429]);
   });
 

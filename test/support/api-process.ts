@@ -5,13 +5,20 @@ import { freePorts, ServiceProcess } from './service-process.js';
 export class ApiProcess extends ServiceProcess {
   readonly baseUrl: string;
 
-  private constructor(environment: Readonly<Record<string, string>>, port: number, adminPort: number) {
+  private constructor(
+    environment: Readonly<Record<string, string>>,
+    port: number,
+    adminPort: number,
+  ) {
     super('server.js', { ...environment, PORT: port.toString() }, adminPort);
     this.baseUrl = `http://127.0.0.1:${port}`;
   }
 
   /** Over the database; nothing runs before `start`. */
-  static async prepare(mysqlUrl: string, environment: Readonly<Record<string, string>> = {}): Promise<ApiProcess> {
+  static async prepare(
+    mysqlUrl: string,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ApiProcess> {
     const [port, adminPort] = await freePorts(2);
     return new ApiProcess(testEnvironment(mysqlUrl, environment), port!, adminPort!);
   }

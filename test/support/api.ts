@@ -79,7 +79,9 @@ export async function startTestApi(
   environment: Readonly<Record<string, string>> = {},
   { clock, clockBounds, log, receiver = new FakeReceiver() }: TestApiDeps = {},
 ): Promise<TestApi> {
-  const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...PATIENT, ...environment }));
+  const config = readConfig(
+    testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...PATIENT, ...environment }),
+  );
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
@@ -174,7 +176,10 @@ export async function request(
 function assertKnownReason({ code, details }: Record<string, unknown>): void {
   const { reason } = asObject(details);
   const known = typeof reason !== 'string' || (reason.split(':')[0] ?? '') in FIELD_REASONS;
-  assert(code !== 'invalid_field' || known, `${String(reason)} is missing in src/core/field-reasons.ts`);
+  assert(
+    code !== 'invalid_field' || known,
+    `${String(reason)} is missing in src/core/field-reasons.ts`,
+  );
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -3,7 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import getRawBody from 'raw-body';
-import { callbackText, readOrder, statementText, unknownText } from '../../development/simulated-rail/wire.js';
+import {
+  callbackText,
+  readOrder,
+  statementText,
+  unknownText,
+} from '../../development/simulated-rail/wire.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -95,7 +100,10 @@ export class BankGateway {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await getRawBody(request);
     const method = request.method === 'POST' ? 'POST' : 'GET';
-    await this.respond({ method, path: request.url ?? '', headers: request.headers, body }, response);
+    await this.respond(
+      { method, path: request.url ?? '', headers: request.headers, body },
+      response,
+    );
   }
 
   protected respond(request: GatewayRequest, response: ServerResponse): Promise<void> {
@@ -147,7 +155,10 @@ export class BankGateway {
 
   /** As the simulated rail: an account that ends with 06 is paid later. */
   protected plan({ destination }: RailOrder): GatewayPlan {
-    return { afterMs: destination.accountNumber.endsWith('06') ? LATER_MS : 0, status: 'completed' };
+    return {
+      afterMs: destination.accountNumber.endsWith('06') ? LATER_MS : 0,
+      status: 'completed',
+    };
   }
 
   protected settle(payment: GatewayPayment, status: GatewayPlan['status']): void {
@@ -160,7 +171,11 @@ export class BankGateway {
     this.acts.push({ key, what, at: Date.now() });
   }
 
-  protected async settleLater(payment: GatewayPayment, status: GatewayPlan['status'], afterMs: number): Promise<void> {
+  protected async settleLater(
+    payment: GatewayPayment,
+    status: GatewayPlan['status'],
+    afterMs: number,
+  ): Promise<void> {
     await this.pause(afterMs);
     if (this.isStopping || payment.status !== 'accepted') return;
     this.settle(payment, status);
@@ -181,7 +196,8 @@ export class BankGateway {
   }
 
   protected tell({ key, status, reference }: GatewayPayment): KeyedStatement {
-    const failureCode: FailureCode | null = status === 'failed' || status === 'returned' ? 'account_closed' : null;
+    const failureCode: FailureCode | null =
+      status === 'failed' || status === 'returned' ? 'account_closed' : null;
     return { key, status, reference, failureCode };
   }
 
@@ -204,7 +220,12 @@ export class BankGateway {
     try {
       const headers = { 'content-type': 'application/json', ...this.sign(path, body) };
       const { signal } = this.stopping;
-      const response = await fetch(this.serviceUrl + path, { method: 'POST', body, headers, signal });
+      const response = await fetch(this.serviceUrl + path, {
+        method: 'POST',
+        body,
+        headers,
+        signal,
+      });
       await response.arrayBuffer();
       return response.status !== 503;
     } catch {

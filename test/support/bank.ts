@@ -4,7 +4,14 @@ import type { Scope } from '../../src/core/permissions.js';
 import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
 import type { TestDatabase } from './database.js';
-import { fund, makeAccount, makeTenant, makeToken, type TestTenant, type WantedAccount } from './world.js';
+import {
+  fund,
+  makeAccount,
+  makeTenant,
+  makeToken,
+  type TestTenant,
+  type WantedAccount,
+} from './world.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -45,7 +52,8 @@ export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Prom
   const issue = async (member: Member, scopes?: readonly Scope[]): Promise<string> =>
     (await makeToken(database, member, scopes)).text;
   const token = await issue(tenant.owner);
-  const request: Bank['request'] = (method, path, options) => api.request(method, path, { token, ...options });
+  const request: Bank['request'] = (method, path, options) =>
+    api.request(method, path, { token, ...options });
   const send: Bank['send'] = (transfer, options) =>
     request('POST', '/v1/transfers', { body: transferBody(transfer), ...options });
   return {
@@ -60,7 +68,10 @@ export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Prom
     send,
     sent: async (transfer, options) => answered(await send(transfer, options), 201).json,
     available: async (account, asset = 'COPM') => {
-      const { balances } = answered(await request('GET', `/v1/accounts/${account.id}/balances`), 200).json;
+      const { balances } = answered(
+        await request('GET', `/v1/accounts/${account.id}/balances`),
+        200,
+      ).json;
       const own = list(balances).find((one) => one.asset === asset);
       return BigInt(text(own?.available));
     },
@@ -110,7 +121,10 @@ export async function setStatus(
   status: Account['status'],
 ): Promise<void> {
   const { id } = account;
-  assert.equal(await db.change(`UPDATE accounts SET status='${status}' WHERE id=${idLiteral(id)}`), 1);
+  assert.equal(
+    await db.change(`UPDATE accounts SET status='${status}' WHERE id=${idLiteral(id)}`),
+    1,
+  );
 }
 
 /** An id in SQL. */
@@ -133,7 +147,10 @@ export async function walk(bank: Pick<Bank, 'get'>, path: string): Promise<Json[
   const found: Json[] = [];
   let cursor: unknown = null;
   do {
-    const { json } = answered(await bank.get(cursor === null ? path : withQuery(path, `cursor=${text(cursor)}`)), 200);
+    const { json } = answered(
+      await bank.get(cursor === null ? path : withQuery(path, `cursor=${text(cursor)}`)),
+      200,
+    );
     found.push(...list(json.items));
     cursor = json.next_cursor;
   } while (cursor !== null);

@@ -38,15 +38,21 @@ export interface PayrollBank extends Payroll {
 
 const PEOPLE = 3;
 
-export async function openPayrollBank(api: TestApi, funds = 100_000n * LEAST): Promise<PayrollBank> {
+export async function openPayrollBank(
+  api: TestApi,
+  funds = 100_000n * LEAST,
+): Promise<PayrollBank> {
   const bank = await openBank(api);
   const source = await bank.account({ funds: { COPM: funds }, type: 'business' });
-  const people = await Promise.all(Array.from({ length: PEOPLE }, () => bank.account({ isVerified: false })));
+  const people = await Promise.all(
+    Array.from({ length: PEOPLE }, () => bank.account({ isVerified: false })),
+  );
   return { bank, source, people, ...payrollOf(bank.request.bind(bank), { source, people }) };
 }
 
 export function payrollOf(request: Bank['request'], { source, people }: PayrollAccounts): Payroll {
-  const read = async (id: Uuid): Promise<Json> => answered(await request('GET', `/v1/bonus_batches/${id}`), 200).json;
+  const read = async (id: Uuid): Promise<Json> =>
+    answered(await request('GET', `/v1/bonus_batches/${id}`), 200).json;
   const payroll: Payroll = {
     read,
     file: (rows) =>
@@ -58,7 +64,9 @@ export function payrollOf(request: Bank['request'], { source, people }: PayrollA
       ),
     upload: async (file) => {
       const form = formOf(file, { source_account: source.id });
-      return text(answered(await request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
+      return text(
+        answered(await request('POST', '/v1/bonus_batches', { form }), 201).json.id,
+      ) as Uuid;
     },
     ready: async (rows) => {
       const id = await payroll.upload(payroll.file(rows));
@@ -66,7 +74,8 @@ export function payrollOf(request: Bank['request'], { source, people }: PayrollA
       return id;
     },
     execute: async (id) =>
-      answered(await request('POST', `/v1/bonus_batches/${id}/execute`, { key: randomUUID() }), 202).json,
+      answered(await request('POST', `/v1/bonus_batches/${id}/execute`, { key: randomUUID() }), 202)
+        .json,
     until: (id, status) =>
       until(`batch ${id} is ${status}`, async () => {
         const batch = await read(id);
@@ -87,12 +96,17 @@ export function batchState(temporal: TestTemporal, id: string): Promise<BatchSta
 
 /** The words that the UI shows. */
 export async function batchDetails(temporal: TestTemporal, id: string): Promise<string> {
-  const metadata = await batchWorkflow(temporal, id).query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+  const metadata = await batchWorkflow(temporal, id).query<{ currentDetails?: string }>(
+    '__temporal_workflow_metadata',
+  );
   return metadata.currentDetails ?? '';
 }
 
 /** Undefined when there is none. */
-export async function batchWorkflowStatus(temporal: TestTemporal, id: string): Promise<string | undefined> {
+export async function batchWorkflowStatus(
+  temporal: TestTemporal,
+  id: string,
+): Promise<string | undefined> {
   try {
     return (await batchWorkflow(temporal, id).describe()).status.name;
   } catch (failure) {
@@ -102,7 +116,11 @@ export async function batchWorkflowStatus(temporal: TestTemporal, id: string): P
 }
 
 /** Resolves when the workflow has ended by itself. */
-export function untilBatchEnded(temporal: TestTemporal, id: string, limitMs = 60_000): Promise<true> {
+export function untilBatchEnded(
+  temporal: TestTemporal,
+  id: string,
+  limitMs = 60_000,
+): Promise<true> {
   return until(
     `the workflow of batch ${id} has completed`,
     async () => (await batchWorkflowStatus(temporal, id)) === 'COMPLETED',
@@ -114,13 +132,19 @@ export function untilBatchEnded(temporal: TestTemporal, id: string, limitMs = 60
 type Databased = Pick<TestDatabase, 'database'>;
 
 /** Every row is settled, those that are paid once: by one bonus, one movement out and one in. Answers how many are paid. */
-export async function assertPaidOnce({ database }: Databased, id: string, rows: number): Promise<number> {
+export async function assertPaidOnce(
+  { database }: Databased,
+  id: string,
+  rows: number,
+): Promise<number> {
   const [counted] = await database.reader.query(
     `SELECT COUNT(*) AS settled, COUNT(r.bonus_id) AS paid, COUNT(DISTINCT r.bonus_id) AS bonuses,
        (SELECT COUNT(*) FROM bonuses b WHERE b.batch_id=${idLiteral(id)}) AS made
      FROM bonus_batch_rows r WHERE r.batch_id=${idLiteral(id)} AND r.status<>'pending'`,
   );
-  const [settled, paid, bonuses, made] = ['settled', 'paid', 'bonuses', 'made'].map((name) => Number(counted![name]));
+  const [settled, paid, bonuses, made] = ['settled', 'paid', 'bonuses', 'made'].map((name) =>
+    Number(counted![name]),
+  );
   assert.deepEqual([settled, bonuses, made], [rows, paid, paid]);
   return paid!;
 }

@@ -50,7 +50,11 @@ function make(wanted: Wanted, authority?: Authority): Certificate {
   const signature = createSign('sha256')
     .update(body)
     .sign(authority?.key ?? privateKey);
-  const der = sequence(body, ECDSA_SHA256, tagged(0x03, Buffer.concat([Buffer.from([0]), signature])));
+  const der = sequence(
+    body,
+    ECDSA_SHA256,
+    tagged(0x03, Buffer.concat([Buffer.from([0]), signature])),
+  );
   return { cert: pem(der), key: exported(privateKey) };
 }
 
@@ -60,7 +64,8 @@ function extensionsOf({ names = [], isAuthority = false }: Wanted): Buffer[] {
     const yes = tagged(0x01, Buffer.from([0xff]));
     extensions.push(sequence(oid('551d13'), yes, tagged(0x04, sequence(yes))));
   }
-  if (names.length > 0) extensions.push(sequence(oid('551d11'), tagged(0x04, sequence(...names.map(alternativeName)))));
+  if (names.length > 0)
+    extensions.push(sequence(oid('551d11'), tagged(0x04, sequence(...names.map(alternativeName)))));
   return extensions;
 }
 
@@ -72,7 +77,11 @@ function alternativeName(name: string): Buffer {
 function tagged(tag: number, content: Buffer): Buffer {
   const length = content.length;
   const size =
-    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, Math.floor(length / 0x100), length % 0x100];
+    length < 0x80
+      ? [length]
+      : length < 0x100
+        ? [0x81, length]
+        : [0x82, Math.floor(length / 0x100), length % 0x100];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 

@@ -19,7 +19,9 @@ export type ComposedService = z.infer<typeof service>;
 const file = z.looseObject({ services: z.record(z.string(), service) });
 const network = z.looseObject({
   networks: z.looseObject({
-    inside: z.looseObject({ ipam: z.object({ config: z.tuple([z.object({ subnet: z.string() })]) }) }),
+    inside: z.looseObject({
+      ipam: z.object({ config: z.tuple([z.object({ subnet: z.string() })]) }),
+    }),
   }),
 });
 
@@ -31,7 +33,10 @@ export function readComposeFile(environment: Readonly<Record<string, string>>): 
 } {
   const filled = (text: string): string =>
     text
-      .replace(/\$\{([A-Z_]+):-([^}]*)\}/g, (_, name: string, fallback: string) => environment[name] ?? fallback)
+      .replace(
+        /\$\{([A-Z_]+):-([^}]*)\}/g,
+        (_, name: string, fallback: string) => environment[name] ?? fallback,
+      )
       .replaceAll('$$', '$');
   const parsed: unknown = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true });
   const document: unknown = JSON.parse(JSON.stringify(parsed), (_, value: unknown) =>
@@ -45,7 +50,9 @@ export function readComposeFile(environment: Readonly<Record<string, string>>): 
     services: Object.fromEntries(
       Object.entries(services).map(([name, one]) => [
         name,
-        'build' in one && one.command.length + one.entrypoint.length === 0 ? { ...one, command: image } : one,
+        'build' in one && one.command.length + one.entrypoint.length === 0
+          ? { ...one, command: image }
+          : one,
       ]),
     ),
     subnet: network.parse(document).networks.inside.ipam.config[0].subnet,

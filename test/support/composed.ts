@@ -32,7 +32,9 @@ export class Composed {
   }
 
   /** Secrets as make-secrets.sh writes them; `environment` as the user of compose sets it, given the machine's own address. */
-  static async prepare(environmentOf: (gateway: string) => Readonly<Record<string, string>>): Promise<Composed> {
+  static async prepare(
+    environmentOf: (gateway: string) => Readonly<Record<string, string>>,
+  ): Promise<Composed> {
     const network = await ContainerNetwork.open(readComposeFile({}).subnet);
     const folder = await mkdtemp(join(tmpdir(), 'money-composed-'));
     copyFileSync('docker/make-secrets.sh', join(folder, 'make-secrets.sh'));
@@ -53,7 +55,10 @@ export class Composed {
   async startMysql(): Promise<Container> {
     const server = realMysql();
     if (server === null) throw new Error('there is no MySQL here');
-    const inside = server.root === '' ? join(this.folder, 'mysql') : join('/srv', this.folder.replaceAll('/', '-'));
+    const inside =
+      server.root === ''
+        ? join(this.folder, 'mysql')
+        : join('/srv', this.folder.replaceAll('/', '-'));
     this.mysqlFolder = join(server.root, inside);
     mkdirSync(this.mysqlFolder, { recursive: true });
     const password = this.secret('mysql_root_password');
@@ -62,14 +67,30 @@ export class Composed {
       `CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;\n`,
     );
     const program = server.root === '' ? [server.program] : ['chroot', server.root, server.program];
-    const own = ['--no-defaults', '--user=root', `--datadir=${join(inside, 'data')}`, `--tmpdir=${inside}`];
+    const own = [
+      '--no-defaults',
+      '--user=root',
+      `--datadir=${join(inside, 'data')}`,
+      `--tmpdir=${inside}`,
+    ];
     const [first = '', ...args] = [...program, ...own];
     await run(first, [...args, '--initialize-insecure']);
-    const files = ['--socket=mysql.sock', '--pid-file=mysql.pid', '--mysqlx=OFF', '--secure-file-priv=NULL'];
+    const files = [
+      '--socket=mysql.sock',
+      '--pid-file=mysql.pid',
+      '--mysqlx=OFF',
+      '--secure-file-priv=NULL',
+    ];
     const { command } = this.of('mysql');
     const container = await this.network.start({
       name: 'mysql',
-      command: [...program, ...own, ...files, `--init-file=${join(inside, 'users.sql')}`, ...command],
+      command: [
+        ...program,
+        ...own,
+        ...files,
+        `--init-file=${join(inside, 'users.sql')}`,
+        ...command,
+      ],
       environment: { PATH: this.path },
     });
     await this.untilHealthy(container, ['bash', '-c', 'exec 3<>/dev/tcp/127.0.0.1/3306'], 'mysql');
@@ -80,7 +101,11 @@ export class Composed {
   async startTemporal(): Promise<void> {
     await this.perform('temporal-schema');
     const container = await this.startOne('temporal');
-    await this.untilHealthy(container, ['bash', '-c', 'exec 3<>/dev/tcp/127.0.0.1/7233'], 'temporal');
+    await this.untilHealthy(
+      container,
+      ['bash', '-c', 'exec 3<>/dev/tcp/127.0.0.1/7233'],
+      'temporal',
+    );
     await this.perform('temporal-namespace');
   }
 
@@ -103,10 +128,14 @@ export class Composed {
 
   private startOne(name: string): Promise<Container> {
     const { entrypoint, command, environment, secrets, volumes } = this.of(name);
-    const files = volumes.filter((volume) => volume.startsWith('.')).map((volume) => volume.split(':'));
+    const files = volumes
+      .filter((volume) => volume.startsWith('.'))
+      .map((volume) => volume.split(':'));
     const scripts = files.filter(([from = '']) => from.endsWith('.sh'));
     const others = files.filter(([from = '']) => !from.endsWith('.sh'));
-    const mounted = Object.fromEntries(others.map(([from = '', seenAt = '']) => [seenAt, resolve(from)]));
+    const mounted = Object.fromEntries(
+      others.map(([from = '', seenAt = '']) => [seenAt, resolve(from)]),
+    );
     return this.network.start({
       name,
       command: [...entrypoint, ...command].map((word) => fromScript(scripts, word)),
@@ -118,7 +147,11 @@ export class Composed {
     });
   }
 
-  private async untilHealthy(container: Container, test: readonly string[], name: string): Promise<void> {
+  private async untilHealthy(
+    container: Container,
+    test: readonly string[],
+    name: string,
+  ): Promise<void> {
     await until(
       `${name} is healthy`,
       async () => {

@@ -51,7 +51,10 @@ export class Container {
   ) {
     tieToThisProcess(child);
     for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (data: Buffer) => (this.output = (this.output + data.toString()).slice(-20_000)));
+      stream?.on(
+        'data',
+        (data: Buffer) => (this.output = (this.output + data.toString()).slice(-20_000)),
+      );
   }
 
   get isRunning(): boolean {
@@ -106,7 +109,11 @@ export class ContainerNetwork {
   }
 
   static get isPossible(): boolean {
-    return process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('ip', ['-V']).status === 0;
+    return (
+      process.platform === 'linux' &&
+      process.getuid?.() === 0 &&
+      spawnSync('ip', ['-V']).status === 0
+    );
   }
 
   /** `subnet` is `10.0.0.0/24`. */
@@ -131,7 +138,11 @@ export class ContainerNetwork {
     const [network, address] = [`${this.bridge}-${number}`, `${this.prefix}.${number}`];
     this.networks.push(network);
     await openNetwork(this.bridge, network, address, this.gateway);
-    const hosts = this.write(`hosts-${number}`, [['localhost', ['127.0.0.1']], [network, [address]], ...this.names]);
+    const hosts = this.write(`hosts-${number}`, [
+      ['localhost', ['127.0.0.1']],
+      [network, [address]],
+      ...this.names,
+    ]);
     const resolv = join(this.folder, 'resolv.conf');
     writeFileSync(resolv, `nameserver ${this.gateway}\n`);
     const pairs = Object.entries(mounts).flatMap(([seenAt, from]) => [from, seenAt]);
@@ -164,7 +175,9 @@ export class ContainerNetwork {
 
   private write(file: string, names: Iterable<readonly [string, readonly string[]]>): string {
     const path = join(this.folder, file);
-    const lines = Array.from(names, ([name, addresses]) => addresses.map((address) => `${address} ${name}\n`).join(''));
+    const lines = Array.from(names, ([name, addresses]) =>
+      addresses.map((address) => `${address} ${name}\n`).join(''),
+    );
     writeFileSync(path, lines.join(''));
     return path;
   }
@@ -185,7 +198,12 @@ export class ContainerNetwork {
   };
 }
 
-async function openNetwork(bridge: string, network: string, address: string, gateway: string): Promise<void> {
+async function openNetwork(
+  bridge: string,
+  network: string,
+  address: string,
+  gateway: string,
+): Promise<void> {
   const ip = (...args: readonly string[]): Promise<unknown> => run('ip', args);
   await ip('netns', 'add', network);
   await ip('link', 'add', network, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', network);

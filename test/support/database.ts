@@ -87,13 +87,17 @@ async function asAdmin(own: Made, work: (query: Query) => Promise<void>): Promis
 }
 
 async function tablesOf(database: string, query: Query): Promise<string[]> {
-  const rows = await query(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${database}'`);
+  const rows = await query(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${database}'`,
+  );
   return rows.map(({ name }) => `\`${String(name)}\``);
 }
 
 async function filledTables(database: string, query: Query): Promise<string[]> {
   const tables = await tablesOf(database, query);
-  const each = tables.map((table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM ${database}.${table})`);
+  const each = tables.map(
+    (table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM ${database}.${table})`,
+  );
   return (await query(each.join(' UNION ALL '))).map(({ name }) => String(name));
 }
 
@@ -103,7 +107,10 @@ async function makeOwn(): Promise<Made> {
     throw new Error(
       'TEST_MYSQL_ADMIN_URL is not set: run the tests by npm test, or name a server that may be written to',
     );
-  return makeDatabase(adminUrl, await freeName(adminUrl, `money_test_${process.env.MOCHA_WORKER_ID ?? '0'}`));
+  return makeDatabase(
+    adminUrl,
+    await freeName(adminUrl, `money_test_${process.env.MOCHA_WORKER_ID ?? '0'}`),
+  );
 }
 
 /** Two runs on one server must not take each other's databases: a lock of the server's says which are in use. */
@@ -121,7 +128,9 @@ async function freeName(adminUrl: string, wanted: string): Promise<string> {
 
 /** It must not keep the process from ending. */
 function unref(connection: Connection): void {
-  const { connection: inner } = connection as unknown as { connection: { stream: { unref(): void } } };
+  const { connection: inner } = connection as unknown as {
+    connection: { stream: { unref(): void } };
+  };
   inner.stream.unref();
 }
 
@@ -184,7 +193,10 @@ export function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
 }
 
 /** The application's connections, over another URL where a proxy stands between. */
-export function openDatabase(url: string, options: Partial<ConstructorParameters<typeof Database>[0]> = {}): Database {
+export function openDatabase(
+  url: string,
+  options: Partial<ConstructorParameters<typeof Database>[0]> = {},
+): Database {
   return new Database({
     url,
     readConnections: 4,

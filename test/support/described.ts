@@ -35,11 +35,17 @@ class DescribedApi {
     this.ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
     addFormats.default(this.ajv);
     this.ajv.addFormat('binary', true);
-    for (const word of ['example', 'discriminator', 'components', 'paths']) this.ajv.addKeyword(word);
+    for (const word of ['example', 'discriminator', 'components', 'paths'])
+      this.ajv.addKeyword(word);
     this.ajv.addSchema({ components, paths }, DOCUMENT);
   }
 
-  assert(method: string, path: string, options: RequestOptions | undefined, answer: TestAnswer): void {
+  assert(
+    method: string,
+    path: string,
+    options: RequestOptions | undefined,
+    answer: TestAnswer,
+  ): void {
     const { status, text, headers } = answer;
     const route = this.routeOf(path);
     const said = `${method} ${route}: ${status} ${text}`;
@@ -58,25 +64,44 @@ class DescribedApi {
     if (status < 300) this.assertBody(at, operation, options ?? {}, said);
   }
 
-  private assertBody(at: readonly string[], { requestBody }: Json, { body, form }: RequestOptions, said: string): void {
+  private assertBody(
+    at: readonly string[],
+    { requestBody }: Json,
+    { body, form }: RequestOptions,
+    said: string,
+  ): void {
     const given = form === undefined ? body : partsOf(form);
-    if (requestBody === undefined) return assert.equal(given, undefined, `no body is described: ${said}`);
+    if (requestBody === undefined)
+      return assert.equal(given, undefined, `no body is described: ${said}`);
     const type = form === undefined ? 'application/json' : 'multipart/form-data';
-    assert(type in object(object(requestBody).content), `no body of this type is described: ${said}`);
+    assert(
+      type in object(object(requestBody).content),
+      `no body of this type is described: ${said}`,
+    );
     // Lengths are counted in NFC, which JSON Schema cannot say.
     const json = typeof given === 'string' ? given : JSON.stringify(given);
     const value: unknown = form === undefined ? JSON.parse(json.normalize('NFC')) : given;
-    this.assertValid([...at, 'requestBody', 'content', type, 'schema'], value, `the body of ${said}`);
+    this.assertValid(
+      [...at, 'requestBody', 'content', type, 'schema'],
+      value,
+      `the body of ${said}`,
+    );
   }
 
   private assertValid(at: readonly string[], value: unknown, said: string): void {
     const validate = this.validator(at);
-    assert(validate(value), `${this.ajv.errorsText(validate.errors, { separator: '\n' })}\n${said}`);
+    assert(
+      validate(value),
+      `${this.ajv.errorsText(validate.errors, { separator: '\n' })}\n${said}`,
+    );
   }
 
   private validator(at: readonly string[]): ValidateFunction {
-    const pointer = at.map((word) => encodeURIComponent(word.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
-    const known = this.validators.get(pointer) ?? this.ajv.compile({ $ref: `${DOCUMENT}#/${pointer}` });
+    const pointer = at
+      .map((word) => encodeURIComponent(word.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    const known =
+      this.validators.get(pointer) ?? this.ajv.compile({ $ref: `${DOCUMENT}#/${pointer}` });
     this.validators.set(pointer, known);
     return known;
   }
@@ -86,7 +111,10 @@ class DescribedApi {
     const wanted = path.split('?')[0]!.split('/');
     const matching = Object.keys(this.paths).filter((route) => {
       const words = route.split('/');
-      return words.length === wanted.length && words.every((word, at) => word.startsWith('{') || word === wanted[at]);
+      return (
+        words.length === wanted.length &&
+        words.every((word, at) => word.startsWith('{') || word === wanted[at])
+      );
     });
     const [best] = matching.sort((a, b) => a.split('{').length - b.split('{').length);
     assert(best !== undefined, `the document has no ${path}`);
@@ -96,7 +124,9 @@ class DescribedApi {
 
 /** The parts of a form, a file as the text that the document says it is. */
 function partsOf(form: FormData): Json {
-  return Object.fromEntries(Array.from(form, ([name, value]) => [name, typeof value === 'string' ? value : '']));
+  return Object.fromEntries(
+    Array.from(form, ([name, value]) => [name, typeof value === 'string' ? value : '']),
+  );
 }
 
 /**
@@ -107,7 +137,10 @@ function closed(document: Json, given: unknown): unknown {
   if (Array.isArray(given)) return given.map((one) => closed(document, one));
   if (typeof given !== 'object' || given === null) return given;
   const schema: Json = Object.fromEntries(
-    Object.entries(given).map(([word, value]) => [word, word === 'allOf' ? value : closed(document, value)]),
+    Object.entries(given).map(([word, value]) => [
+      word,
+      word === 'allOf' ? value : closed(document, value),
+    ]),
   );
   if (Array.isArray(schema.allOf))
     return {
@@ -115,7 +148,8 @@ function closed(document: Json, given: unknown): unknown {
       allOf: schema.allOf.map((part) => resolved(document, object(part))),
       unevaluatedProperties: false,
     };
-  const isOpen = schema.type === 'object' && 'properties' in schema && !('additionalProperties' in schema);
+  const isOpen =
+    schema.type === 'object' && 'properties' in schema && !('additionalProperties' in schema);
   return isOpen ? { ...schema, unevaluatedProperties: false } : schema;
 }
 

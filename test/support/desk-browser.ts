@@ -65,11 +65,17 @@ export class DeskBrowser {
     throw new Error('redirected without end');
   }
 
-  private async ask(url: URL, isSameSite: boolean, init: RequestInit & { headers?: object } = {}): Promise<Seen> {
+  private async ask(
+    url: URL,
+    isSameSite: boolean,
+    init: RequestInit & { headers?: object } = {},
+  ): Promise<Seen> {
     const own = [...this.cookies].filter(
       ([key, { isStrict }]) => key.startsWith(`${url.hostname} `) && (isSameSite || !isStrict),
     );
-    const cookie = own.map(([key, { value }]) => `${key.slice(url.hostname.length + 1)}=${value}`).join('; ');
+    const cookie = own
+      .map(([key, { value }]) => `${key.slice(url.hostname.length + 1)}=${value}`)
+      .join('; ');
     const headers = { ...init.headers, ...(cookie === '' ? {} : { Cookie: cookie }) };
     const answer = await fetch(url, { ...init, headers, redirect: 'manual' });
     for (const line of answer.headers.getSetCookie()) this.keep(url.hostname, line);

@@ -5,7 +5,10 @@ const NAME_ERROR = 3;
 const TTL_S = 1;
 
 /** The answer of a name server that knows addresses alone (RFC 1035, one question): the question with an A record for each. */
-export function addressAnswer(question: Buffer, addressesOf: (name: string) => readonly string[]): Buffer {
+export function addressAnswer(
+  question: Buffer,
+  addressesOf: (name: string) => readonly string[],
+): Buffer {
   const labels: string[] = [];
   let at = HEADER_BYTES;
   for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {

@@ -71,7 +71,9 @@ export class GaleraGroup implements ServerGroup {
       'the cluster has a member that takes writes',
       async () => {
         const nodes = await this.nodes();
-        const writers = nodes.filter(({ takesWrites }) => takesWrites).toSorted((a, b) => a.index - b.index);
+        const writers = nodes
+          .filter(({ takesWrites }) => takesWrites)
+          .toSorted((a, b) => a.index - b.index);
         return writers[0]?.member ?? null;
       },
       { limitMs: READY_MS },
@@ -90,7 +92,8 @@ export class GaleraGroup implements ServerGroup {
       async () => {
         const nodes = await this.nodes();
         return (
-          nodes.length === this.members.length && nodes.every(({ isSynced, size }) => isSynced && size === nodes.length)
+          nodes.length === this.members.length &&
+          nodes.every(({ isSynced, size }) => isSynced && size === nodes.length)
         );
       },
       { limitMs: READY_MS },
@@ -121,7 +124,9 @@ async function statusOf(member: GroupedServer): Promise<NodeStatus> {
   const status = new Map(rows.map((row) => [String(row.Variable_name), String(row.Value)]));
   return {
     takesWrites:
-      Number(own?.flag) === 0 && status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary',
+      Number(own?.flag) === 0 &&
+      status.get('wsrep_ready') === 'ON' &&
+      status.get('wsrep_cluster_status') === 'Primary',
     index: Number(status.get('wsrep_local_index')),
     size: Number(status.get('wsrep_cluster_size')),
     isSynced: status.get('wsrep_local_state_comment') === 'Synced',
@@ -133,11 +138,17 @@ const dataOf = (folder: string, index: number): string => join(folder, String(in
 /** One empty server, copied for each member. */
 async function initialise({ server }: GaleraTools, folder: string, size: number): Promise<void> {
   await mkdir(dataOf(folder, 0));
-  const args = ['--no-defaults', '--user=root', `--datadir=${dataOf(folder, 0)}`, `--tmpdir=${folder}`];
+  const args = [
+    '--no-defaults',
+    '--user=root',
+    `--datadir=${dataOf(folder, 0)}`,
+    `--tmpdir=${folder}`,
+  ];
   const install = join(server, '../../bin/mariadb-install-db');
   await run(install, [...args, '--auth-root-authentication-method=normal', '--skip-test-db']);
   await writeFile(join(folder, 'users.sql'), ADMIN_SQL);
-  for (let index = 1; index < size; index += 1) await cp(dataOf(folder, 0), dataOf(folder, index), { recursive: true });
+  for (let index = 1; index < size; index += 1)
+    await cp(dataOf(folder, 0), dataOf(folder, index), { recursive: true });
 }
 
 function commandOf(
@@ -148,9 +159,18 @@ function commandOf(
   isFirst: boolean,
 ): ServerCommand {
   const host = hosts[index];
-  const [socket, pid, log = ''] = ['socket', 'pid', 'log'].map((kind) => join(folder, `${index}.${kind}`));
+  const [socket, pid, log = ''] = ['socket', 'pid', 'log'].map((kind) =>
+    join(folder, `${index}.${kind}`),
+  );
   // The server looks for its scripts' programs beside itself first.
-  const inPlace = ['--mount', 'sh', '-c', 'mount --bind "$0" /usr/bin/rsync && exec "$@"', rsync, server];
+  const inPlace = [
+    '--mount',
+    'sh',
+    '-c',
+    'mount --bind "$0" /usr/bin/rsync && exec "$@"',
+    rsync,
+    server,
+  ];
   const args = [
     ...inPlace,
     '--no-defaults',
@@ -176,5 +196,10 @@ function commandOf(
     '--wsrep-provider-options=evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S;evs.inactive_check_period=PT0.5S',
     ...(isFirst ? ['--wsrep-new-cluster'] : []),
   ];
-  return { command: 'unshare', args, log, environment: { PATH: `${path}:${process.env.PATH ?? ''}` } };
+  return {
+    command: 'unshare',
+    args,
+    log,
+    environment: { PATH: `${path}:${process.env.PATH ?? ''}` },
+  };
 }

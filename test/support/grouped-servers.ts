@@ -47,7 +47,12 @@ export interface ServerGroup {
 }
 
 /** The URL of an application with every member in it. */
-export function urlOfAll({ members }: ServerGroup, user: string, password: string, database: string): string {
+export function urlOfAll(
+  { members }: ServerGroup,
+  user: string,
+  password: string,
+  database: string,
+): string {
   const hosts = members.map(({ host }) => `${host}:${SERVER_PORT}`).join(',');
   return `mysql://${user}:${password}@${hosts}/${database}`;
 }
@@ -78,7 +83,9 @@ export class GroupedServer {
     const until = performance.now() + READY_MS;
     while ((await this.ask('SELECT 1').catch(() => null)) === null) {
       if (performance.now() > until || child.exitCode !== null)
-        throw new Error(`the member ${this.host} did not start: ${readFileSync(log, 'utf8').slice(-LAST_LOG)}`);
+        throw new Error(
+          `the member ${this.host} did not start: ${readFileSync(log, 'utf8').slice(-LAST_LOG)}`,
+        );
       await sleep(POLL_MS);
     }
   }
@@ -94,7 +101,9 @@ export class GroupedServer {
   }
 
   get isRunning(): boolean {
-    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+    return (
+      this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null
+    );
   }
 
   /** Ends it as a power cut would. */
@@ -189,7 +198,10 @@ export class ServerNetworks {
 }
 
 /** Ends the servers, and removes their networks and data. */
-export async function endServers(members: readonly GroupedServer[], networks: ServerNetworks): Promise<void> {
+export async function endServers(
+  members: readonly GroupedServer[],
+  networks: ServerNetworks,
+): Promise<void> {
   for (const member of members) member.thaw();
   await Promise.all(members.map((member) => member.kill()));
   networks.close();
@@ -198,5 +210,8 @@ export async function endServers(members: readonly GroupedServer[], networks: Se
 /** Rejects where it takes longer. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
-  return Promise.race([work, sleep(ms).then(() => Promise.reject(new Error('it did not answer in time')))]);
+  return Promise.race([
+    work,
+    sleep(ms).then(() => Promise.reject(new Error('it did not answer in time'))),
+  ]);
 }

@@ -15,7 +15,17 @@ import type { Answer } from '../../src/ledger/desk/types.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
 import { payoutBody } from '../payouts/support.js';
-import { answered, type Bank, type Json, LEAST, object, openBank, text, transferBody, walk } from './bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+  text,
+  transferBody,
+  walk,
+} from './bank.js';
 import { balanceOf, TEST_ACTOR, type WantedAccount } from './world.js';
 import { payoutApproval } from '../../src/payouts/approval-outcomes.js';
 import { type TransferApprovals, transferApproval } from '../../src/transfers/approval-outcomes.js';
@@ -49,8 +59,16 @@ export const ENDS = {
 
 /** The statuses in which each act is possible. */
 export const POSSIBLE_IN = {
-  transfer: { approve: ['pending_approval'], reject: ['pending_approval'], cancel: ['pending_approval'] },
-  payout: { approve: ['pending_approval'], reject: ['pending_approval'], cancel: ['pending_approval', 'approved'] },
+  transfer: {
+    approve: ['pending_approval'],
+    reject: ['pending_approval'],
+    cancel: ['pending_approval'],
+  },
+  payout: {
+    approve: ['pending_approval'],
+    reject: ['pending_approval'],
+    cancel: ['pending_approval', 'approved'],
+  },
 } as const satisfies Record<Kind, Record<Verb, readonly string[]>>;
 
 /** A tenant with an account whose payments of COPM need approval from `THRESHOLD` on, and somebody of each role in it. */
@@ -66,7 +84,10 @@ export interface GuardedBank {
   account(wanted?: WantedAccount): Promise<Account>;
   setPolicy(change?: Partial<PolicyChange>): Promise<void>;
   /** Asks for one of the guarded account by its creator, whatever the answer is. */
-  send(wanted?: Partial<Parameters<Bank['send']>[0]>, options?: RequestOptions): Promise<TestAnswer>;
+  send(
+    wanted?: Partial<Parameters<Bank['send']>[0]>,
+    options?: RequestOptions,
+  ): Promise<TestAnswer>;
   /** One that waits: the body of the 202. */
   pend(wanted?: Partial<Parameters<Bank['send']>[0]>, options?: RequestOptions): Promise<Json>;
   act(verb: Verb, id: unknown, by: Person, options?: RequestOptions): Promise<TestAnswer>;
@@ -89,7 +110,11 @@ export const REASON = 'not agreed';
 export async function openGuarded(
   api: TestApi,
   policy: Partial<PolicyChange> = {},
-  wanted: { readonly tenant?: Partial<Tenant>; readonly account?: WantedAccount; readonly kind?: Kind } = {},
+  wanted: {
+    readonly tenant?: Partial<Tenant>;
+    readonly account?: WantedAccount;
+    readonly kind?: Kind;
+  } = {},
 ): Promise<GuardedBank> {
   const { database } = api.core;
   const { kind = 'transfer' } = wanted;
@@ -116,7 +141,12 @@ export async function openGuarded(
       expiresInS: EXPIRES_IN_S,
       refusesBatches: false,
     } as const;
-    await setPolicy(database, systemClock, { accountId: guarded.id, ...usual, ...change }, TEST_ACTOR);
+    await setPolicy(
+      database,
+      systemClock,
+      { accountId: guarded.id, ...usual, ...change },
+      TEST_ACTOR,
+    );
   };
   await setOwnPolicy(policy);
   const token = tokens.creator!;
@@ -128,7 +158,10 @@ export async function openGuarded(
       ...options,
     });
   const allEvents: GuardedBank['allEvents'] = async () =>
-    (await walk(bank, '/v1/events?limit=100')).map(({ type, data }) => ({ type, object: object(object(data).object) }));
+    (await walk(bank, '/v1/events?limit=100')).map(({ type, data }) => ({
+      type,
+      object: object(object(data).object),
+    }));
   const send: GuardedBank['send'] = (one, options) => {
     const all = { from: guarded, to: receiver, raw: THRESHOLD, ...one };
     const { description, ...rest } = all;
@@ -175,8 +208,16 @@ export function approvalsOf({ core }: TestApi): TransferApprovals {
 const NOBODY = { notify: () => undefined };
 
 /** The same of either kind, whose row is found by its id. */
-export type KindApprovals = Pick<Approvals<Approvable>, 'actBySignal' | 'expire' | 'expireDue' | 'state'> & {
-  actByStaff(id: unknown, verb: Verb, staff: StaffIdentity, reason: string): Promise<Answer<Approvable>>;
+export type KindApprovals = Pick<
+  Approvals<Approvable>,
+  'actBySignal' | 'expire' | 'expireDue' | 'state'
+> & {
+  actByStaff(
+    id: unknown,
+    verb: Verb,
+    staff: StaffIdentity,
+    reason: string,
+  ): Promise<Answer<Approvable>>;
 };
 
 export function approvalsOfKind(api: TestApi, kind: Kind): KindApprovals {
@@ -185,7 +226,11 @@ export function approvalsOfKind(api: TestApi, kind: Kind): KindApprovals {
   return byId(new Approvals(payoutApproval, desk, database.reader, clock, NOBODY), payouts, api);
 }
 
-function byId<Row extends Approvable>(approvals: Approvals<Row>, table: Table<Row>, { core }: TestApi): KindApprovals {
+function byId<Row extends Approvable>(
+  approvals: Approvals<Row>,
+  table: Table<Row>,
+  { core }: TestApi,
+): KindApprovals {
   return {
     actBySignal: (signal, signals) => approvals.actBySignal(signal, signals),
     expire: (id) => approvals.expire(id),
@@ -201,7 +246,12 @@ function byId<Row extends Approvable>(approvals: Approvals<Row>, table: Table<Ro
 }
 
 /** It ended so, with the one event that says so and shows what GET shows. */
-export async function assertEnded(own: GuardedBank, id: unknown, status: string, rejection: Json | null = null) {
+export async function assertEnded(
+  own: GuardedBank,
+  id: unknown,
+  status: string,
+  rejection: Json | null = null,
+) {
   const shown = await own.read(id);
   assert.deepEqual([shown.status, shown.rejection], [status, rejection]);
   assert.deepEqual(await own.events(id), [{ type: `${own.kind}.${status}`, object: shown }]);

@@ -48,7 +48,12 @@ export class Haproxy {
     const { haproxyPart } = await importScript<HaproxyScripts>('haproxy.mjs');
     const folder = await mkdtemp(join(tmpdir(), 'money-haproxy-'));
     const [port] = await freePorts(1);
-    const part = haproxyPart(program, { folder, port: port!, servers, log: join(folder, 'haproxy.log') });
+    const part = haproxyPart(program, {
+      folder,
+      port: port!,
+      servers,
+      log: join(folder, 'haproxy.log'),
+    });
     const child = spawn(part.command, [...part.args], { stdio: 'ignore' });
     tieToThisProcess(child);
     await until('the proxy answers', () => part.isReady(), { limitMs: 20_000 });

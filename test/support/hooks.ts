@@ -8,7 +8,8 @@ let used = 0;
 export const mochaHooks = {
   async afterAll(this: Mocha.Context): Promise<void> {
     // Loaded where there may be something to end: all that it needs takes a unit test most of a second.
-    if (process.env.TEST_MYSQL_ADMIN_URL !== undefined) await (await import('./database.js')).closeTestDatabase();
+    if (process.env.TEST_MYSQL_ADMIN_URL !== undefined)
+      await (await import('./database.js')).closeTestDatabase();
     const now = cpuSeconds();
     const { TEST_CPU_LOG: log } = process.env;
     const file = this.test?.parent?.suites[0]?.file;

@@ -67,7 +67,13 @@ export class HttpReceiver {
     for await (const piece of request) pieces.push(piece as Buffer);
     const { headers, url: path = '' } = request;
     const body = Buffer.concat(pieces).toString('utf8');
-    const delivery = { path, id: String(headers['webhook-id']), body, headers, at: performance.now() };
+    const delivery = {
+      path,
+      id: String(headers['webhook-id']),
+      body,
+      headers,
+      at: performance.now(),
+    };
     if (!this.keepsNothing) this.arrived.push(delivery);
     response.writeHead(await this.reply(delivery)).end();
   }

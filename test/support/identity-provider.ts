@@ -24,7 +24,10 @@ interface ProviderPerson {
   readonly groups?: readonly string[];
 }
 
-const CLIENT = { clientId: 'support-desk', clientSecret: createHash('sha256').update('client').digest('hex') };
+const CLIENT = {
+  clientId: 'support-desk',
+  clientSecret: createHash('sha256').update('client').digest('hex'),
+};
 
 /** `callbackUrl` is the desk's. */
 export async function startProvider(callbackUrl: string): Promise<TestProvider> {
@@ -46,14 +49,17 @@ export async function startProvider(callbackUrl: string): Promise<TestProvider> 
   provider.use(async (context, next) => {
     await next();
     const { body } = context;
-    const isToken = context.path === '/token' && typeof body === 'object' && body !== null && 'id_token' in body;
+    const isToken =
+      context.path === '/token' && typeof body === 'object' && body !== null && 'id_token' in body;
     if (!isToken || typeof body.id_token !== 'string') return;
-    const claims = JSON.parse(Buffer.from(body.id_token.split('.')[1] ?? '', 'base64url').toString()) as Record<
-      string,
-      unknown
-    >;
+    const claims = JSON.parse(
+      Buffer.from(body.id_token.split('.')[1] ?? '', 'base64url').toString(),
+    ) as Record<string, unknown>;
     if (state.tamper !== null || state.isForged)
-      body.id_token = signed(state.tamper?.(claims) ?? claims, state.isForged ? keys.other : keys.own);
+      body.id_token = signed(
+        state.tamper?.(claims) ?? claims,
+        state.isForged ? keys.other : keys.own,
+      );
   });
   const answer = provider.callback();
   server.on('request', (request, response) => {
@@ -61,7 +67,9 @@ export async function startProvider(callbackUrl: string): Promise<TestProvider> 
       response.writeHead(503).end();
     } else if (request.url?.startsWith('/interaction/') === true && state.person !== null) {
       people.set(state.person.subject, state.person);
-      void provider.interactionFinished(request, response, { login: { accountId: state.person.subject } });
+      void provider.interactionFinished(request, response, {
+        login: { accountId: state.person.subject },
+      });
     } else {
       void answer(request, response);
     }
@@ -78,8 +86,12 @@ function newKey(): SigningKey {
   return { privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, kid: 'one' };
 }
 
-function signed(claims: Readonly<Record<string, unknown>>, { privateKey, kid }: SigningKey): string {
-  const encoded = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+function signed(
+  claims: Readonly<Record<string, unknown>>,
+  { privateKey, kid }: SigningKey,
+): string {
+  const encoded = (part: unknown): string =>
+    Buffer.from(JSON.stringify(part)).toString('base64url');
   const text = `${encoded({ alg: 'RS256', kid, typ: 'JWT' })}.${encoded(claims)}`;
   return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
 }
@@ -125,7 +137,14 @@ function configuration(
       await grant.save();
       return grant;
     },
-    ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 60, Interaction: 600, Session: 600, Grant: 600 },
+    ttl: {
+      AccessToken: 60,
+      AuthorizationCode: 60,
+      IdToken: 60,
+      Interaction: 600,
+      Session: 600,
+      Grant: 600,
+    },
     renderError: (context: KoaContextWithOIDC, { error }, failure) => {
       if (!(failure instanceof errors.OIDCProviderError)) throw failure;
       context.body = error;

@@ -1,7 +1,10 @@
 import type { TestTemporal } from './temporal.js';
 
 /** Everything that Temporal keeps of these workflows, and what it lists, payloads decoded, as one text. */
-export async function keptByTemporal({ client }: TestTemporal, workflowIds: readonly string[]): Promise<string> {
+export async function keptByTemporal(
+  { client }: TestTemporal,
+  workflowIds: readonly string[],
+): Promise<string> {
   const texts: string[] = [];
   for (const workflowId of workflowIds) {
     const handle = client.workflow.getHandle(workflowId);

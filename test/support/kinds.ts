@@ -46,7 +46,11 @@ interface Move {
   readonly asset?: Asset;
   readonly key?: string;
   /** Changes the decision that would be right. */
-  readonly spoil?: (decision: Decision<Transfer>, transfer: Transfer, state: LockedState) => Decision<Transfer>;
+  readonly spoil?: (
+    decision: Decision<Transfer>,
+    transfer: Transfer,
+    state: LockedState,
+  ) => Decision<Transfer>;
 }
 
 export const SHORT_OF_FUNDS: Refusal = {
@@ -56,7 +60,14 @@ export const SHORT_OF_FUNDS: Refusal = {
 };
 
 /** Moves any amount at once, without limits: a completed transfer. */
-export function move({ from, to, raw, asset = 'COPM', key = randomUUID(), spoil }: Move): TestCommand {
+export function move({
+  from,
+  to,
+  raw,
+  asset = 'COPM',
+  key = randomUUID(),
+  spoil,
+}: Move): TestCommand {
   const id = newId();
   return {
     ...identity(from, key, ['move', from.id, to.id, raw.toString()]),
@@ -89,7 +100,8 @@ export function reserve({ from, to, raw, asset = 'COPM', key = randomUUID() }: M
     accountIds: [from.id],
     needs: monthNeed(from, asset),
     run: (state) => {
-      if ((state.account(from.id)?.balances[asset].available ?? 0n) < raw) return refuse(SHORT_OF_FUNDS, true);
+      if ((state.account(from.id)?.balances[asset].available ?? 0n) < raw)
+        return refuse(SHORT_OF_FUNDS, true);
       const transfer = transferRow({ id, from, to, raw, asset }, 'pending_approval', state);
       return {
         outcome: { done: true, resource: transfer },
@@ -115,7 +127,11 @@ export function reserve({ from, to, raw, asset = 'COPM', key = randomUUID() }: M
 }
 
 /** Spends or gives back what a pending transfer set aside; the first to come settles it. */
-export function settle(transfer: Transfer, to: 'completed' | 'rejected', releasedRaw = transfer.raw): TestCommand {
+export function settle(
+  transfer: Transfer,
+  to: 'completed' | 'rejected',
+  releasedRaw = transfer.raw,
+): TestCommand {
   const { id, sourceAccountId, destinationAccountId, asset, raw } = transfer;
   return {
     tenantId: transfer.tenantId,
@@ -129,11 +145,18 @@ export function settle(transfer: Transfer, to: 'completed' | 'rejected', release
     ],
     run: (state) => {
       const now = state.row(transfers, { id });
-      if (now?.status !== 'pending_approval') return refuse({ code: 'invalid_state', message: 'settled' }, false);
+      if (now?.status !== 'pending_approval')
+        return refuse({ code: 'invalid_state', message: 'settled' }, false);
       const isSpent = to === 'completed';
       // Nobody approved it: it is spent as one that never needed that.
       const settled: Transfer = isSpent
-        ? { ...now, status: to, approvalsRequired: null, approvalsReceived: null, approvalExpiresAt: null }
+        ? {
+            ...now,
+            status: to,
+            approvalsRequired: null,
+            approvalsReceived: null,
+            approvalExpiresAt: null,
+          }
         : { ...now, status: to, rejectionCode: 'rejected' };
       return {
         outcome: { done: true, resource: settled },
@@ -142,7 +165,9 @@ export function settle(transfer: Transfer, to: 'completed' | 'rejected', release
           postings: isSpent ? [postingOf(settled)] : [],
           months: isSpent ? [] : [{ accountId: sourceAccountId, asset, month: MONTH, raw: -raw }],
           rows: [changeRow(transfers, settled)],
-          events: [isSpent ? completed(settled) : { ...completed(settled), type: 'transfer.rejected' }],
+          events: [
+            isSpent ? completed(settled) : { ...completed(settled), type: 'transfer.rejected' },
+          ],
         },
         bindsKey: true,
       };
@@ -186,13 +211,25 @@ function transferRow(
   };
 }
 
-function postingOf({ id, sourceAccountId: source, destinationAccountId: destination, asset, raw }: Transfer): Posting {
+function postingOf({
+  id,
+  sourceAccountId: source,
+  destinationAccountId: destination,
+  asset,
+  raw,
+}: Transfer): Posting {
   return {
     relatedType: 'transfer',
     relatedId: id,
     description: null,
     entries: [
-      { accountId: source, asset, raw: -raw, kind: 'transfer_out', counterpartyAccountId: destination },
+      {
+        accountId: source,
+        asset,
+        raw: -raw,
+        kind: 'transfer_out',
+        counterpartyAccountId: destination,
+      },
       { accountId: destination, asset, raw, kind: 'transfer_in', counterpartyAccountId: source },
     ],
   };

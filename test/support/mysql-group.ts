@@ -26,7 +26,9 @@ const JOIN = `START GROUP_REPLICATION USER='${ADMIN.user}', PASSWORD='${ADMIN.pa
 /** The server program, and the folder that it takes for its root; null where this machine has none. */
 export function realMysql(): { readonly program: string; readonly root: string } | null {
   const given = process.env.TEST_REAL_MYSQL ?? '';
-  return given === '' || process.getuid?.() !== 0 ? null : (JSON.parse(given) as { program: string; root: string });
+  return given === '' || process.getuid?.() !== 0
+    ? null
+    : (JSON.parse(given) as { program: string; root: string });
 }
 
 interface MemberRow {
@@ -47,7 +49,8 @@ export class MysqlGroup implements ServerGroup {
     if (server === null) throw new Error('there is no MySQL here that can be a group');
     const networks = await ServerNetworks.open(size);
     const { hosts, tag } = networks;
-    const folder = server.root === '' ? await mkdtemp(join(tmpdir(), 'group-')) : join(server.root, 'srv', tag);
+    const folder =
+      server.root === '' ? await mkdtemp(join(tmpdir(), 'group-')) : join(server.root, 'srv', tag);
     networks.folders.push(folder);
     const name = randomUUID();
     const seeds = hosts.map((host) => `${host}:${GROUP_PORT}`).join(',');
@@ -75,7 +78,9 @@ export class MysqlGroup implements ServerGroup {
     for (; performance.now() < until; await sleep(POLL_MS)) {
       const views = await this.views();
       const primary = this.members.find(
-        ({ host }) => views.filter((rows) => isMajority(rows) && primaryIn(rows) === host).length * 2 > views.length,
+        ({ host }) =>
+          views.filter((rows) => isMajority(rows) && primaryIn(rows) === host).length * 2 >
+          views.length,
       );
       if (primary !== undefined) return primary;
     }
@@ -103,10 +108,14 @@ export class MysqlGroup implements ServerGroup {
       const views = await this.views();
       const online = views.map((rows) => rows.filter(({ state }) => state === 'ONLINE').length);
       if (online.every((count) => count === this.members.length)) return;
-      if (performance.now() > until) throw new Error(`the group is not whole again: ${JSON.stringify(views)}`);
+      if (performance.now() > until)
+        throw new Error(`the group is not whole again: ${JSON.stringify(views)}`);
       for (const [index, member] of this.members.entries()) {
         const own = views[index]!.find(({ host }) => host === member.host);
-        if (views[index]!.length > 0 && (own === undefined || ['OFFLINE', 'ERROR'].includes(own.state)))
+        if (
+          views[index]!.length > 0 &&
+          (own === undefined || ['OFFLINE', 'ERROR'].includes(own.state))
+        )
           await rejoin(member);
       }
       await sleep(POLL_MS * 4);
@@ -123,7 +132,11 @@ async function viewOf(member: GroupedServer): Promise<MemberRow[]> {
   const rows = await member.ask(
     'SELECT MEMBER_HOST AS host,MEMBER_STATE AS state,MEMBER_ROLE AS role FROM performance_schema.replication_group_members',
   );
-  return rows.map((row) => ({ host: String(row.host), state: String(row.state), role: String(row.role) }));
+  return rows.map((row) => ({
+    host: String(row.host),
+    state: String(row.state),
+    role: String(row.role),
+  }));
 }
 
 function isMajority(rows: readonly MemberRow[]): boolean {
@@ -144,7 +157,9 @@ async function rejoin(member: GroupedServer): Promise<void> {
 type Server = NonNullable<ReturnType<typeof realMysql>>;
 
 function commandOf({ program, root }: Server, args: readonly string[]): Omit<ServerCommand, 'log'> {
-  return root === '' ? { command: program, args } : { command: 'chroot', args: [root, program, ...args] };
+  return root === ''
+    ? { command: program, args }
+    : { command: 'chroot', args: [root, program, ...args] };
 }
 
 /** One empty server, copied for each member. */
@@ -154,11 +169,17 @@ async function initialise(server: Server, folder: string, size: number): Promise
   const inside = first.slice(server.root.length);
   // The folder for temporary files of this process is not there for one that has another root.
   const folders = [`--datadir=${join(inside, 'data')}`, `--tmpdir=${inside}`];
-  const { command, args } = commandOf(server, ['--no-defaults', '--user=root', ...folders, '--initialize-insecure']);
+  const { command, args } = commandOf(server, [
+    '--no-defaults',
+    '--user=root',
+    ...folders,
+    '--initialize-insecure',
+  ]);
   await run(command, args);
   await rm(join(first, 'data', 'auto.cnf'));
   await writeFile(join(first, 'users.sql'), `SET SQL_LOG_BIN=0;\n${ADMIN_SQL}`);
-  for (let index = 1; index < size; index += 1) await cp(first, join(folder, String(index)), { recursive: true });
+  for (let index = 1; index < size; index += 1)
+    await cp(first, join(folder, String(index)), { recursive: true });
 }
 
 function serverArguments(

@@ -41,7 +41,8 @@ export class PrivateMysql {
     optionsOf: (folder: string) => Promise<readonly string[]> = () => Promise.resolve([]),
   ): Promise<PrivateMysql> {
     const program = findProgram('mysqld', 'mariadbd');
-    if (program === undefined) throw new Error('there is no mysqld and no mariadbd on this machine');
+    if (program === undefined)
+      throw new Error('there is no mysqld and no mariadbd on this machine');
     const [port] = await freePorts(1);
     const mysql = new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
     await mysql.initialise();
@@ -63,7 +64,8 @@ export class PrivateMysql {
   /** On data that another server left, which has this one's users already; `beginsWith` is run as it starts. */
   static async startOn(data: string, beginsWith: string): Promise<PrivateMysql> {
     const program = findProgram('mysqld', 'mariadbd');
-    if (program === undefined) throw new Error('there is no mysqld and no mariadbd on this machine');
+    if (program === undefined)
+      throw new Error('there is no mysqld and no mariadbd on this machine');
     const [port] = await freePorts(1);
     const mysql = new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
     mysql.data = data;
@@ -78,7 +80,11 @@ export class PrivateMysql {
     if (stdout.includes('MariaDB')) {
       const beside = join(dirname(this.program), '../bin/mariadb-install-db');
       const install = existsSync(beside) ? beside : 'mariadb-install-db';
-      await run(install, [...this.general, '--auth-root-authentication-method=normal', '--skip-test-db']);
+      await run(install, [
+        ...this.general,
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+      ]);
     } else await run(this.program, [...this.general, '--initialize-insecure']);
     await writeFile(
       join(this.folder, 'users.sql'),
@@ -107,7 +113,8 @@ export class PrivateMysql {
     );
     const until = performance.now() + READY_MS;
     while (!(await this.answers())) {
-      if (performance.now() > until || this.child.exitCode !== null) throw new Error('the private MySQL did not start');
+      if (performance.now() > until || this.child.exitCode !== null)
+        throw new Error('the private MySQL did not start');
       await sleep(POLL_MS);
     }
   }
@@ -142,7 +149,8 @@ export class PrivateMysql {
   }
 
   private async end(signal: NodeJS.Signals): Promise<void> {
-    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
+    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null)
+      return;
     const exit = once(this.child, 'exit');
     this.child.kill(signal);
     await exit;
@@ -151,5 +159,7 @@ export class PrivateMysql {
 
 function findProgram(...names: readonly string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
+  return names
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find((path) => existsSync(path));
 }

@@ -37,13 +37,18 @@ export class PrivateTemporal {
     settings: Readonly<Record<string, number>>,
   ) {
     this.temporal = connectTemporal(`127.0.0.1:${port}`, 'default');
-    this.settings = Object.entries(settings).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]);
+    this.settings = Object.entries(settings).flatMap(([name, value]) => [
+      '--dynamic-config-value',
+      `${name}=${value}`,
+    ]);
   }
 
   /** `settings` are of the server's dynamic configuration. */
   static async start(settings: Readonly<Record<string, number>> = {}): Promise<PrivateTemporal> {
     const { temporalPart } = await importScript<TemporalScripts>('temporal.mjs');
-    const { findTemporal } = await importScript<{ findTemporal(): Promise<string> }>('find-temporal.mjs');
+    const { findTemporal } = await importScript<{ findTemporal(): Promise<string> }>(
+      'find-temporal.mjs',
+    );
     const folder = await mkdtemp(join(tmpdir(), 'money-temporal-'));
     await mkdir(join(folder, DATA));
     const [temporal, temporalHttp, temporalUi] = await freePorts(3);
@@ -59,14 +64,17 @@ export class PrivateTemporal {
 
   /** Starts it on the data that is there, and waits until it answers. */
   async start(): Promise<void> {
-    this.child = spawn(this.part.command, [...this.part.args, ...this.settings], { stdio: 'ignore' });
+    this.child = spawn(this.part.command, [...this.part.args, ...this.settings], {
+      stdio: 'ignore',
+    });
     tieToThisProcess(this.child);
     await until('the private Temporal answers', () => this.part.isReady(), { limitMs: READY_MS });
   }
 
   /** Ends it as a power cut would. */
   async kill(): Promise<void> {
-    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
+    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null)
+      return;
     const exit = once(this.child, 'exit');
     this.child.kill('SIGKILL');
     await exit;

@@ -11,7 +11,10 @@ interface ProcessorTime {
 export function processorTime(): ProcessorTime {
   if (process.platform !== 'linux') return { total: 0, stolen: 0 };
   // user nice system idle iowait irq softirq steal; what guests do stands in the first two already.
-  const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/ +/).map(Number);
+  const [, ...ticks] = readFileSync('/proc/stat', 'utf8')
+    .split('\n', 1)[0]!
+    .split(/ +/)
+    .map(Number);
   const told = ticks.slice(0, 8);
   return { total: told.reduce((sum, count) => sum + count, 0), stolen: told[7] ?? 0 };
 }

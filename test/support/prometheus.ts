@@ -21,11 +21,16 @@ let found: Promise<PrometheusTools | undefined> | undefined;
 /** What scripts/lib/prometheus.mjs finds or fetches; undefined where it cannot be had, which it says. */
 export function prometheusTools(): Promise<PrometheusTools | undefined> {
   type Finder = { findPrometheus(): Promise<PrometheusTools | undefined> };
-  return (found ??= importScript<Finder>('prometheus.mjs').then(({ findPrometheus }) => findPrometheus()));
+  return (found ??= importScript<Finder>('prometheus.mjs').then(({ findPrometheus }) =>
+    findPrometheus(),
+  ));
 }
 
 /** What promtool says; fails with it. */
-export async function promtool(tools: PrometheusTools, ...args: readonly string[]): Promise<string> {
+export async function promtool(
+  tools: PrometheusTools,
+  ...args: readonly string[]
+): Promise<string> {
   const { stdout } = await promisify(execFile)(tools.promtool, args).catch(
     (failure: { stdout: string; stderr: string }) => {
       throw new Error(`promtool ${args.join(' ')}:\n${failure.stdout}\n${failure.stderr}`);
@@ -39,7 +44,10 @@ type Targets = Readonly<Record<string, readonly string[]>>;
 
 interface AlertsAnswer {
   readonly data: {
-    readonly alerts: readonly { readonly labels: Readonly<Record<string, string>>; readonly state: string }[];
+    readonly alerts: readonly {
+      readonly labels: Readonly<Record<string, string>>;
+      readonly state: string;
+    }[];
   };
 }
 
@@ -68,11 +76,19 @@ export class PrivatePrometheus {
   }
 
   /** `everyS`: how often it scrapes and looks at the alerts, in seconds. */
-  static async start(tools: PrometheusTools, targets: Targets, everyS: number): Promise<PrivatePrometheus> {
+  static async start(
+    tools: PrometheusTools,
+    targets: Targets,
+    everyS: number,
+  ): Promise<PrivatePrometheus> {
     const folder = await mkdtemp(join(tmpdir(), 'money-prometheus-'));
     const every = `${everyS}s`;
     const config = {
-      global: { scrape_interval: every, scrape_timeout: everyS < 10 ? every : '10s', evaluation_interval: every },
+      global: {
+        scrape_interval: every,
+        scrape_timeout: everyS < 10 ? every : '10s',
+        evaluation_interval: every,
+      },
       rule_files: [ALERTS],
       scrape_configs: Object.entries(targets).map(([name, own]) => ({
         job_name: name,
@@ -98,7 +114,11 @@ export class PrivatePrometheus {
   /** The names of the alerts that fire now. */
   async firing(): Promise<ReadonlySet<string>> {
     const { data } = (await (await fetch(`${this.url}/api/v1/alerts`)).json()) as AlertsAnswer;
-    return new Set(data.alerts.flatMap(({ labels, state }) => (state === 'firing' ? [labels.alertname ?? ''] : [])));
+    return new Set(
+      data.alerts.flatMap(({ labels, state }) =>
+        state === 'firing' ? [labels.alertname ?? ''] : [],
+      ),
+    );
   }
 
   /** Resolves when the alert fires. Answers how long that took, in milliseconds. */

@@ -48,7 +48,8 @@ export class Proxy {
   /** The URL with the proxy's address in place of the server's. */
   through(url: string): string {
     const address = this.server.address();
-    if (address === null || typeof address === 'string') throw new Error('the proxy does not listen');
+    if (address === null || typeof address === 'string')
+      throw new Error('the proxy does not listen');
     const proxied = new URL(url);
     proxied.hostname = '127.0.0.1';
     proxied.port = address.port.toString();

@@ -44,7 +44,9 @@ export class FakeReceiver {
       signatureHeaders: ({ id, body, secret, previousSecret }) => ({
         'webhook-id': id,
         'Svc-Signature': sign(secret, body),
-        ...(previousSecret === null ? {} : { 'Svc-Signature-Previous': sign(previousSecret, body) }),
+        ...(previousSecret === null
+          ? {}
+          : { 'Svc-Signature-Previous': sign(previousSecret, body) }),
       }),
     },
     parseUrl: (text) => GUARD.parseUrl(text),
@@ -53,7 +55,8 @@ export class FakeReceiver {
       const parsed = this.sending.parseUrl(text);
       if (!parsed.ok) return Promise.resolve(parsed);
       const reason = this.refused.get(parsed.url.hostname);
-      const checked: CheckedUrl = reason === undefined ? { ok: true, url: parsed.url.href } : { ok: false, reason };
+      const checked: CheckedUrl =
+        reason === undefined ? { ok: true, url: parsed.url.href } : { ok: false, reason };
       return Promise.resolve(checked);
     },
   };
@@ -79,16 +82,30 @@ export class FakeReceiver {
   }
 }
 
-const CANCELED: AttemptResult = { outcome: 'failed', reason: 'canceled', message: 'it was cut off', durationMs: 1 };
+const CANCELED: AttemptResult = {
+  outcome: 'failed',
+  reason: 'canceled',
+  message: 'it was cut off',
+  durationMs: 1,
+};
 
 export function answeredWith(
   status: number,
   changes: Partial<Extract<AttemptResult, { outcome: 'answered' }>> = {},
 ): AttemptResult {
-  return { outcome: 'answered', status, durationMs: 1, responseHead: 'ok', retryAfterMs: null, ...changes };
+  return {
+    outcome: 'answered',
+    status,
+    durationMs: 1,
+    responseHead: 'ok',
+    retryAfterMs: null,
+    ...changes,
+  };
 }
 
-export function failedWith(reason: Extract<AttemptResult, { outcome: 'failed' }>['reason']): AttemptResult {
+export function failedWith(
+  reason: Extract<AttemptResult, { outcome: 'failed' }>['reason'],
+): AttemptResult {
   return { outcome: 'failed', reason, message: `it failed: ${reason}`, durationMs: 1 };
 }
 

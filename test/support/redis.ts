@@ -32,7 +32,16 @@ export class TestRedis {
   }
 
   async begin(): Promise<void> {
-    const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    const args = [
+      '--port',
+      String(this.port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+    ];
     this.child = spawn(this.program, [...args, '--dir', this.folder], { stdio: 'ignore' });
     tieToThisProcess(this.child);
     await until('Redis answers', () => this.answers());
@@ -48,7 +57,8 @@ export class TestRedis {
   }
 
   async kill(): Promise<void> {
-    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
+    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null)
+      return;
     const exit = once(this.child, 'exit');
     this.child.kill('SIGKILL');
     await exit;

@@ -15,10 +15,12 @@ export function changedRelease(folder: string): string {
   const bundle = readFileSync(join(ROOT, BUNDLE), 'utf8');
   const changed = bundle.replace(
     WAITS,
-    (wait, sdk: string) => `if ((0,${sdk}.patched)('a-later-release')) await (0,${sdk}.sleep)(1);\n        ${wait}`,
+    (wait, sdk: string) =>
+      `if ((0,${sdk}.patched)('a-later-release')) await (0,${sdk}.sleep)(1);\n        ${wait}`,
   );
   if (changed === bundle) throw new Error('the bundle has no place to be changed');
   writeFileSync(join(folder, BUNDLE), changed);
-  for (const beside of ['node_modules', 'package.json', 'docs']) symlinkSync(join(ROOT, beside), join(folder, beside));
+  for (const beside of ['node_modules', 'package.json', 'docs'])
+    symlinkSync(join(ROOT, beside), join(folder, beside));
   return folder;
 }

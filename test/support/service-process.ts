@@ -59,13 +59,20 @@ export class ServiceProcess {
   /** Resolves when it is ready. `environment` holds for this start alone. */
   async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.errors = '';
-    const { NODE: node = process.execPath, RELEASE: root = ROOT } = { ...this.environment, ...environment };
+    const { NODE: node = process.execPath, RELEASE: root = ROOT } = {
+      ...this.environment,
+      ...environment,
+    };
     const armed = 'TEST_FAILPOINT' in environment ? ['--import', ARM_FAILPOINT] : [];
-    const child = spawn(node, [...armed, '--enable-source-maps', join(root, 'dist/src', this.program)], {
-      cwd: root,
-      env: { PATH: process.env.PATH, ...this.environment, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(
+      node,
+      [...armed, '--enable-source-maps', join(root, 'dist/src', this.program)],
+      {
+        cwd: root,
+        env: { PATH: process.env.PATH, ...this.environment, ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     tieToThisProcess(child);
     child.stdout.on('data', (data: Buffer) => (this.output += data.toString()));
     child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
@@ -74,13 +81,16 @@ export class ServiceProcess {
   }
 
   get isRunning(): boolean {
-    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+    return (
+      this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null
+    );
   }
 
   /** Its memory. A process that has died has none; whoever looks for it afterwards says so. */
   get residentMb(): number {
     if (!this.isRunning) return 0;
-    const [, kib = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8')) ?? [];
+    const [, kib = '0'] =
+      /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8')) ?? [];
     return Math.round(Number.parseInt(kib, 10) / 1024);
   }
 
@@ -88,7 +98,8 @@ export class ServiceProcess {
   async ready(): Promise<void> {
     const until = performance.now() + READY_MS;
     while (!(await this.isReady())) {
-      if (!this.isRunning) throw new Error(`${this.program} ended: ${this.errors}${this.output.slice(-LAST_OUTPUT)}`);
+      if (!this.isRunning)
+        throw new Error(`${this.program} ended: ${this.errors}${this.output.slice(-LAST_OUTPUT)}`);
       if (performance.now() > until)
         throw new Error(`${this.program} is not ready after ${READY_MS} ms: ${this.errors}`);
       await sleep(POLL_MS);

@@ -22,7 +22,11 @@ export function staffPartsOf(database: Database, clock = systemClock): StaffDeps
 const managed = new WeakSet<Database>();
 
 /** Somebody of the staff, whose authenticator the test holds. */
-export async function addStaff(database: Database, wanted: WantedStaff, actor: Actor = TEST_ACTOR): Promise<Staff> {
+export async function addStaff(
+  database: Database,
+  wanted: WantedStaff,
+  actor: Actor = TEST_ACTOR,
+): Promise<Staff> {
   if (!managed.has(database)) {
     managed.add(database);
     const manager = { name: 'Manager of the staff', rights: ['manage'] } as const;
@@ -49,7 +53,8 @@ export function codeOf({ id }: Pick<Staff, 'id'>, at: Instant = instant(Date.now
 
 /** Lets codes of the last minute count once more, so that no test waits for the next one. */
 export async function forgetCodes(sql: (text: string) => Promise<unknown>): Promise<void> {
-  const spent = 'UPDATE staff_checks SET step=-FLOOR(1 + RAND() * 9e15) WHERE step > 0 ORDER BY purpose';
+  const spent =
+    'UPDATE staff_checks SET step=-FLOOR(1 + RAND() * 9e15) WHERE step > 0 ORDER BY purpose';
   // Several tests of a file may do this at once, and meet.
   for (let tries = 1; ; tries += 1) {
     try {

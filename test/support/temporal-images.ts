@@ -38,7 +38,8 @@ export class TemporalImages {
     const [own, others] = [true, false].map((isOwn) =>
       Object.entries(wanted).filter(([seenAt]) => (dirname(seenAt) === ETC) === isOwn),
     );
-    for (const [seenAt, from] of own ?? []) copyFileSync(resolve(from), join(this.etc, basename(seenAt)));
+    for (const [seenAt, from] of own ?? [])
+      copyFileSync(resolve(from), join(this.etc, basename(seenAt)));
     return { ...Object.fromEntries(others ?? []), [ETC]: this.etc };
   }
 

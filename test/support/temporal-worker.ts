@@ -1,4 +1,10 @@
-import { buildBridge, buildConfiguredSending, buildCore, type Bridge, type Core } from '../../src/app.js';
+import {
+  buildBridge,
+  buildConfiguredSending,
+  buildCore,
+  type Bridge,
+  type Core,
+} from '../../src/app.js';
 import { openWorker, type WorkerDeps } from '../../src/app-worker.js';
 import { readWorkerConfig } from '../../src/config.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
@@ -18,7 +24,10 @@ export function installRuntimeOnce(): void {
   if (isInstalled) return;
   isInstalled = true;
   installRuntime(
-    { info: () => undefined, warn: (about, message) => void sdkWarnings.push(`${message} ${JSON.stringify(about)}`) },
+    {
+      info: () => undefined,
+      warn: (about, message) => void sdkWarnings.push(`${message} ${JSON.stringify(about)}`),
+    },
     0,
   );
 }
@@ -47,7 +56,13 @@ interface TestWorkerDeps {
 export async function startTestWorker(
   { url }: Pick<TestDatabase, 'url'>,
   temporal: TemporalAddress,
-  { clock = systemClock, sweeps = true, polls = true, attemptTimeoutMs, environment = {} }: TestWorkerDeps = {},
+  {
+    clock = systemClock,
+    sweeps = true,
+    polls = true,
+    attemptTimeoutMs,
+    environment = {},
+  }: TestWorkerDeps = {},
 ): Promise<TestWorker> {
   installRuntimeOnce();
   const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };

@@ -52,7 +52,10 @@ export interface GuardedBank {
 }
 
 /** Its source guarded from the least amount on: one approval, a week, unless something else is wanted. */
-export async function openGuardedBank(api: TestApi, wanted: WantedGuard = {}): Promise<GuardedBank> {
+export async function openGuardedBank(
+  api: TestApi,
+  wanted: WantedGuard = {},
+): Promise<GuardedBank> {
   const { database } = api.core;
   const bank = await openBank(api, wanted.tenant);
   const { id: tenantId } = bank.tenant.tenant;
@@ -88,7 +91,10 @@ export async function openGuardedBank(api: TestApi, wanted: WantedGuard = {}): P
 }
 
 /** Somebody of the support staff, active and with these rights, whose name nobody else has. */
-export function hire(database: Database, rights: readonly StaffRight[] = STAFF_RIGHTS): Promise<Staff> {
+export function hire(
+  database: Database,
+  rights: readonly StaffRight[] = STAFF_RIGHTS,
+): Promise<Staff> {
   return addStaff(database, { name: `Ana ${randomUUID().slice(0, 8)}`, rights }, TEST_ACTOR);
 }
 
@@ -109,7 +115,10 @@ export function signatureOf(person: Staff, reason = REASON): Signature {
 }
 
 /** Of somebody new each time, so that no test waits for the next code. */
-export async function newSignature(database: Database, rights?: readonly StaffRight[]): Promise<Signature> {
+export async function newSignature(
+  database: Database,
+  rights?: readonly StaffRight[],
+): Promise<Signature> {
   return signatureOf(await hire(database, rights));
 }
 
@@ -133,7 +142,11 @@ export function approvalsOf({ database }: TestDatabase): TransferApprovals {
 }
 
 /** What the passing of time does. */
-export function moveExpiry({ database }: Pick<TestDatabase, 'database'>, id: Uuid, at: number): Promise<void> {
+export function moveExpiry(
+  { database }: Pick<TestDatabase, 'database'>,
+  id: Uuid,
+  at: number,
+): Promise<void> {
   return database.withTransaction(async (transaction) => {
     const pending = { id, status: 'pending_approval' } as const;
     await transaction.execute(updateSql(transfers, { approvalExpiresAt: instant(at) }, pending));
@@ -143,7 +156,10 @@ export function moveExpiry({ database }: Pick<TestDatabase, 'database'>, id: Uui
   });
 }
 
-export async function readTransfer({ database }: Pick<TestDatabase, 'database'>, id: Uuid): Promise<Transfer> {
+export async function readTransfer(
+  { database }: Pick<TestDatabase, 'database'>,
+  id: Uuid,
+): Promise<Transfer> {
   const transfer = await database.reader.find(transfers, { id });
   assert(transfer !== undefined, `there is no transfer ${id}`);
   return transfer;
@@ -160,7 +176,10 @@ export async function eventsOf(db: TestDatabase, transferId: string): Promise<st
 }
 
 /** No index leads from a transfer to its events: those of many are found in one reading of the log. */
-async function eventsOfEach(db: TestDatabase, ids: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
+async function eventsOfEach(
+  db: TestDatabase,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string[]>> {
   const rows = await db.sql(
     `SELECT resource_id, type FROM events WHERE resource_id IN (${ids.map(idLiteral).join(',')}) ORDER BY sequence`,
   );
@@ -174,14 +193,23 @@ export async function outboxOf(db: TestDatabase, transferId: Uuid): Promise<read
 }
 
 /** An entry for it as if another process had written it: due at once unless said. */
-export function outboxRow({ tenantId, id }: Pick<Transfer, 'tenantId' | 'id'>, dueInMs = 0): OutboxRow {
+export function outboxRow(
+  { tenantId, id }: Pick<Transfer, 'tenantId' | 'id'>,
+  dueInMs = 0,
+): OutboxRow {
   const now = Date.now();
   const about = { tenantId, resourceType: 'transfer', resourceId: id } as const;
-  return { ...outboxEntry({ ...about, outboxId: newId() }, instant(now)), dueAt: instant(now + dueInMs) };
+  return {
+    ...outboxEntry({ ...about, outboxId: newId() }, instant(now)),
+    dueAt: instant(now + dueInMs),
+  };
 }
 
 /** In words: the status, or for a rejected one its code. */
-export function endOf({ status, rejectionCode }: Pick<Transfer, 'status' | 'rejectionCode'>): string {
+export function endOf({
+  status,
+  rejectionCode,
+}: Pick<Transfer, 'status' | 'rejectionCode'>): string {
   return rejectionCode ?? status;
 }
 
@@ -193,28 +221,43 @@ export async function assertEnds(db: TestDatabase, ends: ReadonlyMap<Uuid, strin
   for (let from = 0; from < ends.size; from += READ_AT_ONCE) {
     const some = [...ends].slice(from, from + READ_AT_ONCE);
     const ids = some.map(([id]) => id);
-    const found = new Map((await reader.select(transfers, { id: ids })).map((one) => [one.id, one]));
-    const held = new Map((await reader.select(holds, { resourceId: ids })).map((hold) => [hold.resourceId, hold]));
+    const found = new Map(
+      (await reader.select(transfers, { id: ids })).map((one) => [one.id, one]),
+    );
+    const held = new Map(
+      (await reader.select(holds, { resourceId: ids })).map((hold) => [hold.resourceId, hold]),
+    );
     const told = await eventsOfEach(db, ids);
     for (const [id, end] of some) {
       const transfer = found.get(id);
       assert(transfer !== undefined, `there is no transfer ${id}`);
       assert.equal(endOf(transfer), end, `transfer ${id}`);
       const isPending = end === 'pending_approval';
-      assert.deepEqual(told.get(id) ?? [], isPending ? [] : [`transfer.${transfer.status}`], `events of ${id}`);
+      assert.deepEqual(
+        told.get(id) ?? [],
+        isPending ? [] : [`transfer.${transfer.status}`],
+        `events of ${id}`,
+      );
       assert.equal(held.get(id)?.remaining, isPending ? transfer.raw + transfer.feeRaw : 0n);
     }
   }
 }
 
 /** What counts in the months of the account, by month: all that is completed or waits. */
-export async function assertMonths(db: TestDatabase, { id: accountId }: Pick<Account, 'id'>): Promise<void> {
+export async function assertMonths(
+  db: TestDatabase,
+  { id: accountId }: Pick<Account, 'id'>,
+): Promise<void> {
   const rows = await db.sql(
     `SELECT limit_month AS month, SUM(IF(status IN ('completed','pending_approval'), raw, 0)) AS used FROM transfers
      WHERE source_account_id=${idLiteral(accountId)} GROUP BY limit_month`,
   );
   for (const { month, used } of rows) {
-    const total = await db.database.reader.find(monthTotals, { accountId, asset: 'COPM', month: String(month) });
+    const total = await db.database.reader.find(monthTotals, {
+      accountId,
+      asset: 'COPM',
+      month: String(month),
+    });
     assert.equal(total?.used, BigInt(String(used)), `month ${String(month)}`);
   }
 }

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { QUERIES, type TaskQueue, transferWorkflowId, type WaitingState } from '../../src/temporal/contracts.js';
+import {
+  QUERIES,
+  type TaskQueue,
+  transferWorkflowId,
+  type WaitingState,
+} from '../../src/temporal/contracts.js';
 import { type TestDatabase, testDatabase } from './database.js';
 
 /** Where a Temporal is, as the service is told. */
@@ -75,12 +80,17 @@ export async function registerNamespace({ client, namespace }: TestTemporal): Pr
 }
 
 /** What a process of the service has in its environment to use it. */
-export function temporalEnvironment({ address, namespace }: TemporalAddress): Readonly<Record<string, string>> {
+export function temporalEnvironment({
+  address,
+  namespace,
+}: TemporalAddress): Readonly<Record<string, string>> {
   return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
 }
 
 /** What a worker has in its environment to serve these queues alone. Each costs it half a second of a processor at every start. */
-export function serving(...queues: readonly [TaskQueue, ...TaskQueue[]]): Readonly<Record<string, string>> {
+export function serving(
+  ...queues: readonly [TaskQueue, ...TaskQueue[]]
+): Readonly<Record<string, string>> {
   return { WORKER_QUEUES: queues.join(',') };
 }
 
@@ -113,8 +123,13 @@ export function stateOf(temporal: TestTemporal, transferId: string): Promise<Wai
 }
 
 /** The words that the UI shows as current details. */
-export async function detailsOf(temporal: TestTemporal, transferId: string): Promise<string | undefined> {
-  return workflowOf(temporal, transferId).query<string>('__temporal_workflow_metadata').then(currentDetails);
+export async function detailsOf(
+  temporal: TestTemporal,
+  transferId: string,
+): Promise<string | undefined> {
+  return workflowOf(temporal, transferId)
+    .query<string>('__temporal_workflow_metadata')
+    .then(currentDetails);
 }
 
 function currentDetails(metadata: unknown): string | undefined {
@@ -123,7 +138,10 @@ function currentDetails(metadata: unknown): string | undefined {
 }
 
 /** Its status in Temporal; undefined when there is none. */
-export async function workflowStatus(temporal: TestTemporal, transferId: string): Promise<string | undefined> {
+export async function workflowStatus(
+  temporal: TestTemporal,
+  transferId: string,
+): Promise<string | undefined> {
   try {
     return (await workflowOf(temporal, transferId).describe()).status.name;
   } catch (failure) {

@@ -14,8 +14,17 @@ export class TlsFront {
   ) {}
 
   /** Before `target`, which is a port of this machine. `protocols` as in ALPN. */
-  static async open(target: number, context: SecureContextOptions, protocols: string[]): Promise<TlsFront> {
-    const server = createServer({ ...context, requestCert: true, rejectUnauthorized: true, ALPNProtocols: protocols });
+  static async open(
+    target: number,
+    context: SecureContextOptions,
+    protocols: string[],
+  ): Promise<TlsFront> {
+    const server = createServer({
+      ...context,
+      requestCert: true,
+      rejectUnauthorized: true,
+      ALPNProtocols: protocols,
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();

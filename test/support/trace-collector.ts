@@ -6,7 +6,9 @@ import { z } from 'zod';
 
 const value = z.union([
   z.object({ stringValue: z.string() }).transform(({ stringValue }) => stringValue),
-  z.object({ intValue: z.union([z.number(), z.string()]) }).transform(({ intValue }) => String(intValue)),
+  z
+    .object({ intValue: z.union([z.number(), z.string()]) })
+    .transform(({ intValue }) => String(intValue)),
   z.unknown().transform((other) => JSON.stringify(other)),
 ]);
 const spanSchema = z.object({
@@ -20,7 +22,9 @@ const spanSchema = z.object({
     .transform((pairs) => Object.fromEntries(pairs.map(({ key, value: own }) => [key, own]))),
 });
 const exportSchema = z.object({
-  resourceSpans: z.array(z.object({ scopeSpans: z.array(z.object({ spans: z.array(spanSchema) })) })),
+  resourceSpans: z.array(
+    z.object({ scopeSpans: z.array(z.object({ spans: z.array(spanSchema) })) }),
+  ),
 });
 type CollectedSpan = z.infer<typeof spanSchema>;
 
@@ -33,7 +37,8 @@ export class TraceCollector {
     void getRawBody(request, { encoding: 'utf8' }).then((body) => {
       this.text += body;
       const { resourceSpans } = exportSchema.parse(JSON.parse(body));
-      for (const { scopeSpans } of resourceSpans) for (const { spans } of scopeSpans) this.spans.push(...spans);
+      for (const { scopeSpans } of resourceSpans)
+        for (const { spans } of scopeSpans) this.spans.push(...spans);
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });

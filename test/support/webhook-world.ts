@@ -4,7 +4,12 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../src/db/entities/webhooks.js';
-import { type DrainState, type EndpointAct, QUERIES, webhookWorkflowId } from '../../src/temporal/contracts.js';
+import {
+  type DrainState,
+  type EndpointAct,
+  QUERIES,
+  webhookWorkflowId,
+} from '../../src/temporal/contracts.js';
 import type { TestApi } from './api.js';
 import { answered, type Bank, type Json, LEAST, object, openBank, text, walk } from './bank.js';
 import type { TestDatabase } from './database.js';
@@ -35,7 +40,10 @@ export async function openHookedBank(api: TestApi, receiver: HttpReceiver): Prom
   made += 1;
   const path = `/hook-${made}`;
   const body = { url: receiver.url(path), events: ['transfer.completed'] };
-  const endpoint = answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json;
+  const endpoint = answered(
+    await bank.request('POST', '/v1/webhook_endpoints', { body }),
+    201,
+  ).json;
   const send = async (): Promise<string> =>
     text((await bank.sent({ from, to, raw: LEAST, description: 'ñandú → 💸 "quoted"' })).id);
   return {
@@ -56,7 +64,11 @@ export function parsed(body: string): Json {
 }
 
 /** Resolves when every one of these transfers has arrived. */
-export function untilArrived(receiver: HttpReceiver, path: string, transfers: readonly string[]): Promise<unknown> {
+export function untilArrived(
+  receiver: HttpReceiver,
+  path: string,
+  transfers: readonly string[],
+): Promise<unknown> {
   return until(`${transfers.length} transfers arrive at ${path}`, () => {
     const found = new Set(transfersAt(receiver, path));
     return transfers.every((id) => found.has(id));
@@ -64,14 +76,19 @@ export function untilArrived(receiver: HttpReceiver, path: string, transfers: re
 }
 
 /** Everything that came is signed; what has one id has one body; and that is the log's, byte for byte. */
-export async function assertGenuine(receiver: HttpReceiver, { bank, path, secret }: HookedBank): Promise<void> {
+export async function assertGenuine(
+  receiver: HttpReceiver,
+  { bank, path, secret }: HookedBank,
+): Promise<void> {
   const bodies = new Map<string, string>();
   for (const { id, body, headers } of receiver.at(path)) {
     assert.equal(headers['svc-signature'], sign(secret, body));
     assert.equal(bodies.get(id) ?? body, body);
     bodies.set(id, body);
   }
-  const log = new Map((await walk(bank, '/v1/events?type=transfer.completed&limit=100')).map((one) => [one.id, one]));
+  const log = new Map(
+    (await walk(bank, '/v1/events?type=transfer.completed&limit=100')).map((one) => [one.id, one]),
+  );
   for (const [id, body] of bodies) assert.deepEqual(parsed(body), log.get(id));
 }
 
@@ -80,7 +97,10 @@ export function hookWorkflow({ client }: TestTemporal, endpointId: string): Work
 }
 
 /** Its status in Temporal; undefined when there never was one. */
-export async function hookStatus(temporal: TestTemporal, endpointId: string): Promise<string | undefined> {
+export async function hookStatus(
+  temporal: TestTemporal,
+  endpointId: string,
+): Promise<string | undefined> {
   try {
     return (await hookWorkflow(temporal, endpointId).describe()).status.name;
   } catch (failure) {
@@ -95,11 +115,16 @@ export function hookState(temporal: TestTemporal, endpointId: string): Promise<D
 
 /** The words that the UI shows as current details. */
 export async function hookDetails(temporal: TestTemporal, endpointId: string): Promise<string> {
-  const metadata = await hookWorkflow(temporal, endpointId).query<object>('__temporal_workflow_metadata');
+  const metadata = await hookWorkflow(temporal, endpointId).query<object>(
+    '__temporal_workflow_metadata',
+  );
   return 'currentDetails' in metadata ? text(metadata.currentDetails) : '';
 }
 
-export async function hookAttributes(temporal: TestTemporal, endpointId: string): Promise<unknown[]> {
+export async function hookAttributes(
+  temporal: TestTemporal,
+  endpointId: string,
+): Promise<unknown[]> {
   const { typedSearchAttributes } = await hookWorkflow(temporal, endpointId).describe();
   return ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) =>
     typedSearchAttributes.get(defineSearchAttributeKey(name, 'KEYWORD')),
@@ -107,11 +132,16 @@ export async function hookAttributes(temporal: TestTemporal, endpointId: string)
 }
 
 /** Resolves when the UI says so. */
-export function untilDetails(temporal: TestTemporal, endpointId: string, words: RegExp): Promise<true> {
+export function untilDetails(
+  temporal: TestTemporal,
+  endpointId: string,
+  words: RegExp,
+): Promise<true> {
   return until(
     `the details say ${words.source}`,
     async () =>
-      (await hookStatus(temporal, endpointId)) !== undefined && words.test(await hookDetails(temporal, endpointId)),
+      (await hookStatus(temporal, endpointId)) !== undefined &&
+      words.test(await hookDetails(temporal, endpointId)),
   );
 }
 
@@ -135,7 +165,10 @@ export async function signalHook(
   action: EndpointAct['action'],
   ...input: readonly unknown[]
 ): Promise<void> {
-  await until('the endpoint has a workflow', async () => (await hookStatus(temporal, endpointId)) !== undefined);
+  await until(
+    'the endpoint has a workflow',
+    async () => (await hookStatus(temporal, endpointId)) !== undefined,
+  );
   return hookWorkflow(temporal, endpointId).signal<unknown[]>(action, ...input);
 }
 

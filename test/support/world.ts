@@ -106,7 +106,13 @@ const people = new Map<string, StaffIdentity>();
 
 /** One of the staff with every right, whom no test asks for a proof: the same whenever this name is given. They have no row. */
 export function someone(name: string): StaffIdentity {
-  const known = people.get(name) ?? { id: newId(), name, kind: 'person', rights: STAFF_RIGHTS, channel: 'ops' };
+  const known = people.get(name) ?? {
+    id: newId(),
+    name,
+    kind: 'person',
+    rights: STAFF_RIGHTS,
+    channel: 'ops',
+  };
   people.set(name, known);
   return known;
 }
@@ -117,7 +123,10 @@ export interface TestTenant {
   readonly owner: Member;
 }
 
-export async function makeTenant(database: Database, wanted: Partial<Tenant> = {}): Promise<TestTenant> {
+export async function makeTenant(
+  database: Database,
+  wanted: Partial<Tenant> = {},
+): Promise<TestTenant> {
   const described = {
     name: wanted.name ?? `tenant ${randomUUID()} of a test`,
     network: wanted.network ?? null,
@@ -179,7 +188,11 @@ export async function fund(
   });
 }
 
-export function makeToken(database: Database, member: Member, scopes: readonly Scope[] = SCOPES): Promise<IssuedToken> {
+export function makeToken(
+  database: Database,
+  member: Member,
+  scopes: readonly Scope[] = SCOPES,
+): Promise<IssuedToken> {
   const wanted = { name: 'a test', scopes, expiresAt: null, cidrs: [] };
   return issueToken(database, systemClock, member, wanted, TEST_ACTOR);
 }

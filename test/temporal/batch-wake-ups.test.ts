@@ -47,7 +47,9 @@ describe('a wake-up that arrives while the workflow of a batch is busy', () => {
     db = await testDatabase();
     temporal = await testTemporal();
     // It makes the search attributes.
-    await (await startTestWorker(db, temporal, { environment: serving('batches'), sweeps: false })).stop();
+    await (
+      await startTestWorker(db, temporal, { environment: serving('batches'), sweeps: false })
+    ).stop();
     connection = await NativeConnection.connect({ address: temporal.address });
   });
   after(() => connection.close());
@@ -68,7 +70,13 @@ describe('a wake-up that arrives while the workflow of a batch is busy', () => {
   ): Promise<void> {
     const { namespace, client } = temporal;
     const workflowBundle = { codePath: BUNDLE_FILE };
-    const worker = await Worker.create({ connection, namespace, taskQueue: QUEUE, workflowBundle, activities });
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      taskQueue: QUEUE,
+      workflowBundle,
+      activities,
+    });
     await worker.runUntil(async () => {
       const workflow = await client.workflow.start('bonusBatch', {
         workflowId: `wake-ups/${batchId}`,
@@ -99,7 +107,10 @@ describe('a wake-up that arrives while the workflow of a batch is busy', () => {
       return reads === 2 ? gate.hold(state) : state;
     };
     await withWorkflow(batch.id, { ...real, readBatch }, async (workflow) => {
-      await until('it waits', async () => (await workflow.query<BatchState | null>(QUERIES.state))?.status === 'ready');
+      await until(
+        'it waits',
+        async () => (await workflow.query<BatchState | null>(QUERIES.state))?.status === 'ready',
+      );
       await workflow.signal(SIGNALS.changed);
       await until('it has read that the batch is ready', () => gate.isReached);
       resourceOf(await world.execute(batch));

@@ -17,10 +17,23 @@ import {
   untilBatchEnded,
 } from '../support/batch-workflows.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import {
+  serving,
+  temporalEnvironment,
+  type TestTemporal,
+  testTemporal,
+  until,
+} from '../support/temporal.js';
 import { tellAgain } from '../support/telling.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { actsOn, hire, newSignature, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
+import {
+  actsOn,
+  hire,
+  newSignature,
+  REASON,
+  type Signature,
+  signatureOf,
+} from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { forgetCodes } from '../support/staff.js';
 
@@ -62,7 +75,9 @@ describe('the workflow of a batch', () => {
     try {
       await payroll.execute(id);
       await until('Temporal was told', async () => {
-        const rows = await db.sql(`SELECT id FROM outbox WHERE resource_id=X'${id.replaceAll('-', '')}'`);
+        const rows = await db.sql(
+          `SELECT id FROM outbox WHERE resource_id=X'${id.replaceAll('-', '')}'`,
+        );
         return rows.length === 0;
       });
       await then();
@@ -75,11 +90,21 @@ describe('the workflow of a batch', () => {
     const id = await payroll.ready(5);
     const { type, workflowId, taskQueue } = await batchWorkflow(temporal, id).describe();
     assert.deepEqual([type, workflowId, taskQueue], ['bonusBatch', batchWorkflowId(id), 'batches']);
-    await until('it says what it waits for', async () => /^Waiting for/.test(await batchDetails(temporal, id)));
+    await until('it says what it waits for', async () =>
+      /^Waiting for/.test(await batchDetails(temporal, id)),
+    );
     assert.equal(await batchDetails(temporal, id), 'Waiting for somebody to execute it: 5 rows.');
     assert.deepEqual(await batchState(temporal, id), {
       status: 'ready',
-      ...{ rows: 5, rejected: 0, paid: 0, failed: 0, isPaused: false, pauseReason: null, rejection: null },
+      ...{
+        rows: 5,
+        rejected: 0,
+        paid: 0,
+        failed: 0,
+        isPaused: false,
+        pauseReason: null,
+        rejection: null,
+      },
     });
     assert.deepEqual(await batchEvents(db, id), ['ready']);
   });
@@ -88,7 +113,9 @@ describe('the workflow of a batch', () => {
     const id = await payroll.ready(1);
     const described = await until('it is found as ready', async () => {
       const one = await batchWorkflow(temporal, id).describe();
-      const all = new Map(one.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+      const all = new Map(
+        one.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
+      );
       return all.get('BusinessStatus') === 'ready' && { one, all };
     });
     assert.deepEqual(
@@ -109,7 +136,10 @@ describe('the workflow of a batch', () => {
     const batch = await payroll.until(id, 'rejected');
     assert.equal(batch.rows_rejected, 2);
     await untilBatchEnded(temporal, id);
-    assert.equal(await batchDetails(temporal, id), 'Rejected: 2 of 2 rows have problems. Nothing is waited for.');
+    assert.equal(
+      await batchDetails(temporal, id),
+      'Rejected: 2 of 2 rows have problems. Nothing is waited for.',
+    );
     assert.deepEqual(await batchEvents(db, id), ['rejected']);
     const errors = await payroll.bank.get(`/v1/bonus_batches/${id}/files/errors`);
     assert.equal(errors.text.trim().split('\r\n').length, 3);
@@ -124,7 +154,9 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
     const words = 'The batch is completed: 250 of 250 rows paid, 0 failed. Nothing is waited for.';
     assert.equal(await batchDetails(temporal, id), words);
-    const attributes = (await batchWorkflow(temporal, id).describe()).typedSearchAttributes.getAll();
+    const attributes = (
+      await batchWorkflow(temporal, id).describe()
+    ).typedSearchAttributes.getAll();
     assert.equal(attributes.find(({ key }) => key.name === 'BusinessStatus')?.value, 'completed');
   });
 
@@ -165,7 +197,11 @@ describe('the workflow of a batch', () => {
     const acts = await actsOn(db, id);
     assert.deepEqual(
       acts.map(({ channel, actorClaimed, action }) => [channel, actorClaimed, action]),
-      ['pause', 'resume', 'cancel'].map((action) => ['temporal', ana.name, `bonus_batch.${action}`]),
+      ['pause', 'resume', 'cancel'].map((action) => [
+        'temporal',
+        ana.name,
+        `bonus_batch.${action}`,
+      ]),
     );
     assert.equal(object(JSON.parse(acts[2]!.details)).reason, REASON);
   });
@@ -182,7 +218,11 @@ describe('the workflow of a batch', () => {
       ['no actor was named', 'pause', 'ana'],
       ['no actor was named', 'pause', { actor: { name: 'ana' }, reason: REASON }],
       ['no reason of 1 to 140 characters was given', 'pause', { ...pauser, reason: undefined }],
-      ['no reason of 1 to 140 characters was given', 'cancel', { ...pauser, reason: 'x'.repeat(141) }],
+      [
+        'no reason of 1 to 140 characters was given',
+        'cancel',
+        { ...pauser, reason: 'x'.repeat(141) },
+      ],
       ['Mallory is not active staff', 'cancel', { actor: 'Mallory', reason: REASON }],
       [`${pausing.actor} lacks the right to cancel`, 'cancel', pausing],
       [`${canceling.actor} lacks the right to pause`, 'pause', canceling],
@@ -198,7 +238,9 @@ describe('the workflow of a batch', () => {
       acts.map(({ action, details }) => [action, object(JSON.parse(details)).refused]).sort(),
       wrong.map(([refused, action]) => [`bonus_batch.${action}_refused`, refused]).sort(),
     );
-    await until('the last is shown', async () => /Refused at .*UTC: \w+ by /.test(await batchDetails(temporal, id)));
+    await until('the last is shown', async () =>
+      /Refused at .*UTC: \w+ by /.test(await batchDetails(temporal, id)),
+    );
     assert.equal((await payroll.read(id)).status, 'ready');
     await payroll.execute(id);
     await payroll.until(id, 'completed');
@@ -208,13 +250,19 @@ describe('the workflow of a batch', () => {
   it('is withdrawn through the API, or by a signal from staff with the right to cancel, and ends', async () => {
     const signature = await newSignature(db.database, ['cancel']);
     const [byApi, bySignal] = [await payroll.ready(2), await payroll.ready(2)];
-    assert.equal((await payroll.bank.request('POST', `/v1/bonus_batches/${byApi}/cancel`)).status, 200);
+    assert.equal(
+      (await payroll.bank.request('POST', `/v1/bonus_batches/${byApi}/cancel`)).status,
+      200,
+    );
     await signal(bySignal, 'cancel', signature);
     for (const id of [byApi, bySignal]) {
       const batch = await payroll.until(id, 'rejected');
       assert.deepEqual(batch.rejection, { code: 'withdrawn' });
       await untilBatchEnded(temporal, id);
-      assert.equal(await batchDetails(temporal, id), 'Withdrawn before it was executed. Nothing is waited for.');
+      assert.equal(
+        await batchDetails(temporal, id),
+        'Withdrawn before it was executed. Nothing is waited for.',
+      );
       assert.deepEqual(await batchEvents(db, id), ['ready', 'rejected']);
     }
     const [act] = await actsOn(db, bySignal);

@@ -17,7 +17,8 @@ const PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'long', 'ms', 'n
 describe('the bundle of the workflows', () => {
   const code = readFileSync(BUNDLE_FILE, 'utf8');
   const modules = [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].map(([, name]) => name!);
-  const packageOf = (name: string): string | undefined => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
+  const packageOf = (name: string): string | undefined =>
+    /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
 
   it('is small: one import too many would make it several times as large', () => {
     assert(statSync(BUNDLE_FILE).size <= MAX_BYTES, `${statSync(BUNDLE_FILE).size} bytes`);
@@ -25,7 +26,10 @@ describe('the bundle of the workflows', () => {
 
   it('contains of our own code the workflows, contracts, rules and pure core, and nothing of activities', () => {
     const own = modules.filter((name) => name.startsWith('./dist/'));
-    assert(own.includes('./dist/workflows/transfer.js') && own.includes('./dist/src/temporal/contracts.js'));
+    assert(
+      own.includes('./dist/workflows/transfer.js') &&
+        own.includes('./dist/src/temporal/contracts.js'),
+    );
     assert.deepEqual(
       own.filter((name) => !OUR_OWN.test(name)),
       [],
@@ -42,16 +46,23 @@ describe('the bundle of the workflows', () => {
   });
 
   it('asks Node for nothing', () => {
-    const asked = [...code.matchAll(/(?:require|import)\((["'])([^"']+)\1\)/g)].map(([, , name]) => name!);
-    const builtins = asked.filter((name) => name.startsWith('node:') || builtinModules.includes(name));
-    const ofOurs = modules.filter((name) => name.startsWith('node:') || builtinModules.includes(name));
+    const asked = [...code.matchAll(/(?:require|import)\((["'])([^"']+)\1\)/g)].map(
+      ([, , name]) => name!,
+    );
+    const builtins = asked.filter(
+      (name) => name.startsWith('node:') || builtinModules.includes(name),
+    );
+    const ofOurs = modules.filter(
+      (name) => name.startsWith('node:') || builtinModules.includes(name),
+    );
     assert.deepEqual([builtins, ofOurs], [[], []]);
   });
 
   it('exports workflows and nothing else, each under the name by which it is started', () => {
     const exported = Object.entries(workflows);
     assert.deepEqual(exported.map(([name]) => name).sort(), Object.values(WORKFLOW_TYPES).sort());
-    for (const [name, workflow] of exported) assert.equal(workflow.constructor.name, 'AsyncFunction', name);
+    for (const [name, workflow] of exported)
+      assert.equal(workflow.constructor.name, 'AsyncFunction', name);
   });
 
   it('is listed in docs/architecture.md, workflow by workflow', () => {

@@ -23,7 +23,11 @@ describe('the client of Temporal', () => {
 
   it('lets a call that is being retried end before it closes the connection', async () => {
     const { port } = server.address() as AddressInfo;
-    const client = new TemporalClient({ address: `127.0.0.1:${port}`, namespace: 'any', tls: null });
+    const client = new TemporalClient({
+      address: `127.0.0.1:${port}`,
+      namespace: 'any',
+      tls: null,
+    });
     const asked = once(server, 'stream');
     const answer = client.answers();
     await asked;

@@ -39,7 +39,9 @@ describe('a transfer whose time is over', () => {
     db = await testDatabase();
     // Of its own: no other worker's sweeper may help.
     temporal = await newNamespace(sharedAddress(), 'expiry');
-    await (await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false })).stop();
+    await (
+      await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false })
+    ).stop();
     api = await startTestApi(db, temporalEnvironment(temporal));
   });
 
@@ -51,9 +53,15 @@ describe('a transfer whose time is over', () => {
   it("is ended by its workflow's timer if no sweeper runs", async () => {
     const { pend, source } = await openGuardedBank(api);
     const id = await pend();
-    await until('it has a workflow', async () => (await workflowStatus(temporal, id)) === 'RUNNING');
+    await until(
+      'it has a workflow',
+      async () => (await workflowStatus(temporal, id)) === 'RUNNING',
+    );
     await moveExpiry(db, id, Date.now() + 1_000);
-    const worker = await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false });
+    const worker = await startTestWorker(db, temporal, {
+      environment: serving('approvals'),
+      sweeps: false,
+    });
     try {
       await untilEnded(temporal, id);
       await assertEnds(db, new Map([[id, 'expired']]));
@@ -67,11 +75,18 @@ describe('a transfer whose time is over', () => {
     const guarded = await openGuardedBank(api);
     const ids = await guarded.pendMany(3);
     for (const id of ids)
-      await until('it has a workflow', async () => (await workflowStatus(temporal, id)) === 'RUNNING');
-    const alone = await startTestWorker(db, AWAY, { environment: serving('approvals'), polls: false });
+      await until(
+        'it has a workflow',
+        async () => (await workflowStatus(temporal, id)) === 'RUNNING',
+      );
+    const alone = await startTestWorker(db, AWAY, {
+      environment: serving('approvals'),
+      polls: false,
+    });
     try {
       for (const id of ids) await moveExpiry(db, id, Date.now() + 300);
-      for (const id of ids) await until('it is expired', async () => endOf(await readTransfer(db, id)) === 'expired');
+      for (const id of ids)
+        await until('it is expired', async () => endOf(await readTransfer(db, id)) === 'expired');
       assert.equal((await outboxOf(db, ids[0]!)).length, 1);
     } finally {
       await alone.stop();
@@ -85,7 +100,10 @@ describe('a transfer whose time is over', () => {
   it('cannot be approved, however late the timer: a signal finds it expired, and settles it so', async () => {
     const { pend } = await openGuardedBank(api);
     const id = await pend();
-    const worker = await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false });
+    const worker = await startTestWorker(db, temporal, {
+      environment: serving('approvals'),
+      sweeps: false,
+    });
     try {
       await untilWaiting(temporal, id);
       await moveExpiry(db, id, Date.now() - 1);

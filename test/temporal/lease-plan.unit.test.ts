@@ -25,14 +25,16 @@ class Table {
     for (const { id } of acting) {
       const { take, giveUp } = planLeases(id, instant(at), workers, [...this.leases.values()]);
       for (const name of giveUp) this.set(name, { leaseUntil: instant(at) });
-      for (const name of take) this.set(name, { holder: id, takenAt: instant(at), leaseUntil: FOR_EVER });
+      for (const name of take)
+        this.set(name, { holder: id, takenAt: instant(at), leaseUntil: FOR_EVER });
       moved += take.length;
     }
     return moved;
   }
 
   die({ id }: LiveWorker, at: number): void {
-    for (const { name, holder } of this.leases.values()) if (holder === id) this.set(name, { leaseUntil: instant(at) });
+    for (const { name, holder } of this.leases.values())
+      if (holder === id) this.set(name, { leaseUntil: instant(at) });
   }
 
   heldBy({ id }: LiveWorker): string[] {
@@ -43,7 +45,9 @@ class Table {
 
   /** That nobody has. */
   get free(): string[] {
-    return [...this.leases.values()].filter(({ leaseUntil }) => leaseUntil !== FOR_EVER).map(({ name }) => name);
+    return [...this.leases.values()]
+      .filter(({ leaseUntil }) => leaseUntil !== FOR_EVER)
+      .map(({ name }) => name);
   }
 
   private set(name: string, change: Partial<LeaseState>): void {
@@ -92,7 +96,9 @@ describe('the plan of leases', () => {
     table.die(dead, 2);
     table.round(others, 2);
     assert.deepEqual(table.free, []);
-    others.forEach((one, index) => assert(before[index]!.every((name) => table.heldBy(one).includes(name))));
+    others.forEach((one, index) =>
+      assert(before[index]!.every((name) => table.heldBy(one).includes(name))),
+    );
   });
 
   it('leaves what a process of another release does not take to those who know it, for good', () => {

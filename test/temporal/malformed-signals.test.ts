@@ -40,14 +40,23 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** Payloads that no converter of the service makes. */
 const UNDECODABLE: Readonly<Record<string, readonly Payload[]>> = {
   'JSON that is none': [{ metadata: { encoding: bytes('json/plain') }, data: bytes('{"actor":') }],
-  'an unknown encoding': [{ metadata: { encoding: bytes('text/x-unknown') }, data: bytes('actor=ana') }],
+  'an unknown encoding': [
+    { metadata: { encoding: bytes('text/x-unknown') }, data: bytes('actor=ana') },
+  ],
   'no encoding': [{ data: bytes('{"actor":"ana"}') }],
   'no metadata and no data': [{}],
-  'protobuf as JSON without its type': [{ metadata: { encoding: bytes('json/protobuf') }, data: bytes('{}') }],
-  'protobuf of an unknown type': [
-    { metadata: { encoding: bytes('binary/protobuf'), messageType: bytes('no.such.Type') }, data: bytes('\u0001') },
+  'protobuf as JSON without its type': [
+    { metadata: { encoding: bytes('json/protobuf') }, data: bytes('{}') },
   ],
-  'encrypted for somebody else': [{ metadata: { encoding: bytes('binary/encrypted') }, data: bytes('nothing') }],
+  'protobuf of an unknown type': [
+    {
+      metadata: { encoding: bytes('binary/protobuf'), messageType: bytes('no.such.Type') },
+      data: bytes('\u0001'),
+    },
+  ],
+  'encrypted for somebody else': [
+    { metadata: { encoding: bytes('binary/encrypted') }, data: bytes('nothing') },
+  ],
 };
 
 describe('a signal that is malformed, or from somebody without the right', () => {
@@ -80,7 +89,11 @@ describe('a signal that is malformed, or from somebody without the right', () =>
   }
 
   /** So many refusals are in the audit log, and the last is in words in the details and in the query's answer. */
-  async function assertRefused(id: Uuid, refusals: readonly string[], words: RegExp): Promise<void> {
+  async function assertRefused(
+    id: Uuid,
+    refusals: readonly string[],
+    words: RegExp,
+  ): Promise<void> {
     await until(`${refusals.length} refusals are recorded`, async () => {
       const acts = await actsOn(db, id);
       assert(acts.length <= refusals.length, JSON.stringify(acts));
@@ -91,7 +104,9 @@ describe('a signal that is malformed, or from somebody without the right', () =>
       acts.map(({ action, channel }) => [action, channel]),
       refusals.map((action) => [`transfer.${action}_refused`, 'temporal']),
     );
-    await until('the workflow has heard', async () => words.test((await stateOf(temporal, id))?.lastRefusal ?? ''));
+    await until('the workflow has heard', async () =>
+      words.test((await stateOf(temporal, id))?.lastRefusal ?? ''),
+    );
     assert.match((await detailsOf(temporal, id)) ?? '', words);
     assert.match((await detailsOf(temporal, id)) ?? '', /^Waiting for 1 of 1 approval/);
     await assertEnds(db, new Map([[id, 'pending_approval']]));
@@ -105,7 +120,8 @@ describe('a signal that is malformed, or from somebody without the right', () =>
   }
 
   const nobody = /Refused at [-\d: ]{19} UTC: approve by nobody: no actor was named/;
-  const noReason = /Refused at .* UTC: approve by Ana .*: no reason of 1 to 140 characters was given/;
+  const noReason =
+    /Refused at .* UTC: approve by Ana .*: no reason of 1 to 140 characters was given/;
   const malformed: Readonly<Record<string, { input: () => readonly unknown[]; words: RegExp }>> = {
     'no input': { input: () => [], words: nobody },
     null: { input: () => [null], words: nobody },
@@ -113,10 +129,19 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     'a number': { input: () => [42], words: nobody },
     'a list': { input: () => [[active, REASON]], words: nobody },
     bytes: { input: () => [bytes('actor')], words: nobody },
-    'an actor that is no text': { input: () => [{ actor: { name: active }, reason: REASON }], words: nobody },
+    'an actor that is no text': {
+      input: () => [{ actor: { name: active }, reason: REASON }],
+      words: nobody,
+    },
     'an empty actor': { input: () => [{ actor: '', reason: REASON }], words: /no actor was named/ },
-    'an actor of spaces': { input: () => [{ actor: '   ', reason: REASON }], words: /no actor was named/ },
-    'an actor of a million letters': { input: () => [{ actor: 'x'.repeat(1_000_000), reason: REASON }], words: nobody },
+    'an actor of spaces': {
+      input: () => [{ actor: '   ', reason: REASON }],
+      words: /no actor was named/,
+    },
+    'an actor of a million letters': {
+      input: () => [{ actor: 'x'.repeat(1_000_000), reason: REASON }],
+      words: nobody,
+    },
     'control characters for a name': {
       input: () => [{ actor: 'Ana\u0000', reason: REASON }],
       words: /no actor was named/,
@@ -125,13 +150,25 @@ describe('a signal that is malformed, or from somebody without the right', () =>
       input: () => [{ actor: 'Ana\u202e', reason: REASON }],
       words: /no actor was named/,
     },
-    'a character of no width in a reason': { input: () => [{ actor: active, reason: 'go\u200bod' }], words: noReason },
-    'half a character for a name': { input: () => [{ actor: '\ud800', reason: REASON }], words: /no actor was named/ },
+    'a character of no width in a reason': {
+      input: () => [{ actor: active, reason: 'go\u200bod' }],
+      words: noReason,
+    },
+    'half a character for a name': {
+      input: () => [{ actor: '\ud800', reason: REASON }],
+      words: /no actor was named/,
+    },
     'no reason': { input: () => [{ actor: active }], words: noReason },
     'an empty reason': { input: () => [{ actor: active, reason: '' }], words: noReason },
     'a reason that is no text': { input: () => [{ actor: active, reason: 7 }], words: noReason },
-    'a reason of 141 characters': { input: () => [{ actor: active, reason: 'x'.repeat(141) }], words: noReason },
-    'a reason of a million letters': { input: () => [{ actor: active, reason: 'x'.repeat(1e6) }], words: noReason },
+    'a reason of 141 characters': {
+      input: () => [{ actor: active, reason: 'x'.repeat(141) }],
+      words: noReason,
+    },
+    'a reason of a million letters': {
+      input: () => [{ actor: active, reason: 'x'.repeat(1e6) }],
+      words: noReason,
+    },
     'somebody whom nobody knows': {
       input: () => [{ actor: 'Mallory', reason: REASON }],
       words: /Mallory is not active staff/,
@@ -145,12 +182,18 @@ describe('a signal that is malformed, or from somebody without the right', () =>
       input: () => [{ actor: active, reason: REASON, code: 123456 }],
       words: /no code was given/,
     },
-    'an empty code': { input: () => [{ actor: active, reason: REASON, code: '' }], words: /no code was given/ },
+    'an empty code': {
+      input: () => [{ actor: active, reason: REASON, code: '' }],
+      words: /no code was given/,
+    },
     'a member of the tenant': {
       input: () => [{ actor: `member:${guarded.bank.tenant.owner.id}`, reason: REASON }],
       words: /member:.* is not active staff/,
     },
-    'an attempt at SQL': { input: () => [{ actor: "' OR 1=1 -- ", reason: "'); --" }], words: /is not active staff/ },
+    'an attempt at SQL': {
+      input: () => [{ actor: "' OR 1=1 -- ", reason: "'); --" }],
+      words: /is not active staff/,
+    },
   };
 
   for (const [what, { input, words }] of Object.entries(malformed))
@@ -171,12 +214,19 @@ describe('a signal that is malformed, or from somebody without the right', () =>
   });
 
   it('changes nothing without the right to it: approving for approve and reject, cancelling for cancel', async () => {
-    const [canceler, approver] = [await hire(db.database, ['cancel']), await hire(db.database, ['approve'])];
+    const [canceler, approver] = [
+      await hire(db.database, ['cancel']),
+      await hire(db.database, ['approve']),
+    ];
     const id = await pending();
     await sendSignal(temporal, id, 'approve', signatureOf(canceler));
     await sendSignal(temporal, id, 'reject', signatureOf(canceler));
     await sendSignal(temporal, id, 'cancel', signatureOf(approver));
-    await assertRefused(id, ['approve', 'reject', 'cancel'], /cancel by .* lacks the right to cancel/);
+    await assertRefused(
+      id,
+      ['approve', 'reject', 'cancel'],
+      /cancel by .* lacks the right to cancel/,
+    );
     await assertStillWorks(id);
   });
 
@@ -191,21 +241,30 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     await untilEnded(temporal, id);
     await assertEnds(db, new Map([[id, 'rejected']]));
     const acts = (await actsOn(db, id)).map(({ action }) => action);
-    assert.deepEqual(acts.sort(), [...Array<string>(9).fill('transfer.cancel_refused'), 'transfer.reject'].sort());
+    assert.deepEqual(
+      acts.sort(),
+      [...Array<string>(9).fill('transfer.cancel_refused'), 'transfer.reject'].sort(),
+    );
   });
 
   it('ends nothing twice: of contrary ones at once, one counts, and later ones are recorded as too late', async () => {
     const id = await pending();
     const signatures = [await newSignature(db.database), await newSignature(db.database)];
     const sent = await Promise.allSettled(
-      (['reject', 'cancel'] as const).map((action, index) => sendSignal(temporal, id, action, signatures[index]!)),
+      (['reject', 'cancel'] as const).map((action, index) =>
+        sendSignal(temporal, id, action, signatures[index]!),
+      ),
     );
     // The first may have ended the workflow by the time the second arrives.
-    for (const one of sent) if (one.status === 'rejected') assert(one.reason instanceof WorkflowNotFoundError);
+    for (const one of sent)
+      if (one.status === 'rejected') assert(one.reason instanceof WorkflowNotFoundError);
     await untilEnded(temporal, id);
     const acts = (await actsOn(db, id)).map(({ action }) => action).sort();
     const won = acts.find((action) => !action.endsWith('_refused'))!;
-    assert.deepEqual(acts.length === 2 ? acts.filter((action) => action.endsWith('_refused')).length : 1, 1);
+    assert.deepEqual(
+      acts.length === 2 ? acts.filter((action) => action.endsWith('_refused')).length : 1,
+      1,
+    );
     await assertEnds(db, new Map([[id, won === 'transfer.reject' ? 'rejected' : 'canceled']]));
   });
 
@@ -226,7 +285,10 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     await untilEnded(temporal, id);
     await assertEnds(db, new Map([[id, 'canceled']]));
     const acts = await actsOn(db, id);
-    assert.deepEqual(acts.map(({ action }) => action).sort(), ['transfer.approve_refused', 'transfer.cancel']);
+    assert.deepEqual(acts.map(({ action }) => action).sort(), [
+      'transfer.approve_refused',
+      'transfer.cancel',
+    ]);
   });
 
   for (const [what, payloads] of Object.entries(UNDECODABLE))

@@ -94,7 +94,10 @@ describe('the outbox', () => {
     const [approved, canceled] = (await guarded.pendMany(2)) as [Uuid, Uuid];
     answered(await guarded.act('approve', approved), 200);
     answered(await guarded.act('cancel', canceled), 200);
-    assert.deepEqual([(await outboxOf(db, approved)).length, (await outboxOf(db, canceled)).length], [2, 2]);
+    assert.deepEqual(
+      [(await outboxOf(db, approved)).length, (await outboxOf(db, canceled)).length],
+      [2, 2],
+    );
     worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     for (const id of [approved, canceled]) {
       await until('its entries are gone', () => isEmpty(id));
@@ -110,15 +113,23 @@ describe('the outbox', () => {
       write(rows.flatMap((row) => [outboxRow(row), outboxRow(row), outboxRow(row, 200)]).reverse());
     await twice();
     for (const id of ids) await untilWaiting(temporal, id);
-    const runs = await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId));
+    const runs = await Promise.all(
+      ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId),
+    );
     await twice();
     for (const id of ids) await until('its entries are gone', () => isEmpty(id));
-    assert.deepEqual(await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId)), runs);
+    assert.deepEqual(
+      await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId)),
+      runs,
+    );
     for (const id of ids) answered(await guarded.act('approve', id), 200);
     for (const id of ids) await untilEnded(temporal, id);
     await twice();
     for (const id of ids) await until('its entries are gone', () => isEmpty(id));
-    assert.deepEqual(await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId)), runs);
+    assert.deepEqual(
+      await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId)),
+      runs,
+    );
     await assertEnds(db, new Map(ids.map((id) => [id, 'completed'])));
   });
 
@@ -157,12 +168,17 @@ describe('the outbox', () => {
   it('keeps what Temporal refuses with the reason, at growing intervals, and it gets through once accepted', async () => {
     const late = connectTemporal(sharedAddress(), namespaceName('late'));
     const own = await startTestApi(db, temporalEnvironment(AWAY));
-    const refused = await startTestWorker(db, late, { environment: serving('approvals'), polls: false });
+    const refused = await startTestWorker(db, late, {
+      environment: serving('approvals'),
+      polls: false,
+    });
     // The other worker's sweeper must not have it.
     await worker.stop();
     try {
       const id = await (await bankOf(own)).pend();
-      const row = await until('it is refused', async () => (await outboxOf(db, id)).find((one) => one.attempts > 0));
+      const row = await until('it is refused', async () =>
+        (await outboxOf(db, id)).find((one) => one.attempts > 0),
+      );
       assert.match(row.lastError!, /namespace/i);
       assert(row.dueAt - Date.now() <= 1_000 * 2 ** (row.attempts - 1));
       const metrics = await (await fetch(`${refused.adminUrl}/metrics`)).text();
@@ -181,14 +197,21 @@ describe('the outbox', () => {
 
   it('shows how many entries wait and how old the oldest is, and says when Temporal is away', async () => {
     await worker.stop();
-    const away = await startTestWorker(db, AWAY, { environment: serving('approvals'), polls: false });
+    const away = await startTestWorker(db, AWAY, {
+      environment: serving('approvals'),
+      polls: false,
+    });
     try {
       const { pend } = await bankOf(cutOff);
       const id = await pend();
       const read = async (): Promise<string> => (await fetch(`${away.adminUrl}/metrics`)).text();
-      await until('a round has met it', async () => /^outbox_unavailable_total [1-9]/m.test(await read()));
+      await until('a round has met it', async () =>
+        /^outbox_unavailable_total [1-9]/m.test(await read()),
+      );
       assert.match(await read(), /^outbox_entries [1-9]/m);
-      await until('it grows older', async () => /^outbox_oldest_seconds (?!0$)[\d.]+$/m.test(await read()));
+      await until('it grows older', async () =>
+        /^outbox_oldest_seconds (?!0$)[\d.]+$/m.test(await read()),
+      );
       const [row] = await outboxOf(db, id);
       assert.deepEqual([row?.attempts, row?.lastError], [0, null], 'what is away refuses nothing');
       assert.equal((await fetch(`${away.adminUrl}/readyz`)).status, 503);
@@ -231,7 +254,12 @@ describe('the outbox', () => {
         for (const id of ids) await untilWaiting(empty, id);
         await moveExpiry(db, ids[0]!, Date.now());
         const reached = await startTestApi(db, temporalEnvironment(empty));
-        answered(await reached.request('POST', `/v1/transfers/${ids[1]!}/cancel`, { token: guarded.bank.token }), 200);
+        answered(
+          await reached.request('POST', `/v1/transfers/${ids[1]!}/cancel`, {
+            token: guarded.bank.token,
+          }),
+          200,
+        );
         await reached.stop();
         for (const id of ids.slice(0, 2)) await untilEnded(empty, id);
         await assertEnds(
@@ -264,7 +292,9 @@ describe('the outbox', () => {
       await worker.stop();
       const { pend } = await bankOf(cutOff);
       const id = await pend();
-      await db.sql(`UPDATE outbox SET dead_at=NOW(3), due_at='9999-01-01' WHERE resource_id=${idLiteral(id)}`);
+      await db.sql(
+        `UPDATE outbox SET dead_at=NOW(3), due_at='9999-01-01' WHERE resource_id=${idLiteral(id)}`,
+      );
       worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       await sweepOf(worker);
       assert.equal((await outboxOf(db, id)).length, 1);

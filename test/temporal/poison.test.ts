@@ -47,12 +47,21 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
   afterEach(() => db.sql('DELETE FROM outbox'));
 
-  const clientTo = ({ address, namespace }: Pick<TestTemporal, 'address' | 'namespace'>): TemporalClient =>
+  const clientTo = ({
+    address,
+    namespace,
+  }: Pick<TestTemporal, 'address' | 'namespace'>): TemporalClient =>
     new TemporalClient({ address, namespace, tls: null, apiKey: undefined });
   const relayOver = (source: WaitingSource, own = client) => {
     const seen = { relayed: 0, refused: [] as string[], died: [] as string[] };
     const relay = new Relay({
-      ...{ database: db.database, outbox, client: own, sources: [source], failpoints: new Failpoints(null) },
+      ...{
+        database: db.database,
+        outbox,
+        client: own,
+        sources: [source],
+        failpoints: new Failpoints(null),
+      },
       lookAgainMs: 3_600_000,
       observer: {
         relayed: (_, entries) => void (seen.relayed += entries),
@@ -74,7 +83,10 @@ describe('an entry of the outbox that cannot be relayed', () => {
     waiting: async (reader, ids) => {
       const found = await transferWaiting.waiting(reader, ids);
       return new Map(
-        Array.from(found, ([id, one]) => [id, id === poisoned ? { ...one, workflowId: 'x'.repeat(2_000) } : one]),
+        Array.from(found, ([id, one]) => [
+          id,
+          id === poisoned ? { ...one, workflowId: 'x'.repeat(2_000) } : one,
+        ]),
       );
     },
   });
@@ -101,7 +113,9 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.deepEqual([seen.relayed, seen.refused.length, seen.died.length], [1, MAX_TRIES - 1, 1]);
     assert.equal(await workflowStatus(temporal, other), 'RUNNING');
     const [dead] = await outboxOf(db, poisoned);
-    assert(dead?.deadAt !== null && dead !== undefined && dead.dueAt > instant(Date.UTC(9000, 0, 1)));
+    assert(
+      dead?.deadAt !== null && dead !== undefined && dead.dueAt > instant(Date.UTC(9000, 0, 1)),
+    );
     assert.deepEqual(await outbox.depth(), { entries: 0, oldestAt: null, deadLetters: 1 });
     assert.equal((await claimAll()).length, 0);
     assert.equal(await outbox.release({ isDead: true }), 1);

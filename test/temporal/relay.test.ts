@@ -3,14 +3,20 @@ import type { Uuid } from '../../src/core/ids.js';
 import { Failpoints } from '../../src/core/failpoints.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { OutboxRow } from '../../src/db/entities/outbox.js';
-import { TemporalClient, TemporalUnavailable } from '../../src/temporal/client.js';
+import { TemporalClient } from '../../src/temporal/client.js';
+import { TemporalUnavailable } from '../../src/temporal/failures.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
 import { WAITING_SOURCES } from '../../src/waiting-sources.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
-import { namespaceName, sharedAddress, temporalEnvironment, testTemporal } from '../support/temporal.js';
+import {
+  namespaceName,
+  sharedAddress,
+  temporalEnvironment,
+  testTemporal,
+} from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank, outboxOf } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -78,16 +84,19 @@ describe('what the relay says of an entry', () => {
 
   it('is stored when it returns: what Temporal refused has its reason, its count and a later time', async () => {
     const rows = [await pended(), await pended()];
-    await relayTo({ address: sharedAddress(), namespace: namespaceName('nowhere') }, async (relay, refused) => {
-      await relay.relay(rows.map(([, row]) => row));
-      assert.equal(refused.length, rows.length);
-      for (const [id, before] of rows) {
-        const [row] = await outboxOf(db, id);
-        assert.equal(row?.attempts, 1);
-        assert.match(row.lastError ?? '', /namespace/i);
-        assert.notEqual(row.dueAt, before.dueAt);
-      }
-    });
+    await relayTo(
+      { address: sharedAddress(), namespace: namespaceName('nowhere') },
+      async (relay, refused) => {
+        await relay.relay(rows.map(([, row]) => row));
+        assert.equal(refused.length, rows.length);
+        for (const [id, before] of rows) {
+          const [row] = await outboxOf(db, id);
+          assert.equal(row?.attempts, 1);
+          assert.match(row.lastError ?? '', /namespace/i);
+          assert.notEqual(row.dueAt, before.dueAt);
+        }
+      },
+    );
   });
 
   it('is stored when it returns: what it did not try because Temporal is away is due at once and counts no attempt', async () => {
@@ -100,7 +109,10 @@ describe('what the relay says of an entry', () => {
     await relayTo(AWAY, async (relay) => {
       await assert.rejects(relay.relay(claimed), TemporalUnavailable);
       const [again] = await outboxOf(db, id);
-      assert.deepEqual([again?.attempts, again?.lastError, again?.dueAt], [0, null, again?.createdAt]);
+      assert.deepEqual(
+        [again?.attempts, again?.lastError, again?.dueAt],
+        [0, null, again?.createdAt],
+      );
     });
   });
 });

@@ -11,8 +11,17 @@ import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { ROOT } from '../support/service-process.js';
-import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal } from '../support/temporal.js';
-import { installRuntimeOnce, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import {
+  newNamespace,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+} from '../support/temporal.js';
+import {
+  installRuntimeOnce,
+  startTestWorker,
+  type TestWorker,
+} from '../support/temporal-worker.js';
 import { newSignature, openGuardedBank, type Signature } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Played, playTransfers } from './scenarios.js';
@@ -35,7 +44,10 @@ type Outcomes = ReadonlyMap<string, Error | undefined>;
 /** All on one worker: each would load the bundle again. */
 async function replayed(histories: Iterable<HistoryAndWorkflowId>): Promise<Outcomes> {
   const outcomes = new Map<string, Error | undefined>();
-  const results = Worker.runReplayHistories({ ...IN_A_THREAD, workflowBundle: { codePath: BUNDLE_FILE } }, histories);
+  const results = Worker.runReplayHistories(
+    { ...IN_A_THREAD, workflowBundle: { codePath: BUNDLE_FILE } },
+    histories,
+  );
   for await (const { workflowId, error } of results) outcomes.set(workflowId, error);
   return outcomes;
 }
@@ -58,7 +70,10 @@ describe('a recorded history', () => {
 
   it('does not replay after a careless change to a workflow', async () => {
     const bundle = readFileSync(BUNDLE_FILE, 'utf8');
-    const changed = bundle.replace('await activities.read(resourceId)', 'await activities.expire(resourceId)');
+    const changed = bundle.replace(
+      'await activities.read(resourceId)',
+      'await activities.expire(resourceId)',
+    );
     assert.notEqual(changed, bundle);
     const ofTransfer = recorded.find((name) => name.startsWith('transfer-'))!;
     const options = { ...IN_A_THREAD, workflowBundle: { code: changed } };
@@ -78,7 +93,10 @@ describe('a current history', () => {
     db = await testDatabase();
     temporal = await newNamespace(sharedAddress(), 'replay');
     worker = await startTestWorker(db, temporal, { sweeps: false });
-    const environment = { ...temporalEnvironment(temporal), WORKFLOW_LOOK_AGAIN_S: `${LOOK_AGAIN_S}` };
+    const environment = {
+      ...temporalEnvironment(temporal),
+      WORKFLOW_LOOK_AGAIN_S: `${LOOK_AGAIN_S}`,
+    };
     api = await startTestApi(db, environment, { receiver: 'real' });
   });
 
@@ -106,7 +124,11 @@ describe('a current history', () => {
 
   it('replays, if it was a step of the audit', async () => {
     const workflowId = AUDIT_SCHEDULE_ID;
-    await temporal.client.workflow.execute('ledgerAudit', { workflowId, taskQueue: 'approvals', args: [] });
+    await temporal.client.workflow.execute('ledgerAudit', {
+      workflowId,
+      taskQueue: 'approvals',
+      args: [],
+    });
     await replayAndRecord([{ workflow: 'ledgerAudit', way: 'step', workflowId }]);
   });
 

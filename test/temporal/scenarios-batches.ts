@@ -33,13 +33,19 @@ export const LOOK_AGAIN_S = 2;
 /** So many that a signal which is sent with the execution comes before the last. */
 const MANY = 2_000;
 
-function signal({ temporal }: Stage, id: Uuid, action: string, ...input: readonly unknown[]): Promise<void> {
+function signal(
+  { temporal }: Stage,
+  id: Uuid,
+  action: string,
+  ...input: readonly unknown[]
+): Promise<void> {
   return batchWorkflow(temporal, id).signal<unknown[]>(action, ...input);
 }
 
 /** Each answers the batch, whose workflow ends. */
 const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
-  rejected: ({ payroll }) => payroll.upload(csvOf([['$nobody', LEAST.toString(), 'COPM', null, null]])),
+  rejected: ({ payroll }) =>
+    payroll.upload(csvOf([['$nobody', LEAST.toString(), 'COPM', null, null]])),
   completed: async ({ payroll }) => {
     const id = await payroll.ready(3);
     await payroll.execute(id);

@@ -57,7 +57,10 @@ async function held({ db, temporal }: PayoutStage, own: PayoutBank): Promise<str
 
 function untilWaiting(temporal: TestTemporal, id: string): Promise<unknown> {
   const state = () => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
-  return until('it waits', async () => (await state().catch(() => null))?.status === 'pending_approval');
+  return until(
+    'it waits',
+    async () => (await state().catch(() => null))?.status === 'pending_approval',
+  );
 }
 
 /** Every way, each gone by a payout of its own tenant. */

@@ -4,7 +4,13 @@ import { answered } from '../support/bank.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { type TestTemporal, until } from '../support/temporal.js';
 import { REASON, type Signature } from '../support/temporal-world.js';
-import { type HookedBank, openHookedBank, signalHook, untilDetails, untilHookEnded } from '../support/webhook-world.js';
+import {
+  type HookedBank,
+  openHookedBank,
+  signalHook,
+  untilDetails,
+  untilHookEnded,
+} from '../support/webhook-world.js';
 import type { Played } from './scenarios.js';
 
 /** Every way that the workflow of a webhook endpoint takes. */
@@ -109,7 +115,8 @@ export async function playWebhooks(stage: HookStage): Promise<readonly Played[]>
         ...stage,
         own,
         answer: (status) => void answers.set(own.path, status),
-        untilTried: (times) => until(`${way}: ${times} deliveries`, () => receiver.at(own.path).length >= times),
+        untilTried: (times) =>
+          until(`${way}: ${times} deliveries`, () => receiver.at(own.path).length >= times),
       });
       await untilDetails(stage.temporal, own.id, /^(.*\n\n)?(well|disabled|deleted)/);
       // One that is deleted already is so again.

@@ -2,7 +2,13 @@ import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId, type WorkflowType } from '../../src/temporal/contracts.js';
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { stateOf, type TestTemporal, until, untilEnded, untilWaiting } from '../support/temporal.js';
+import {
+  stateOf,
+  type TestTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+} from '../support/temporal.js';
 import {
   approvalsOf,
   type GuardedBank,
@@ -68,7 +74,9 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     await sendSignal(temporal, id, 'approve');
     await sendSignal(temporal, id, 'approve', { actor: 'Mallory', reason: REASON });
     await sendSignal(temporal, id, 'cancel', { ...(await stage.sign()), reason: 'x'.repeat(200) });
-    await until('they are refused', async () => (await stateOf(temporal, id))?.lastRefusal?.includes('no reason'));
+    await until('they are refused', async () =>
+      (await stateOf(temporal, id))?.lastRefusal?.includes('no reason'),
+    );
     await sendSignal(temporal, id, 'reject', await stage.sign());
     return id;
   },

@@ -17,7 +17,13 @@ import {
   untilEnded,
   untilWaiting,
 } from '../support/temporal.js';
-import { moveExpiry, newSignature, openGuardedBank, REASON, sendSignal } from '../support/temporal-world.js';
+import {
+  moveExpiry,
+  newSignature,
+  openGuardedBank,
+  REASON,
+  sendSignal,
+} from '../support/temporal-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -49,20 +55,34 @@ describe('personal data of a pending transfer', () => {
     const guarded = await openGuardedBank(set, { tenant: { name: plant('the tenant', 'T ') } });
     const { bank, source, target, approvers } = guarded;
     const [phone, alias] = [plantPhone('a phone'), `$a${plant('an alias')}`];
-    const receiver = await bank.account({ name: plant('a name', 'Zoe '), phone, alias: alias.slice(0, 20) });
+    const receiver = await bank.account({
+      name: plant('a name', 'Zoe '),
+      phone,
+      alias: alias.slice(0, 20),
+    });
     planted.set('an alias', alias.slice(0, 20));
-    const declared = { ...VERIFICATION, legal_name: plant('a legal name'), document_number: plant('a document', 'D-') };
-    answered(await bank.request('PUT', `/v1/accounts/${target.id}/verification`, { body: declared }), 200);
+    const declared = {
+      ...VERIFICATION,
+      legal_name: plant('a legal name'),
+      document_number: plant('a document', 'D-'),
+    };
+    answered(
+      await bank.request('PUT', `/v1/accounts/${target.id}/verification`, { body: declared }),
+      200,
+    );
     await set.stop();
     const logged = { LOG_LEVEL: 'debug' };
     const api = await ApiProcess.start(db.url, { ...temporalEnvironment(temporal), ...logged });
     const worker = await WorkerProcess.start(db.url, temporal, logged);
     try {
-      const ask = (path: string, token: string, body?: object) => request(api.baseUrl, 'POST', path, { token, body });
+      const ask = (path: string, token: string, body?: object) =>
+        request(api.baseUrl, 'POST', path, { token, body });
       const pend = async (): Promise<Uuid> => {
         const description = plant(`description ${planted.size}`);
         const body = transferBody({ from: source, to: receiver, raw: LEAST, description });
-        const id = asUuid(text(answered(await ask('/v1/transfers', bank.token, body), 202).json.id));
+        const id = asUuid(
+          text(answered(await ask('/v1/transfers', bank.token, body), 202).json.id),
+        );
         await untilWaiting(temporal, id);
         return id;
       };
@@ -75,7 +95,9 @@ describe('personal data of a pending transfer', () => {
       await moveExpiry(db, ids[3], Date.now());
       answered(await ask(`/v1/transfers/${ids[4]}/cancel`, bank.token), 200);
       for (const id of ids) await untilEnded(temporal, id);
-      await until('all its queues are polled', () => Promise.resolve(/the Temporal workers poll/.test(worker.output)));
+      await until('all its queues are polled', () =>
+        Promise.resolve(/the Temporal workers poll/.test(worker.output)),
+      );
       const places = {
         Temporal: await keptByTemporal(temporal, ids.map(transferWorkflowId)),
         'the log of the worker': worker.output,
@@ -83,7 +105,10 @@ describe('personal data of a pending transfer', () => {
         'metrics of the worker': await worker.metrics(),
         'metrics of the API': await api.metrics(),
       };
-      assert(places.Temporal.includes(REASON) && places.Temporal.includes(source.id), 'the histories cannot be read');
+      assert(
+        places.Temporal.includes(REASON) && places.Temporal.includes(source.id),
+        'the histories cannot be read',
+      );
       assert.match(places['metrics of the worker'], /temporal_workflow_completed/);
       planted.set('the token', bank.token.slice(-40));
       planted.set('the password of MySQL', new URL(db.url).password);

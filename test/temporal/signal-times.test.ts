@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { TemporalClient, TemporalUnavailable, type WorkflowRun } from '../../src/temporal/client.js';
+import { TemporalClient, type WorkflowRun } from '../../src/temporal/client.js';
+import { TemporalUnavailable } from '../../src/temporal/failures.js';
 import { SignalTimes } from '../../src/temporal/signal-times.js';
 import { type TestTemporal, testTemporal } from '../support/temporal.js';
 
@@ -23,7 +24,11 @@ describe('the moment a signal arrived', () => {
 
   before(async () => {
     temporal = await testTemporal();
-    client = new TemporalClient({ address: temporal.address, namespace: temporal.namespace, tls: null });
+    client = new TemporalClient({
+      address: temporal.address,
+      namespace: temporal.namespace,
+      tls: null,
+    });
     // Nobody works for this queue: signals wait.
     workflow = await temporal.client.workflow.start('transfer', {
       workflowId: `signal-times/${randomUUID()}`,
@@ -66,13 +71,18 @@ describe('the moment a signal arrived', () => {
       [...all].sort((one, other) => one.at - other.at),
     );
     const at = await times.receivedAt(run, { ...SILENT, action: 'cancel', number: 1 });
-    assert(at !== null && at >= before - 1 && at <= after + 1, `${at} is not from ${before} to ${after}`);
+    assert(
+      at !== null && at >= before - 1 && at <= after + 1,
+      `${at} is not from ${before} to ${after}`,
+    );
     assert.equal(await times.receivedAt(run, approved(1)), all[0]?.at);
     assert.equal(await times.receivedAt(run, approved(MANY)), all[MANY - 1]?.at);
   });
 
   it('is read once for many waiting signals', async () => {
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => times.receivedAt(run, approved(index + 1))));
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) => times.receivedAt(run, approved(index + 1))),
+    );
     assert.equal(reads, 1);
     assert.notEqual(await times.receivedAt(run, approved(MANY)), null);
     assert.equal(reads, 1);
@@ -88,21 +98,41 @@ describe('the moment a signal arrived', () => {
     for (const number of [0, -1, 1.5, MANY + 1, Number.NaN])
       assert.equal(await times.receivedAt(run, approved(number)), null, String(number));
     assert.equal(await times.receivedAt({ ...run, runId: randomUUID() }, approved(1)), null);
-    assert.equal(await times.receivedAt({ workflowId: randomUUID(), runId: randomUUID() }, approved(1)), null);
+    assert.equal(
+      await times.receivedAt({ workflowId: randomUUID(), runId: randomUUID() }, approved(1)),
+      null,
+    );
   });
 
   it('is null for a signal that said something else than is claimed of it', async () => {
     assert.notEqual(await times.receivedAt(run, approved(1)), null);
-    for (const other of [{ actor: 'Ana' }, { code: '123457' }, { code: null }, { reason: 'x' }, { reason: null }])
-      assert.equal(await times.receivedAt(run, { ...approved(1), ...other }), null, JSON.stringify(other));
+    for (const other of [
+      { actor: 'Ana' },
+      { code: '123457' },
+      { code: null },
+      { reason: 'x' },
+      { reason: null },
+    ])
+      assert.equal(
+        await times.receivedAt(run, { ...approved(1), ...other }),
+        null,
+        JSON.stringify(other),
+      );
     await workflow.signal('cancel', 'no object');
     const { length } = (await client.signalsOf(run)).get('cancel') ?? [];
     assert.equal(await times.receivedAt(run, { ...SAID, action: 'cancel', number: length }), null);
-    assert.notEqual(await times.receivedAt(run, { ...SILENT, action: 'cancel', number: length }), null);
+    assert.notEqual(
+      await times.receivedAt(run, { ...SILENT, action: 'cancel', number: length }),
+      null,
+    );
   });
 
   it('is asked for again after Temporal was away', async () => {
-    const away = new TemporalClient({ address: '127.0.0.1:1', namespace: temporal.namespace, tls: null });
+    const away = new TemporalClient({
+      address: '127.0.0.1:1',
+      namespace: temporal.namespace,
+      tls: null,
+    });
     let isAway = true;
     const shaky = new SignalTimes({ signalsOf: (of) => (isAway ? away : client).signalsOf(of) });
     await assert.rejects(shaky.receivedAt(run, approved(1)), TemporalUnavailable);

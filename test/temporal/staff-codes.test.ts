@@ -46,7 +46,11 @@ const SCHEDULE_ACTIVITY = 1;
 async function scheduleActivity(
   { client, namespace }: TestTemporal,
   queue: string,
-  { name, taskQueue, input }: { readonly name: string; readonly taskQueue: string; readonly input: object },
+  {
+    name,
+    taskQueue,
+    input,
+  }: { readonly name: string; readonly taskQueue: string; readonly input: object },
 ): Promise<void> {
   // Polling takes a deadline.
   const { taskToken } = await client.withDeadline(Date.now() + MINUTE_MS, () =>
@@ -99,7 +103,9 @@ describe("a signal's code", () => {
     return id;
   }
   const refusals = async (id: Uuid): Promise<unknown[]> =>
-    (await actsOn(db, id)).flatMap(({ details }) => (JSON.parse(details) as { refused?: string }).refused ?? []);
+    (await actsOn(db, id)).flatMap(
+      ({ details }) => (JSON.parse(details) as { refused?: string }).refused ?? [],
+    );
 
   /** The worker is away while the signal comes, and looks at it so much later. */
   async function lookedAtLater(id: Uuid, minutes: number, signal: object): Promise<void> {
@@ -119,7 +125,10 @@ describe("a signal's code", () => {
 
   it('is wrong if it is right only when the worker looks', async () => {
     const [ana, id] = [await hire(db.database), await pending()];
-    await lookedAtLater(id, 5, { ...signatureOf(ana), code: codeOf(ana, instant(systemClock() + 5 * MINUTE_MS)) });
+    await lookedAtLater(id, 5, {
+      ...signatureOf(ana),
+      code: codeOf(ana, instant(systemClock() + 5 * MINUTE_MS)),
+    });
     await until('it is refused', async () => (await refusals(id)).length === 1);
     assert.deepEqual(await refusals(id), ['the code is wrong']);
     await assertEnds(db, new Map([[id, 'pending_approval']]));
@@ -147,8 +156,14 @@ describe("a signal's code", () => {
         const all = [...(await actsOn(db, one)), ...(await actsOn(db, other))];
         return all.length === 2 && all;
       });
-      assert.deepEqual(ends.map(({ action }) => action).sort(), ['transfer.approve', 'transfer.approve_refused']);
-      assert.deepEqual([...(await refusals(one)), ...(await refusals(other))], ['the code was used before']);
+      assert.deepEqual(ends.map(({ action }) => action).sort(), [
+        'transfer.approve',
+        'transfer.approve_refused',
+      ]);
+      assert.deepEqual(
+        [...(await refusals(one)), ...(await refusals(other))],
+        ['the code was used before'],
+      );
     }
   });
 
@@ -189,10 +204,17 @@ describe("a signal's code", () => {
       const signature = signatureOf(ana);
       const { workflowId } = workflowOf(temporal, id);
       await workflowOf(temporal, id).terminate();
-      const forged = await temporal.client.workflow.start('forged', { workflowId, taskQueue: 'of-mallory' });
+      const forged = await temporal.client.workflow.start('forged', {
+        workflowId,
+        taskQueue: 'of-mallory',
+      });
       await forged.signal('approve', { ...signature, ...sent });
       const act = { resourceId: id, action: 'approve', ...signature, number: 1, actId: newId() };
-      await scheduleActivity(temporal, 'of-mallory', { name: 'actOnTransfer', taskQueue: 'approvals', input: act });
+      await scheduleActivity(temporal, 'of-mallory', {
+        name: 'actOnTransfer',
+        taskQueue: 'approvals',
+        input: act,
+      });
       await until('it is judged', async () => (await actsOn(db, id)).length === 1);
       assert.deepEqual(await refusals(id), ['nobody knows when it came: ask again']);
       await forged.terminate();
@@ -227,7 +249,9 @@ describe("a signal's code", () => {
         reason: REASON,
         code: wrongCode(ana, systemClock()),
       });
-    await until('all are recorded', async () => (await refusals(id)).length === MANY, { limitMs: 120_000 });
+    await until('all are recorded', async () => (await refusals(id)).length === MANY, {
+      limitMs: 120_000,
+    });
     const { events } = await workflowOf(temporal, id).fetchHistory();
     assert((events ?? []).length > HISTORY_PAGE, 'one page has it all');
     const words = await refusals(id);
@@ -238,7 +262,10 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[id, 'pending_approval']]));
 
     await sendSignal(temporal, id, 'approve', signatureOf(ana));
-    await until('the right one is refused too', async () => (await refusals(id)).length === MANY + 1);
+    await until(
+      'the right one is refused too',
+      async () => (await refusals(id)).length === MANY + 1,
+    );
     await forgetCodes(db.change);
     await db.change('UPDATE staff SET locked_until=NULL');
     await sendSignal(temporal, id, 'approve', signatureOf(ana));

@@ -16,7 +16,13 @@ import { batchWorkflow, openPayrollBank } from '../support/batch-workflows.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { codeOf, proven, staffPartsOf } from '../support/staff.js';
-import { temporalEnvironment, type TestTemporal, testTemporal, until, workflowOf } from '../support/temporal.js';
+import {
+  temporalEnvironment,
+  type TestTemporal,
+  testTemporal,
+  until,
+  workflowOf,
+} from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { actsOn, hire, openGuardedBank, REASON } from '../support/temporal-world.js';
 import { hookWorkflow, openHookedBank, untilDetails } from '../support/webhook-world.js';
@@ -25,7 +31,11 @@ import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 const LATE_MS = 11 * 60_000;
 
 /** What somebody gives with an act; `who` has its right, or every other one. */
-type Proof = (stage: { readonly db: TestDatabase; readonly who: Staff; readonly now: Instant }) => Promise<Given>;
+type Proof = (stage: {
+  readonly db: TestDatabase;
+  readonly who: Staff;
+  readonly now: Instant;
+}) => Promise<Given>;
 
 /** What the signal says beside its reason, and what becomes of it where the right is there. Null: it counts. */
 interface Given {
@@ -35,7 +45,11 @@ interface Given {
 }
 
 const PROOFS: Readonly<Record<string, Proof>> = {
-  'the right code': async ({ who, now }) => ({ actor: who.name, code: codeOf(who, now), refused: null }),
+  'the right code': async ({ who, now }) => ({
+    actor: who.name,
+    code: codeOf(who, now),
+    refused: null,
+  }),
   'a wrong code': async ({ who, now }) => ({
     actor: who.name,
     code: wrongCode(who, now),
@@ -43,21 +57,49 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   }),
   'a code that was used': async ({ db, who, now }) => {
     const code = codeOf(who, now);
-    const refusedAct = { tenantId: null, action: 'test.refused', subjectType: 'staff', subjectId: '' };
-    const before = { door: 'support', right: 'read', receivedAt: now, purpose: randomUUID(), refusedAct } as const;
-    assert('identity' in (await verifyClaim(staffPartsOf(db.database), { ...before, name: who.name, code })));
+    const refusedAct = {
+      tenantId: null,
+      action: 'test.refused',
+      subjectType: 'staff',
+      subjectId: '',
+    };
+    const before = {
+      door: 'support',
+      right: 'read',
+      receivedAt: now,
+      purpose: randomUUID(),
+      refusedAct,
+    } as const;
+    assert(
+      'identity' in
+        (await verifyClaim(staffPartsOf(db.database), { ...before, name: who.name, code })),
+    );
     return { actor: who.name, code, refused: /^the code was used before$/ };
   },
   'a code of 2 minutes ago': async ({ who, now }) => ({
-    ...{ actor: who.name, code: codeOf(who, instant(now - 120_000)), refused: /^the code is wrong$/ },
+    ...{
+      actor: who.name,
+      code: codeOf(who, instant(now - 120_000)),
+      refused: /^the code is wrong$/,
+    },
   }),
   "somebody else's code": async ({ db, who, now }) => ({
-    ...{ actor: who.name, code: codeOf(await hire(db.database), now), refused: /^the code is wrong$/ },
+    ...{
+      actor: who.name,
+      code: codeOf(await hire(db.database), now),
+      refused: /^the code is wrong$/,
+    },
   }),
   'no code': async ({ who }) => ({ actor: who.name, refused: /^no code was given$/ }),
-  'nobody named': async ({ who, now }) => ({ actor: null, code: codeOf(who, now), refused: /^no actor was named$/ }),
+  'nobody named': async ({ who, now }) => ({
+    actor: null,
+    code: codeOf(who, now),
+    refused: /^no actor was named$/,
+  }),
   'a person who is locked': async ({ db, who, now }) => {
-    await db.change(`UPDATE staff SET locked_until='2100-01-01', failed_codes=9 WHERE id=${idLiteral(who.id)}`);
+    await db.change(
+      `UPDATE staff SET locked_until='2100-01-01', failed_codes=9 WHERE id=${idLiteral(who.id)}`,
+    );
     return { actor: who.name, code: codeOf(who, now), refused: /is locked until 2100/ };
   },
   'a service': async ({ db, who, now }) => {
@@ -86,7 +128,10 @@ describe('an act of the staff by a signal', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal, { sweeps: false, clock: () => instant(systemClock() + late) });
+    worker = await startTestWorker(db, temporal, {
+      sweeps: false,
+      clock: () => instant(systemClock() + late),
+    });
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     receiver = await new HttpReceiver().open();
     receiver.reply = () => 500;
@@ -130,8 +175,17 @@ describe('an act of the staff by a signal', () => {
   const rowOf = async ({ table, id }: Target): Promise<unknown> => {
     const [row] = await db.sql(`SELECT * FROM ${table} WHERE id=${idLiteral(id)}`);
     // An endpoint goes on trying by itself.
-    const moves = ['fence', 'failures_in_row', 'lease_until', 'next_due_at', 'waits_until', 'attended_at'];
-    return Object.fromEntries(Object.entries(row ?? {}).filter(([column]) => !moves.includes(column)));
+    const moves = [
+      'fence',
+      'failures_in_row',
+      'lease_until',
+      'next_due_at',
+      'waits_until',
+      'attended_at',
+    ];
+    return Object.fromEntries(
+      Object.entries(row ?? {}).filter(([column]) => !moves.includes(column)),
+    );
   };
   const waits = ({ workflow }: Target): Promise<unknown> =>
     until('it waits', async () => (await workflow.query('state').catch(() => null)) !== null);
@@ -148,13 +202,17 @@ describe('an act of the staff by a signal', () => {
 
   for (const [name, { right }] of Object.entries(STAFF_ACTS)) {
     const [type = '', signal = ''] = name.split('.');
-    if (!['approve', 'reject', 'cancel', 'pause', 'resume', 'retry_now'].includes(signal) || type === 'adjustment')
+    if (
+      !['approve', 'reject', 'cancel', 'pause', 'resume', 'retry_now'].includes(signal) ||
+      type === 'adjustment'
+    )
       continue;
 
     it(`${name}: impossible without the right to ${right}, and with it only by the right code`, async () => {
       const target = await targets[type]!();
       await waits(target);
-      if (name === 'webhook.resume') await pause(api.core, target.id, proven(await hire(db.database)));
+      if (name === 'webhook.resume')
+        await pause(api.core, target.id, proven(await hire(db.database)));
       const before = await rowOf(target);
       for (const [what, proof] of Object.entries(PROOFS))
         for (const isRight of [true, false]) {
@@ -168,8 +226,14 @@ describe('an act of the staff by a signal', () => {
             return found.length > known && found;
           });
           const [action, claimed, why] = lines.at(-1) as [string, string, string];
-          assert.deepEqual([lines.length, action, claimed], [known + 1, `${name}_refused`, actor ?? '']);
-          const lacks = isRight || what === 'nobody named' ? refused : new RegExp(`lacks the right to ${right}$`);
+          assert.deepEqual(
+            [lines.length, action, claimed],
+            [known + 1, `${name}_refused`, actor ?? ''],
+          );
+          const lacks =
+            isRight || what === 'nobody named'
+              ? refused
+              : new RegExp(`lacks the right to ${right}$`);
           assert.match(why, lacks!, `${what}, ${isRight ? 'with' : 'without'} the right`);
         }
       assert.deepEqual(await rowOf(target), before);
@@ -182,7 +246,8 @@ describe('an act of the staff by a signal', () => {
       for (const { id, at } of await actsOn(db, target.id))
         assert(Math.abs(timeOfId(id) - at) < LATE_MS, `${id} does not stand where its time is`);
       // A batch that nobody executes is neither paused nor resumed: its state alone speaks against it.
-      if (type === 'bonus_batch' && signal !== 'cancel') assert.match(last[2] ?? '', /^the batch is ready/);
+      if (type === 'bonus_batch' && signal !== 'cancel')
+        assert.match(last[2] ?? '', /^the batch is ready/);
       else assert.deepEqual(last, [name, who.name, null]);
       await target.workflow.terminate('the test is over').catch(() => undefined);
     });

@@ -37,7 +37,11 @@ describe('a sweep that several worker processes know', () => {
   function open(names = NAMES, url = db.url): Own {
     const database = openDatabase(url);
     const lost: string[] = [];
-    const observer = { failed: () => undefined, lost: (name: string) => void lost.push(name), holds: () => undefined };
+    const observer = {
+      failed: () => undefined,
+      lost: (name: string) => void lost.push(name),
+      holds: () => undefined,
+    };
     const leases = new SweepLeases(database, names, `test:${opened.length}`, observer);
     leases.start();
     const own = { leases, database, lost };
@@ -51,7 +55,10 @@ describe('a sweep that several worker processes know', () => {
   const untilAllHeld = (...owns: readonly Own[]): Promise<unknown> =>
     until('all are held', async () => {
       const counts = await Promise.all(owns.map(async (own) => (await held(own)).length));
-      return counts.every((count) => count > 0) && counts.reduce((sum, count) => sum + count) === NAMES.length;
+      return (
+        counts.every((count) => count > 0) &&
+        counts.reduce((sum, count) => sum + count) === NAMES.length
+      );
     });
 
   it('is done by one of them at a time, whichever come and go', async () => {
@@ -74,7 +81,11 @@ describe('a sweep that several worker processes know', () => {
       const label = `sweeper ${rounds.size}`;
       rounds.set(label, 0);
       const swept = (): void => void rounds.set(label, rounds.get(label)! + 1);
-      const sweeper = new Sweeper(sweeps, { failed: () => undefined, swept }, leasesOf(database, sweeps, label));
+      const sweeper = new Sweeper(
+        sweeps,
+        { failed: () => undefined, swept },
+        leasesOf(database, sweeps, label),
+      );
       sweeper.start();
       return { sweeper, database, label };
     };
@@ -93,7 +104,12 @@ describe('a sweep that several worker processes know', () => {
 
   it('is shared by parts, each held by one of them', async () => {
     const seen = new Map<string, Set<number>>();
-    const sweep: SharedSweep = { name: 'parted', shards: 60, everyMs: 5, run: () => Promise.resolve(false) };
+    const sweep: SharedSweep = {
+      name: 'parted',
+      shards: 60,
+      everyMs: 5,
+      run: () => Promise.resolve(false),
+    };
     const sweepers = ['a', 'b'].map((label) => {
       const database = openDatabase(db.url);
       const own = new Set<number>();
@@ -104,12 +120,20 @@ describe('a sweep that several worker processes know', () => {
         return Promise.resolve(false);
       };
       const unobserved = { failed: () => undefined, swept: () => undefined };
-      const sweeper = new Sweeper([{ ...sweep, run }], unobserved, leasesOf(database, [sweep], label));
+      const sweeper = new Sweeper(
+        [{ ...sweep, run }],
+        unobserved,
+        leasesOf(database, [sweep], label),
+      );
       sweeper.start();
       return { sweeper, database };
     });
-    const all = (): number[] => [...seen.values()].flatMap((own) => [...own]).sort((one, other) => one - other);
-    await until('each has some', () => [...seen.values()].every((own) => own.size > 0) && all().length === 60);
+    const all = (): number[] =>
+      [...seen.values()].flatMap((own) => [...own]).sort((one, other) => one - other);
+    await until(
+      'each has some',
+      () => [...seen.values()].every((own) => own.size > 0) && all().length === 60,
+    );
     assert.deepEqual(all(), [...NAMES.keys()]);
     for (const { sweeper, database } of sweepers) {
       await sweeper.stop();
@@ -130,7 +154,9 @@ describe('a sweep that several worker processes know', () => {
     assert(performance.now() - stoppedAt < 3_500, 'it was not given back');
     proxy.stall();
     const diedAt = performance.now();
-    await until('the heir has all', async () => (await held(heir)).length === NAMES.length, { limitMs: TAKEN_OVER_MS });
+    await until('the heir has all', async () => (await held(heir)).length === NAMES.length, {
+      limitMs: TAKEN_OVER_MS,
+    });
     assert(performance.now() - diedAt < TAKEN_OVER_MS);
     proxy.resume();
     await dying.leases.stop();
@@ -173,10 +199,15 @@ describe('a sweep that several worker processes know', () => {
   it('begins no round before what a round waits for is there', async () => {
     const database = openDatabase(db.url);
     const told: string[] = [];
-    const sweep: Sweep = { name: 'patient', everyMs: 5, run: () => Promise.resolve(told.push('round') < 0) };
+    const sweep: Sweep = {
+      name: 'patient',
+      everyMs: 5,
+      run: () => Promise.resolve(told.push('round') < 0),
+    };
     const observer = { failed: () => void told.push('failed'), swept: () => undefined };
     let failures = 2;
-    const prepare = (): Promise<void> => (failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve());
+    const prepare = (): Promise<void> =>
+      failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve();
     const sweeper = new Sweeper([sweep], observer, leasesOf(database, [sweep], 'patient'), prepare);
     sweeper.start();
     await until('it has begun', () => told.includes('round'));

@@ -4,9 +4,15 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
-import { TemporalClient, TemporalUnavailable } from '../../src/temporal/client.js';
+import { TemporalClient } from '../../src/temporal/client.js';
+import { TemporalUnavailable } from '../../src/temporal/failures.js';
 import type { TemporalTls } from '../../src/temporal/connecting.js';
-import { type Authority, type Certificate, makeAuthority, makeCertificate } from '../support/certificates.js';
+import {
+  type Authority,
+  type Certificate,
+  makeAuthority,
+  makeCertificate,
+} from '../support/certificates.js';
 import { testDatabase } from '../support/database.js';
 import { testTemporal, type TestTemporal, until } from '../support/temporal.js';
 import { TlsFront } from '../support/tls-front.js';
@@ -41,7 +47,10 @@ describe('TLS with Temporal', () => {
   beforeEach(() => front.become(contextOf(authority)));
 
   function contextOf(signer: Authority, wanted: object = {}): SecureContextOptions {
-    const { cert, key } = makeCertificate({ subject: 'temporal', names: [NAME], ...wanted }, signer);
+    const { cert, key } = makeCertificate(
+      { subject: 'temporal', names: [NAME], ...wanted },
+      signer,
+    );
     return { ca: signer.cert, cert, key };
   }
 
@@ -62,11 +71,15 @@ describe('TLS with Temporal', () => {
     }
   }
 
-  it('works for whoever trusts the authority and has a certificate', () => ask(material(authority, client)));
+  it('works for whoever trusts the authority and has a certificate', () =>
+    ask(material(authority, client)));
 
   it('a server signed by another authority, with another name or an expired certificate is refused', async () => {
     await assert.rejects(ask(material(next, client)), TemporalUnavailable);
-    await assert.rejects(ask({ ...material(authority, client), serverName: undefined }), TemporalUnavailable);
+    await assert.rejects(
+      ask({ ...material(authority, client), serverName: undefined }),
+      TemporalUnavailable,
+    );
     front.become(contextOf(authority, { notBefore: BEFORE, notAfter: YESTERDAY }));
     await assert.rejects(ask(material(authority, client)), TemporalUnavailable);
   });
@@ -86,7 +99,9 @@ describe('TLS with Temporal', () => {
 
   it('certificates renewed on both sides, even by another authority, are picked up by a running client', async () => {
     await write(authority, client);
-    const [ca, certificate, key] = ['ca', 'certificate', 'key'].map((what) => () => readFileSync(fileOf(what), 'utf8'));
+    const [ca, certificate, key] = ['ca', 'certificate', 'key'].map(
+      (what) => () => readFileSync(fileOf(what), 'utf8'),
+    );
     const { namespace } = temporal;
     const tls = { ca, certificate, key, serverName: NAME };
     const running = new TemporalClient({ address: `127.0.0.1:${front.port}`, namespace, tls });
@@ -94,7 +109,9 @@ describe('TLS with Temporal', () => {
       await running.tell('transfer/nobody');
       front.become(contextOf(next));
       await write(next, renewed);
-      await until('the client has the renewed certificates', () => answers(running), { limitMs: RENEWED_MS });
+      await until('the client has the renewed certificates', () => answers(running), {
+        limitMs: RENEWED_MS,
+      });
     } finally {
       await running.close();
     }
@@ -115,9 +132,12 @@ describe('TLS with Temporal', () => {
     try {
       front.become(contextOf(next));
       await write(next, renewed);
-      const isRenewed = (): Promise<boolean> => Promise.resolve(worker.output.includes('use renewed certificates'));
+      const isRenewed = (): Promise<boolean> =>
+        Promise.resolve(worker.output.includes('use renewed certificates'));
       await until('the workers have the renewed certificates', isRenewed, { limitMs: RENEWED_MS });
-      await until('they poll with them', () => Promise.resolve(front.peers.has('the service, renewed')));
+      await until('they poll with them', () =>
+        Promise.resolve(front.peers.has('the service, renewed')),
+      );
       assert.equal(await worker.stop(), 0);
     } finally {
       await worker.kill();

@@ -65,15 +65,20 @@ describe('workers that tell Temporal which release they are', () => {
   const buildOf = async (id: Uuid): Promise<string | null | undefined> => {
     const execution = { workflowId: transferWorkflowId(id) };
     const { namespace } = temporal;
-    const { workflowExecutionInfo } = await temporal.client.workflowService.describeWorkflowExecution({
-      ...{ namespace, execution },
-    });
+    const { workflowExecutionInfo } =
+      await temporal.client.workflowService.describeWorkflowExecution({
+        ...{ namespace, execution },
+      });
     return workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
   };
 
   const failedTasks = async (id: Uuid): Promise<number> => {
-    const { events } = await temporal.client.workflow.getHandle(transferWorkflowId(id)).fetchHistory();
-    return (events ?? []).filter(({ workflowTaskFailedEventAttributes: failed }) => (failed ?? null) !== null).length;
+    const { events } = await temporal.client.workflow
+      .getHandle(transferWorkflowId(id))
+      .fetchHistory();
+    return (events ?? []).filter(
+      ({ workflowTaskFailedEventAttributes: failed }) => (failed ?? null) !== null,
+    ).length;
   };
 
   it('hand waiting workflows on to the release that becomes current, and back, and no workflow task fails', async () => {
@@ -102,7 +107,9 @@ describe('workers that tell Temporal which release they are', () => {
   it('are checked before a release: what is open there replays on it', async () => {
     const worker = await workerOf('3');
     await makeCurrent('3');
-    await guarded.pendMany(3).then((ids) => Promise.all(ids.map((id) => untilWaiting(temporal, id))));
+    await guarded
+      .pendMany(3)
+      .then((ids) => Promise.all(ids.map((id) => untilWaiting(temporal, id))));
     const options = { address: temporal.address, namespace: temporal.namespace, tls: null };
     const replayed = await until('they are listed', async () => {
       const found = await replayOpen(options, 2);

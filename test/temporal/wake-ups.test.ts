@@ -38,8 +38,20 @@ const well: DrainState = {
   isOver: false,
 };
 const over: DrainState = { ...well, status: 'deleted', isOver: true };
-const counts = { rows: 1, rejected: 0, paid: 0, failed: 0, isPaused: false, pauseReason: null, rejection: null };
-const batchIn = (status: string, more: Partial<BatchState> = {}): BatchState => ({ ...counts, status, ...more });
+const counts = {
+  rows: 1,
+  rejected: 0,
+  paid: 0,
+  failed: 0,
+  isPaused: false,
+  pauseReason: null,
+  rejection: null,
+};
+const batchIn = (status: string, more: Partial<BatchState> = {}): BatchState => ({
+  ...counts,
+  status,
+  ...more,
+});
 const waiting = (status = 'pending_approval'): ApprovalState => ({
   ...{ status, required: 2, received: 0 },
   expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
@@ -57,14 +69,18 @@ describe('what reaches a workflow while it is looking', () => {
     const script = scripts.get(id);
     script?.calls.push([name, asked]);
     const step = script?.steps.shift();
-    if (step?.call !== name) throw ApplicationFailure.nonRetryable(`called ${name}, not ${step?.call ?? 'nothing'}`);
+    if (step?.call !== name)
+      throw ApplicationFailure.nonRetryable(`called ${name}, not ${step?.call ?? 'nothing'}`);
     await step.meanwhile?.();
     return step.answers;
   };
   const activities = (looks: readonly string[], acts: readonly string[]): object =>
     Object.fromEntries([
       ...looks.map((name) => [name, (id: string) => play(name, id, id)] as const),
-      ...acts.map((name) => [name, (act: Readonly<Record<string, string>>) => play(name, idOf(act), act)] as const),
+      ...acts.map(
+        (name) =>
+          [name, (act: Readonly<Record<string, string>>) => play(name, idOf(act), act)] as const,
+      ),
     ]);
   const idOf = ({ resourceId, batchId, endpointId }: Readonly<Record<string, string>>): string =>
     resourceId ?? batchId ?? endpointId ?? '';
@@ -84,7 +100,12 @@ describe('what reaches a workflow while it is looking', () => {
       {
         temporal: options,
         version: null,
-        queues: served.map(([queue, own]) => ({ queue, activities: own, maxActivities: 10, hasWorkflows: true })),
+        queues: served.map(([queue, own]) => ({
+          queue,
+          activities: own,
+          maxActivities: 10,
+          hasWorkflows: true,
+        })),
         shutdownGraceMs: 1_000,
         auditEveryMs: 0,
         tracing: null,
@@ -116,7 +137,12 @@ describe('what reaches a workflow while it is looking', () => {
     scripts.set(id, script);
     const input = { resourceId: id, tenantId: newId(), batchId: id, endpointId: id };
     // One that looks no more would wait for ever.
-    const options = { workflowId: id, taskQueue, args: [input], workflowExecutionTimeout: '30 seconds' } as const;
+    const options = {
+      workflowId: id,
+      taskQueue,
+      args: [input],
+      workflowExecutionTimeout: '30 seconds',
+    } as const;
     const handle = await temporal.client.workflow.start(type, options);
     const result: unknown = await handle.result();
     assert.deepEqual(script.steps, [], 'steps were left');
@@ -126,7 +152,11 @@ describe('what reaches a workflow while it is looking', () => {
 
   it('is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
-      { call: 'attendEndpoint', answers: { ...well, nextDueAt: '2999-01-01T00:00:00.000Z' }, meanwhile: changed(id) },
+      {
+        call: 'attendEndpoint',
+        answers: { ...well, nextDueAt: '2999-01-01T00:00:00.000Z' },
+        meanwhile: changed(id),
+      },
       { call: 'attendEndpoint', answers: over, meanwhile: changed(id) },
       { call: 'attendEndpoint', answers: over },
     ]);
@@ -144,7 +174,11 @@ describe('what reaches a workflow while it is looking', () => {
         },
       },
       // Still asked for when the look has ended long since.
-      { call: 'actOnEndpoint', answers: null, meanwhile: () => new Promise((resolve) => setTimeout(resolve, 500)) },
+      {
+        call: 'actOnEndpoint',
+        answers: null,
+        meanwhile: () => new Promise((resolve) => setTimeout(resolve, 500)),
+      },
       { call: 'attendEndpoint', answers: over },
     ]);
     assert.equal(calls.length, 3);
@@ -221,11 +255,19 @@ describe('what reaches a workflow while it is looking', () => {
   });
 
   it('is handled even after the act that ended it: what staff asked too late is recorded', async () => {
-    const act = (action: string) => (id: string) => () => signal(id, action, { actor: 'ana', reason: 'why' });
+    const act = (action: string) => (id: string) => () =>
+      signal(id, action, { actor: 'ana', reason: 'why' });
     const { acts, result } = await run('transfer', 'approvals', (id) => [
       { call: 'readTransfer', answers: waiting(), meanwhile: act('approve')(id) },
-      { call: 'actOnTransfer', answers: { state: waiting('completed'), refused: null }, meanwhile: act('cancel')(id) },
-      { call: 'actOnTransfer', answers: { state: waiting('completed'), refused: 'it is completed' } },
+      {
+        call: 'actOnTransfer',
+        answers: { state: waiting('completed'), refused: null },
+        meanwhile: act('cancel')(id),
+      },
+      {
+        call: 'actOnTransfer',
+        answers: { state: waiting('completed'), refused: 'it is completed' },
+      },
     ]);
     assert.deepEqual(
       (acts as { action: string }[]).map(({ action }) => action),

@@ -14,7 +14,14 @@ import {
   until,
 } from '../support/temporal.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { actsOn, hire, newSignature, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
+import {
+  actsOn,
+  hire,
+  newSignature,
+  REASON,
+  type Signature,
+  signatureOf,
+} from '../support/temporal-world.js';
 import {
   assertGenuine,
   type HookedBank,
@@ -85,7 +92,10 @@ describe('the workflow of a webhook endpoint', () => {
   };
   const open = (): Promise<HookedBank> => openHookedBank(api, receiver);
   const statusOf = async ({ id, bank }: HookedBank): Promise<unknown[]> => {
-    const { status, disabled_reason: reason } = answered(await bank.get(`/v1/webhook_endpoints/${id}`), 200).json;
+    const { status, disabled_reason: reason } = answered(
+      await bank.get(`/v1/webhook_endpoints/${id}`),
+      200,
+    ).json;
     return [status, reason];
   };
   const untilDelivered = (own: HookedBank): Promise<unknown> =>
@@ -94,7 +104,12 @@ describe('the workflow of a webhook endpoint', () => {
   const actsOf = async ({ id }: HookedBank): Promise<unknown[]> =>
     (await actsOn(db, id))
       .filter(({ channel }) => channel !== 'api')
-      .map(({ channel, actorClaimed, action, details }) => [channel, actorClaimed, action, JSON.parse(details)]);
+      .map(({ channel, actorClaimed, action, details }) => [
+        channel,
+        actorClaimed,
+        action,
+        JSON.parse(details),
+      ]);
 
   async function openWaiting(): Promise<HookedBank> {
     const own = await open();
@@ -113,15 +128,24 @@ describe('the workflow of a webhook endpoint', () => {
   it('exists from registration, and hears nothing of events that arrive, signed, as they stand in the log', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
-    const { type, workflowId, taskQueue, historyLength } = await hookWorkflow(temporal, own.id).describe();
-    assert.deepEqual([type, workflowId, taskQueue], ['webhookEndpoint', webhookWorkflowId(own.id), 'webhooks']);
+    const { type, workflowId, taskQueue, historyLength } = await hookWorkflow(
+      temporal,
+      own.id,
+    ).describe();
+    assert.deepEqual(
+      [type, workflowId, taskQueue],
+      ['webhookEndpoint', webhookWorkflowId(own.id), 'webhooks'],
+    );
     const transfer = await own.send();
     await untilArrived(receiver, own.path, [transfer]);
     await untilDelivered(own);
     const after = await hookWorkflow(temporal, own.id).describe();
     assert.deepEqual([after.status.name, after.historyLength], ['RUNNING', historyLength]);
     const [{ body, headers }] = receiver.at(own.path) as [(typeof receiver.arrived)[0]];
-    assert.deepEqual([parsed(body).type, parsed(body).id], ['transfer.completed', headers['webhook-id']]);
+    assert.deepEqual(
+      [parsed(body).type, parsed(body).id],
+      ['transfer.completed', headers['webhook-id']],
+    );
     assert.match(String(headers['webhook-signature']), /^v1,/);
     await assertGenuine(receiver, own);
     assert.equal(receiver.at(own.path).length, 1);
@@ -130,13 +154,21 @@ describe('the workflow of a webhook endpoint', () => {
   it('is found by its tenant, its endpoint and its status, and holds nothing but ids and states', async () => {
     const own = waiting();
     const { tenant } = own.bank.tenant;
-    assert.deepEqual(await hookAttributes(temporal, own.id), [tenant.id, own.id, undefined, 'enabled']);
+    assert.deepEqual(await hookAttributes(temporal, own.id), [
+      tenant.id,
+      own.id,
+      undefined,
+      'enabled',
+    ]);
     const described = await hookWorkflow(temporal, own.id).describe();
     assert.equal(await described.staticSummary(), 'Deliveries to a webhook endpoint');
     const state = await hookState(temporal, own.id);
     assert.deepEqual([state?.ended, state?.status, state?.isPaused], ['idle', 'enabled', false]);
     const query = `TenantId="${tenant.id}" AND BusinessStatus="enabled"`;
-    await until('it is found', async () => (await temporal.client.workflow.count(query)).count === 1);
+    await until(
+      'it is found',
+      async () => (await temporal.client.workflow.count(query)).count === 1,
+    );
   });
 
   it('repeats an attempt that was answered 500, with the same id and bytes, and says what it is waiting for', async () => {
@@ -145,7 +177,10 @@ describe('the workflow of a webhook endpoint', () => {
     await signalHook(temporal, own.id, 'retry_now', await sign());
     await until('it was tried at once', () => receiver.at(own.path).length === 3);
     receiver.reply = () => 200;
-    await until('it says until when it waits now', async () => (await hookDetails(temporal, own.id)) !== said);
+    await until(
+      'it says until when it waits now',
+      async () => (await hookDetails(temporal, own.id)) !== said,
+    );
     await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
     await signalHook(temporal, own.id, 'retry_now', await sign());
     // Its workflow waits for nothing as soon as a sender has it on its way.
@@ -153,7 +188,11 @@ describe('the workflow of a webhook endpoint', () => {
     await untilWell(temporal, own.id);
     const all = receiver.at(own.path);
     assert.deepEqual(
-      [all.length, new Set(all.map(({ id }) => id)).size, new Set(all.map(({ body }) => body)).size],
+      [
+        all.length,
+        new Set(all.map(({ id }) => id)).size,
+        new Set(all.map(({ body }) => body)).size,
+      ],
       [4, 1, 1],
     );
     await assertGenuine(receiver, own);
@@ -166,8 +205,9 @@ describe('the workflow of a webhook endpoint', () => {
     await untilWell(temporal, own.id);
     const signals = async (): Promise<number> => {
       const { events } = await hookWorkflow(temporal, own.id).fetchHistory();
-      return (events ?? []).filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal instanceof Object)
-        .length;
+      return (events ?? []).filter(
+        ({ workflowExecutionSignaledEventAttributes: signal }) => signal instanceof Object,
+      ).length;
     };
     const before = await signals();
     receiver.reply = ({ path }) => (path === own.path ? 500 : 200);
@@ -211,7 +251,8 @@ describe('the workflow of a webhook endpoint', () => {
   it('records what is on its way when it is paused, and sends it once', async () => {
     const own = await open();
     let answer = (_: number): void => undefined;
-    receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
+    receiver.reply = ({ path }) =>
+      path === own.path ? new Promise((resolve) => (answer = resolve)) : 200;
     await own.send();
     await until('it is on its way', () => receiver.at(own.path).length === 1);
     await signalHook(temporal, own.id, 'pause', await sign());
@@ -225,7 +266,8 @@ describe('the workflow of a webhook endpoint', () => {
   it('does nothing for a signal that is malformed or from somebody without the right, records it and says so', async () => {
     const own = await open();
     let answer = (_: number): void => undefined;
-    receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
+    receiver.reply = ({ path }) =>
+      path === own.path ? new Promise((resolve) => (answer = resolve)) : 200;
     await own.send();
     await until('it is on its way', () => receiver.at(own.path).length === 1);
     const powerless = await newSignature(db.database, ['approve', 'cancel']);
@@ -274,7 +316,12 @@ describe('the workflow of a webhook endpoint', () => {
       );
     await until('each was tried twice', async () => (await failed()) >= 5);
     await receiver.open();
-    answered(await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, { body: { since } }), 202);
+    answered(
+      await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, {
+        body: { since },
+      }),
+      202,
+    );
     await untilArrived(receiver, own.path, missed);
     await untilWell(temporal, own.id);
     await assertGenuine(receiver, own);
@@ -284,7 +331,10 @@ describe('the workflow of a webhook endpoint', () => {
     const own = await open();
     receiver.reply = ({ path }) => (path === own.path ? 410 : 200);
     const transfer = await own.send();
-    await until('it is disabled', async () => (await statusOf(own)).join() === 'disabled,answered_410');
+    await until(
+      'it is disabled',
+      async () => (await statusOf(own)).join() === 'disabled,answered_410',
+    );
     await untilDetails(temporal, own.id, /^disabled because its receiver answered 410 Gone since/);
     assert.equal((await hookAttributes(temporal, own.id))[3], 'disabled');
     const later = await own.send();
@@ -293,8 +343,13 @@ describe('the workflow of a webhook endpoint', () => {
     answered(await own.bank.request('PATCH', `/v1/webhook_endpoints/${own.id}`, { body }), 200);
     await untilArrived(receiver, own.path, [transfer, later]);
     await until('both are delivered', async () => {
-      const { items } = answered(await own.bank.get(`/v1/webhook_endpoints/${own.id}/deliveries`), 200).json;
-      return (items as { status: string }[]).filter(({ status }) => status === 'delivered').length === 2;
+      const { items } = answered(
+        await own.bank.get(`/v1/webhook_endpoints/${own.id}/deliveries`),
+        200,
+      ).json;
+      return (
+        (items as { status: string }[]).filter(({ status }) => status === 'delivered').length === 2
+      );
     });
     await untilWell(temporal, own.id);
   });

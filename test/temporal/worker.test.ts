@@ -39,9 +39,9 @@ function attributesOf({ typedSearchAttributes }: WorkflowExecutionDescription): 
 }
 
 async function currentDetails(workflow: WorkflowHandle): Promise<string> {
-  const { currentDetails: details = '' } = await workflow.query<{ readonly currentDetails?: string }>(
-    '__temporal_workflow_metadata',
-  );
+  const { currentDetails: details = '' } = await workflow.query<{
+    readonly currentDetails?: string;
+  }>('__temporal_workflow_metadata');
   return details;
 }
 
@@ -69,14 +69,21 @@ describe('the worker', () => {
     const temporal = await newNamespace(sharedAddress(), 'fresh');
     const { operatorService } = temporal.client.connection;
     const known = async (): Promise<string[]> => {
-      const { customAttributes } = await operatorService.listSearchAttributes({ namespace: temporal.namespace });
+      const { customAttributes } = await operatorService.listSearchAttributes({
+        namespace: temporal.namespace,
+      });
       return Object.keys(customAttributes).filter((name) =>
         /^(TenantId|ResourceId|AccountId|BusinessStatus)$/.test(name),
       );
     };
     assert.deepEqual(await known(), []);
     const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
-    assert.deepEqual((await known()).sort(), ['AccountId', 'BusinessStatus', 'ResourceId', 'TenantId']);
+    assert.deepEqual((await known()).sort(), [
+      'AccountId',
+      'BusinessStatus',
+      'ResourceId',
+      'TenantId',
+    ]);
     assert.deepEqual(await worker.bridge.client.registerSearchAttributes(), []);
     await worker.stop();
     await (await startTestWorker(db, temporal, { environment: serving('approvals') })).stop();
@@ -92,7 +99,8 @@ describe('the worker', () => {
       for (const id of ids) await untilWaiting(temporal, id);
       const bad = { actor: 'Mallory', reason: REASON };
       for (const id of ids) await sendSignal(temporal, id, 'approve', bad);
-      for (const id of ids) await sendSignal(temporal, id, 'approve', await newSignature(db.database));
+      for (const id of ids)
+        await sendSignal(temporal, id, 'approve', await newSignature(db.database));
       assert.equal(await worker.stop(), 0);
       await worker.start();
       for (const id of ids) await untilEnded(temporal, id);
@@ -124,7 +132,9 @@ describe('the worker', () => {
     });
 
     it('hands on to the next run what it is about and why the last signal changed nothing, of a transfer and of a batch', async () => {
-      const worker = await startTestWorker(db, temporal, { environment: serving('approvals', 'batches') });
+      const worker = await startTestWorker(db, temporal, {
+        environment: serving('approvals', 'batches'),
+      });
       try {
         const { pend } = await openGuardedBank(api);
         const payroll = await openPayrollBank(api);
@@ -151,7 +161,10 @@ describe('the worker', () => {
             new RegExp(`^${what}.*\\n\\nWaiting .*\\n\\nRefused at .*Mallory ${signals} is not`),
           );
         }
-        assert.equal((await payroll.bank.request('POST', `/v1/bonus_batches/${batch}/cancel`)).status, 200);
+        assert.equal(
+          (await payroll.bank.request('POST', `/v1/bonus_batches/${batch}/cancel`)).status,
+          200,
+        );
         await untilBatchEnded(temporal, batch);
       } finally {
         await worker.stop();
@@ -167,17 +180,30 @@ describe('the worker', () => {
         const first = await workflowOf(temporal, id).describe();
         for (let wave = 0; wave < 3; wave += 1) {
           await Promise.all(
-            Array.from({ length: 20 }, () => sendSignal(temporal, id, 'cancel', { actor: 'Mallory', reason: REASON })),
+            Array.from({ length: 20 }, () =>
+              sendSignal(temporal, id, 'cancel', { actor: 'Mallory', reason: REASON }),
+            ),
           );
-          await until(`wave ${wave} is done`, async () => (await actsOn(db, id)).length === 20 * (wave + 1));
+          await until(
+            `wave ${wave} is done`,
+            async () => (await actsOn(db, id)).length === 20 * (wave + 1),
+          );
         }
-        await until('it was continued', async () => (await workflowOf(temporal, id).describe()).runId !== first.runId);
-        await until('it waits again', async () => (await stateOf(temporal, id))?.status === 'pending_approval');
+        await until(
+          'it was continued',
+          async () => (await workflowOf(temporal, id).describe()).runId !== first.runId,
+        );
+        await until(
+          'it waits again',
+          async () => (await stateOf(temporal, id))?.status === 'pending_approval',
+        );
         const now = await workflowOf(temporal, id).describe();
         assert.deepEqual(attributesOf(now), attributesOf(first));
         // The static summary is not carried over, since the SDK has no option for it: the details begin with its words.
         // A run that has just begun has none yet.
-        await until('its details are handed on', async () => HANDED_ON.test((await detailsOf(temporal, id)) ?? ''));
+        await until('its details are handed on', async () =>
+          HANDED_ON.test((await detailsOf(temporal, id)) ?? ''),
+        );
         await sendSignal(temporal, id, 'approve', await newSignature(db.database));
         await untilEnded(temporal, id);
         await assertEnds(db, new Map<Uuid, string>([[id, 'completed']]));

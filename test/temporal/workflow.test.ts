@@ -66,9 +66,15 @@ describe('the workflow of a pending transfer', () => {
     const state = await untilWaiting(temporal, id);
     assert.equal(state.status, 'pending_approval');
     const { type, workflowId, taskQueue } = await workflowOf(temporal, id).describe();
-    assert.deepEqual([type, workflowId, taskQueue], ['transfer', transferWorkflowId(id), 'approvals']);
     assert.deepEqual(
-      await until('the outbox has nothing of it', async () => (await outboxOf(db, id)).length === 0),
+      [type, workflowId, taskQueue],
+      ['transfer', transferWorkflowId(id), 'approvals'],
+    );
+    assert.deepEqual(
+      await until(
+        'the outbox has nothing of it',
+        async () => (await outboxOf(db, id)).length === 0,
+      ),
       true,
     );
   });
@@ -88,9 +94,14 @@ describe('the workflow of a pending transfer', () => {
     });
     assert.equal(await detailsOf(temporal, id), words);
     const described = await workflowOf(temporal, id).describe();
-    assert.equal(await described.staticSummary(), 'Transfer of 1,234.56 COPM that needs 1 approval(s)');
+    assert.equal(
+      await described.staticSummary(),
+      'Transfer of 1,234.56 COPM that needs 1 approval(s)',
+    );
     assert.deepEqual(described.memo ?? {}, {});
-    const attributes = new Map(described.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+    const attributes = new Map(
+      described.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
+    );
     const { tenant } = guarded.bank.tenant;
     assert.deepEqual(
       ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) => attributes.get(name)),
@@ -104,16 +115,23 @@ describe('the workflow of a pending transfer', () => {
     const find = async (status: string): Promise<string[]> => {
       const query = `TenantId="${own.bank.tenant.tenant.id}" AND BusinessStatus="${status}"`;
       const found: string[] = [];
-      for await (const { workflowId } of temporal.client.workflow.list({ query })) found.push(workflowId);
+      for await (const { workflowId } of temporal.client.workflow.list({ query }))
+        found.push(workflowId);
       return found.sort();
     };
     const [first, second] = ids.map(transferWorkflowId);
     await until('both are found', async () => (await find('pending_approval')).length === 2);
     answered(await own.act('approve', ids[0]!), 200);
-    await until('the approved one is found as completed', async () => (await find('completed')).join() === first);
+    await until(
+      'the approved one is found as completed',
+      async () => (await find('completed')).join() === first,
+    );
     assert.deepEqual(await find('pending_approval'), [second]);
     answered(await own.act('reject', ids[1]!), 200);
-    await until('the rejected one is found as rejected', async () => (await find('rejected')).join() === second);
+    await until(
+      'the rejected one is found as rejected',
+      async () => (await find('rejected')).join() === second,
+    );
   });
 
   for (const [action, end, status] of [
@@ -126,7 +144,10 @@ describe('the workflow of a pending transfer', () => {
       await untilWaiting(temporal, id);
       assert.equal(answered(await guarded.act(action, id), 200).json.status, status);
       await untilEnded(temporal, id);
-      assert.equal((await stateOf(temporal, id))?.waitingFor, `The transfer is ${status}. Nothing is waited for.`);
+      assert.equal(
+        (await stateOf(temporal, id))?.waitingFor,
+        `The transfer is ${status}. Nothing is waited for.`,
+      );
       await assertEnds(db, new Map([[id, end]]));
     });
 
@@ -150,9 +171,11 @@ describe('the workflow of a pending transfer', () => {
       const answer = await approvalsOf(db).actByStaff(transfer, action, proven(ana), REASON);
       assert(answer.outcome.done);
       const [signaled, commanded] = [await actsOn(db, bySignal!), await actsOn(db, byCommand!)];
-      const comparable = signaled.map(({ action: did, actorClaimed, details, tenantId, subjectType }) => ({
-        ...{ did, actorClaimed, details, tenantId, subjectType },
-      }));
+      const comparable = signaled.map(
+        ({ action: did, actorClaimed, details, tenantId, subjectType }) => ({
+          ...{ did, actorClaimed, details, tenantId, subjectType },
+        }),
+      );
       assert.deepEqual(
         comparable,
         commanded.map(({ action: did, actorClaimed, details, tenantId, subjectType }) => ({
@@ -182,10 +205,14 @@ describe('the workflow of a pending transfer', () => {
       await forgetCodes(db.change);
       await sendSignal(temporal, id, 'approve', signatureOf(person));
       const words = `approve by ${person.name}: support has approved it already, and counts once.`;
-      await until('who signaled is told', async () => (await detailsOf(temporal, id))?.endsWith(words));
+      await until('who signaled is told', async () =>
+        (await detailsOf(temporal, id))?.endsWith(words),
+      );
     }
     const transfer = await readTransfer(db, id);
-    assert(!(await approvalsOf(db).actByStaff(transfer, 'approve', proven(eva), REASON)).outcome.done);
+    assert(
+      !(await approvalsOf(db).actByStaff(transfer, 'approve', proven(eva), REASON)).outcome.done,
+    );
     assert.deepEqual(
       (await actsOn(db, id)).map(({ action, actorClaimed }) => [action, actorClaimed]).sort(),
       [
@@ -195,7 +222,8 @@ describe('the workflow of a pending transfer', () => {
         ['transfer.approve_refused', eva.name],
       ].sort(),
     );
-    const approval = async (): Promise<unknown> => (await own.bank.get(`/v1/transfers/${id}`)).json.approval;
+    const approval = async (): Promise<unknown> =>
+      (await own.bank.get(`/v1/transfers/${id}`)).json.approval;
     assert.deepEqual(
       [(await approval()) as { received: number }].map(({ received }) => received),
       [1],
@@ -211,7 +239,10 @@ describe('the workflow of a pending transfer', () => {
     const id = await own.pend();
     await untilWaiting(temporal, id);
     answered(await own.act('approve', id, own.approvers[0]), 200);
-    await until('the workflow knows of one', async () => (await stateOf(temporal, id))?.received === 1);
+    await until(
+      'the workflow knows of one',
+      async () => (await stateOf(temporal, id))?.received === 1,
+    );
     answered(await own.act('approve', id, own.approvers[1]), 200);
     await untilEnded(temporal, id);
     await assertEnds(db, new Map([[id, 'completed']]));
@@ -232,7 +263,9 @@ describe('the workflow of a pending transfer', () => {
     const own = await openGuardedBank(api);
     const id = await own.pend();
     await untilWaiting(temporal, id);
-    await db.change(`UPDATE accounts SET status='frozen' WHERE id=X'${own.source.id.replaceAll('-', '')}'`);
+    await db.change(
+      `UPDATE accounts SET status='frozen' WHERE id=X'${own.source.id.replaceAll('-', '')}'`,
+    );
     await sendSignal(temporal, id, 'approve', await newSignature(db.database));
     await untilEnded(temporal, id);
     assert.equal(endOf(await readTransfer(db, id)), 'capability_cannot_send');

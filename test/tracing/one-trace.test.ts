@@ -11,7 +11,13 @@ import { answered, text } from '../support/bank.js';
 import { BankGateway, type GatewayAnswer, type GatewayRequest } from '../support/bank-gateway.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
-import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import {
+  newNamespace,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+} from '../support/temporal.js';
 import { installRuntimeOnce } from '../support/temporal-worker.js';
 import { TraceCollector } from '../support/trace-collector.js';
 import { WorkerProcess } from '../support/worker-process.js';
@@ -58,7 +64,10 @@ describe('a trace', () => {
       PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
       LOG_LEVEL: 'info',
     };
-    setting = await startTestApi(db, environment, { receiver: 'real', log: { write: () => undefined } });
+    setting = await startTestApi(db, environment, {
+      receiver: 'real',
+      log: { write: () => undefined },
+    });
     own = await openPayoutBank(setting);
     const body = { url: receiver.url('/hook'), events: ['payout.completed'] };
     answered(await own.bank.request('POST', '/v1/webhook_endpoints', { body }), 201);
@@ -77,15 +86,25 @@ describe('a trace', () => {
   });
 
   /** Asks these processes for a payout, and waits until its end has arrived at the receiver. Answers its id. */
-  async function paid({ baseUrl }: ApiProcess, headers: Readonly<Record<string, string>>): Promise<string> {
+  async function paid(
+    { baseUrl }: ApiProcess,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<string> {
     const body = payoutBody({ from: own.source, description: 'nobody else reads this' });
     const token = own.bank.token;
-    const answer: TestAnswer = await request(baseUrl, 'POST', '/v1/payouts', { token, body, headers });
+    const answer: TestAnswer = await request(baseUrl, 'POST', '/v1/payouts', {
+      token,
+      body,
+      headers,
+    });
     const id = text(answered(answer, 201).json.id);
-    await until('its end arrives', () => receiver.arrived.some((delivery) => delivery.body.includes(id)));
+    await until('its end arrives', () =>
+      receiver.arrived.some((delivery) => delivery.body.includes(id)),
+    );
     return id;
   }
-  const arrivedOf = (id: string) => receiver.arrived.find((delivery) => delivery.body.includes(id))!;
+  const arrivedOf = (id: string) =>
+    receiver.arrived.find((delivery) => delivery.body.includes(id))!;
 
   it('leads from the request over desk, outbox, workflow and activity to the rail and the webhook, and holds nothing personal', async () => {
     const traceId = randomBytes(16).toString('hex');
@@ -116,7 +135,8 @@ describe('a trace', () => {
     );
     const above = (name: RegExp): string[] => {
       const names: string[] = [];
-      for (let span = named(name); span !== undefined; span = spans.get(span.parentSpanId ?? '')) names.push(span.name);
+      for (let span = named(name); span !== undefined; span = spans.get(span.parentSpanId ?? ''))
+        names.push(span.name);
       return names;
     };
     assert(above(/^webhook attempt$/).includes('desk report outcome of payout'));
@@ -127,7 +147,11 @@ describe('a trace', () => {
     assert.equal(named(/^POST/)?.attributes['tenant.id'], own.bank.tenant.tenant.id);
 
     assert.equal(TRACEPARENT.exec(gateway.heard.at(-1) ?? '')?.[1], traceId, 'the rail is told');
-    assert.equal(TRACEPARENT.exec(String(arrivedOf(id).headers.traceparent))?.[1], traceId, 'so is the receiver');
+    assert.equal(
+      TRACEPARENT.exec(String(arrivedOf(id).headers.traceparent))?.[1],
+      traceId,
+      'so is the receiver',
+    );
 
     await until('the log names the trace', () => api.output.includes(`"traceId":"${traceId}"`));
     assert.match(api.output, /"tokenId":"[^"]+"/);
@@ -137,13 +161,20 @@ describe('a trace', () => {
     // A worker that does not trace takes over such a workflow, and one that does any other.
     const history = await handle.fetchHistory();
     for (const codePath of [BUNDLE_FILE, TRACED_BUNDLE_FILE])
-      await Worker.runReplayHistory({ ...IN_A_THREAD, workflowBundle: { codePath } }, history, 'traced');
+      await Worker.runReplayHistory(
+        { ...IN_A_THREAD, workflowBundle: { codePath } },
+        history,
+        'traced',
+      );
   });
 
   it('that its sender does not keep is not kept, and an invalid traceparent begins a new one', async () => {
     const traceId = randomBytes(16).toString('hex');
     const unkept = await paid(api, { traceparent: `00-${traceId}-${'1'.repeat(16)}-00` });
-    assert.deepEqual([collector.of(traceId), arrivedOf(unkept).headers.traceparent], [[], undefined]);
+    assert.deepEqual(
+      [collector.of(traceId), arrivedOf(unkept).headers.traceparent],
+      [[], undefined],
+    );
     const own = await paid(api, { traceparent: `00-${'0'.repeat(32)}-x-01` });
     assert.match(String(arrivedOf(own).headers.traceparent), TRACEPARENT);
   });
@@ -156,9 +187,16 @@ describe('a trace', () => {
     ]);
     const before = collector.spans.length;
     try {
-      const id = await paid(other, { traceparent: `00-${randomBytes(16).toString('hex')}-${'1'.repeat(16)}-01` });
-      assert.deepEqual([arrivedOf(id).headers.traceparent, gateway.heard.at(-1)], [undefined, undefined]);
-      const stored = await db.sql(`SELECT traceparent FROM events WHERE resource_id=X'${id.replaceAll('-', '')}'`);
+      const id = await paid(other, {
+        traceparent: `00-${randomBytes(16).toString('hex')}-${'1'.repeat(16)}-01`,
+      });
+      assert.deepEqual(
+        [arrivedOf(id).headers.traceparent, gateway.heard.at(-1)],
+        [undefined, undefined],
+      );
+      const stored = await db.sql(
+        `SELECT traceparent FROM events WHERE resource_id=X'${id.replaceAll('-', '')}'`,
+      );
       assert(stored.length > 0 && stored.every(({ traceparent }) => traceparent === null));
       assert.equal(collector.spans.length, before);
     } finally {

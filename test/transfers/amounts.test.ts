@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, list, object, openBank, transferBody, walk } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  LEAST,
+  list,
+  object,
+  openBank,
+  transferBody,
+  walk,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -28,7 +37,10 @@ describe('an amount is taken exactly or not at all', () => {
   });
 
   const post = (raw: unknown): Promise<TestAnswer> => {
-    const body = { ...transferBody({ from: payer, to: receiver, raw: 0n }), amount: { raw, asset: 'COPM' } };
+    const body = {
+      ...transferBody({ from: payer, to: receiver, raw: 0n }),
+      amount: { raw, asset: 'COPM' },
+    };
     return bank.request('POST', '/v1/transfers', { body });
   };
 
@@ -84,7 +96,9 @@ describe('an amount is taken exactly or not at all', () => {
   it('a JSON number that a reader would round is refused, not rounded', async () => {
     const body = JSON.stringify(transferBody({ from: payer, to: receiver, raw: 0n }));
     for (const raw of ['9007199254740993', '1e400', '100000.0', '-0']) {
-      const answer = await bank.request('POST', '/v1/transfers', { body: body.replace('"raw":"0"', `"raw":${raw}`) });
+      const answer = await bank.request('POST', '/v1/transfers', {
+        body: body.replace('"raw":"0"', `"raw":${raw}`),
+      });
       answered(answer, 400, 'invalid_field');
     }
   });
@@ -105,7 +119,11 @@ describe('an amount is taken exactly or not at all', () => {
 
   for (const raw of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MAX])
     it(`${raw} is well formed, and refused in exactly that number`, async () => {
-      const { details, text } = answered(await post(raw.toString()), 422, 'above_per_operation_limit');
+      const { details, text } = answered(
+        await post(raw.toString()),
+        422,
+        'above_per_operation_limit',
+      );
       assert.equal(details?.requested, raw.toString());
       const units = `${raw / 100n}`.replace(/\B(?=(\d{3})+$)/g, ',');
       assert(text.includes(`${units}.${(raw % 100n).toString().padStart(2, '0')} COPM`), text);

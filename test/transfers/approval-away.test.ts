@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { ApiError } from '../../src/core/errors.js';
-import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import {
+  type RequestOptions,
+  startTestApi,
+  type TestAnswer,
+  type TestApi,
+} from '../support/api.js';
 import { answered, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
@@ -81,7 +86,8 @@ describe('while MySQL goes away in the middle, what ends a transfer that waits',
           if (first.status !== 200) answered(first, 503, 'ledger_unavailable');
           const again = await ask(healthy, verb, id, key);
           // Reject and cancel have no key: what they did is there to be seen.
-          if (again.status === 409) assert.equal(answered(again, 409, 'invalid_state').details?.current, status);
+          if (again.status === 409)
+            assert.equal(answered(again, 409, 'invalid_state').details?.current, status);
           else assert.equal(answered(again, 200).json.status, status);
           if (verb !== 'approve' && first.status === 200) assert.equal(again.status, 409);
           await assertEnded(own, id, status, rejection);
@@ -139,12 +145,19 @@ describe('while MySQL goes away in the middle, what ends a transfer that waits',
         destination: { type: 'account', account_id: wanted.to.id },
         amount: { raw: wanted.raw.toString(), asset: 'COPM' },
       };
-      const first = await shaky.request('POST', '/v1/transfers', { token: own.tokens.creator, key, body });
+      const first = await shaky.request('POST', '/v1/transfers', {
+        token: own.tokens.creator,
+        key,
+        body,
+      });
       if (first.status !== 202) answered(first, 503, 'ledger_unavailable');
       const again = await own.bank.send(wanted, { token: own.tokens.creator, key });
       if (first.status === 202 || again.status === 200) answered(again, 200);
       else answered(again, 202);
     }
-    assert.deepEqual(await own.money(), { available: before.available - 3n * THRESHOLD, held: 3n * THRESHOLD });
+    assert.deepEqual(await own.money(), {
+      available: before.available - 3n * THRESHOLD,
+      held: 3n * THRESHOLD,
+    });
   });
 });

@@ -8,7 +8,16 @@ import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/in
 import { ApiError } from '../../src/core/errors.js';
 import { transact } from '../../src/db/transact.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, idLiteral, type Json, LEAST, object, openBank, setStatus, text } from '../support/bank.js';
+import {
+  answered,
+  idLiteral,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+  setStatus,
+  text,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import {
@@ -85,7 +94,9 @@ describe('a transfer that waits for approval ends', () => {
       const before = await own.money();
       const { id } = await own.pend({ to });
       const setNetwork = (name: string): Promise<unknown> =>
-        db.change(`UPDATE tenants SET network='${name}' WHERE id=${idLiteral(neighbour.tenant.tenant.id)}`);
+        db.change(
+          `UPDATE tenants SET network='${name}' WHERE id=${idLiteral(neighbour.tenant.tenant.id)}`,
+        );
       await setNetwork(`${network}x`);
       const { json } = answered(await approve(id), 200);
       assert.deepEqual([json.status, object(json.rejection).code], ['rejected', 'not_found']);
@@ -210,7 +221,10 @@ describe('a transfer that waits for approval ends', () => {
          WHERE tenant_id=${idLiteral(own.guarded.tenantId)} AND type='transfer.expired'`,
       );
       assert.deepEqual(log, [{ events: '250', ids: '250' }]);
-      assert.deepEqual(await own.money(), { available: before.available - THRESHOLD, held: THRESHOLD });
+      assert.deepEqual(await own.money(), {
+        available: before.available - THRESHOLD,
+        held: THRESHOLD,
+      });
       assert.equal((await own.read(later)).status, 'pending_approval');
       answered(await own.act('cancel', later, 'creator'), 200);
       assert.deepEqual(await own.money(), before);
@@ -221,10 +235,30 @@ describe('a transfer that waits for approval ends', () => {
     const MONTH = 5_000_000_000n;
 
     for (const [timeZone, last, first, names] of [
-      ['America/Bogota', '2036-02-01T04:59:59.999Z', '2036-02-01T05:00:00.000Z', ['2036-01', '2036-02']],
-      ['Asia/Tokyo', '2036-01-31T14:59:59.999Z', '2036-01-31T15:00:00.000Z', ['2036-01', '2036-02']],
-      ['Pacific/Kiritimati', '2035-12-31T09:59:59.999Z', '2035-12-31T10:00:00.000Z', ['2035-12', '2036-01']],
-      ['America/New_York', '2036-03-01T04:59:59.999Z', '2036-03-01T05:00:00.000Z', ['2036-02', '2036-03']],
+      [
+        'America/Bogota',
+        '2036-02-01T04:59:59.999Z',
+        '2036-02-01T05:00:00.000Z',
+        ['2036-01', '2036-02'],
+      ],
+      [
+        'Asia/Tokyo',
+        '2036-01-31T14:59:59.999Z',
+        '2036-01-31T15:00:00.000Z',
+        ['2036-01', '2036-02'],
+      ],
+      [
+        'Pacific/Kiritimati',
+        '2035-12-31T09:59:59.999Z',
+        '2035-12-31T10:00:00.000Z',
+        ['2035-12', '2036-01'],
+      ],
+      [
+        'America/New_York',
+        '2036-03-01T04:59:59.999Z',
+        '2036-03-01T05:00:00.000Z',
+        ['2036-02', '2036-03'],
+      ],
     ] as const)
       it(`its own month gets its share back, the month in the tenant's time zone at its creation: ${timeZone}`, async () => {
         at('2035-12-31T00:00:00.000Z');
@@ -280,7 +314,8 @@ describe('a transfer that waits for approval ends', () => {
     const FEE = 700n;
     let fees: Awaited<ReturnType<GuardedBank['account']>>;
 
-    const charge = (flatRaw: bigint): Promise<void> => setFee(db.database, { tenantId: own.guarded.tenantId, flatRaw });
+    const charge = (flatRaw: bigint): Promise<void> =>
+      setFee(db.database, { tenantId: own.guarded.tenantId, flatRaw });
     const collect = (account: typeof fees): Promise<unknown> =>
       setFeeAccount(db.database, systemClock, own.guarded.tenantId, account.id, TEST_ACTOR);
 
@@ -326,15 +361,23 @@ describe('a transfer that waits for approval ends', () => {
       assert.deepEqual(json.fee, { raw: FEE.toString(), asset: 'COPM' });
       await assertEnded(own, id, 'completed');
       assert.deepEqual([await own.bank.available(fees), await own.bank.available(next)], [FEE, 0n]);
-      assert.deepEqual(await own.money(), { available: before.available - THRESHOLD - FEE, held: 0n });
+      assert.deepEqual(await own.money(), {
+        available: before.available - THRESHOLD - FEE,
+        held: 0n,
+      });
     });
 
     it('so the account that waits for the fee is not closed before, though it is no longer the fee account', async () => {
       const { id } = await own.pend();
       await collect(await own.bank.account());
-      const closing = await closeAccount(db.database, systemClock, fees.id, DECIDED).catch((error: unknown) => error);
+      const closing = await closeAccount(db.database, systemClock, fees.id, DECIDED).catch(
+        (error: unknown) => error,
+      );
       assert(closing instanceof ApiError);
-      assert.deepEqual([closing.refusal.code, closing.refusal.details?.current], ['invalid_state', 'fee_account']);
+      assert.deepEqual(
+        [closing.refusal.code, closing.refusal.details?.current],
+        ['invalid_state', 'fee_account'],
+      );
       answered(await own.act('cancel', id, 'creator'), 200);
       assert.equal((await closeAccount(db.database, systemClock, fees.id, DECIDED)).changed, true);
     });
@@ -343,9 +386,14 @@ describe('a transfer that waits for approval ends', () => {
       const { id } = await own.pend();
       pass(60_000);
       answered(await own.act('approve', id, 'approver'), 200);
-      const { items } = answered(await own.bank.get(`/v1/accounts/${own.guarded.id}/movements`), 200).json;
+      const { items } = answered(
+        await own.bank.get(`/v1/accounts/${own.guarded.id}/movements`),
+        200,
+      ).json;
       assert.deepEqual(
-        (items as Json[]).slice(0, 2).map((one) => [one.kind, object(one.related).id, one.created_at]),
+        (items as Json[])
+          .slice(0, 2)
+          .map((one) => [one.kind, object(one.related).id, one.created_at]),
         ['fee_out', 'transfer_out'].map((kind) => [kind, id, toRfc3339(now)]),
       );
     });
@@ -355,9 +403,14 @@ describe('a transfer that waits for approval ends', () => {
     const all = await own.account({ funds: { COPM: THRESHOLD } });
     await own.setPolicy({ accountId: all.id });
     const { id } = await own.pend({ from: all });
-    const closing = await closeAccount(db.database, systemClock, all.id, DECIDED).catch((error: unknown) => error);
+    const closing = await closeAccount(db.database, systemClock, all.id, DECIDED).catch(
+      (error: unknown) => error,
+    );
     assert(closing instanceof ApiError);
-    assert.deepEqual([closing.refusal.code, closing.refusal.details?.current], ['invalid_state', 'funds_held']);
+    assert.deepEqual(
+      [closing.refusal.code, closing.refusal.details?.current],
+      ['invalid_state', 'funds_held'],
+    );
     answered(await own.act('cancel', id, 'creator'), 200);
   });
 });

@@ -7,7 +7,13 @@ import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, idLiteral, type Json, object, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
-import { approvalsOf, EXPIRES_IN_S, type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
+import {
+  approvalsOf,
+  EXPIRES_IN_S,
+  type GuardedBank,
+  openGuarded,
+  THRESHOLD,
+} from '../support/guarded.js';
 import { assertLedgerSound } from '../support/world.js';
 
 const ROUNDS = 30;
@@ -43,7 +49,10 @@ describe('what ends a transfer that waits, at the same time', () => {
       assert.deepEqual(log.get(id), [{ type: `transfer.${text(status)}`, object: shown }]);
     }
     const list = ids.map((id) => idLiteral(text(id))).join();
-    assert.deepEqual(await db.sql(`SELECT 1 FROM holds WHERE resource_id IN (${list}) AND remaining<>0`), []);
+    assert.deepEqual(
+      await db.sql(`SELECT 1 FROM holds WHERE resource_id IN (${list}) AND remaining<>0`),
+      [],
+    );
     assert.equal((await own.money()).held, 0n);
     assert.equal(await own.bank.available(own.receiver), BigInt(ends.completed ?? 0) * THRESHOLD);
     return ends;
@@ -57,7 +66,11 @@ describe('what ends a transfer that waits, at the same time', () => {
       answered(answer, 409, 'invalid_state');
       assert.equal(answer.details?.current, shown.status);
     }
-    assert.equal(won.length, shown.status === 'expired' ? 0 : 1, JSON.stringify(answers.map(({ text: said }) => said)));
+    assert.equal(
+      won.length,
+      shown.status === 'expired' ? 0 : 1,
+      JSON.stringify(answers.map(({ text: said }) => said)),
+    );
   }
 
   it(`approve, reject, cancel and expiry leave one end, one event and one release: ${ROUNDS} rounds`, async () => {
@@ -82,14 +95,19 @@ describe('what ends a transfer that waits, at the same time', () => {
         ],
         round,
       );
-      const answers = await Promise.all(acts.map((act) => act()).filter((answer) => answer !== null));
+      const answers = await Promise.all(
+        acts.map((act) => act()).filter((answer) => answer !== null),
+      );
       await Promise.all(expiring);
       assertOneWinner(answers, await own.read(id));
     }
     const ends = await assertOneEndEach(ids);
     // Whoever wins: it is not always the same.
     assert(Object.keys(ends).length >= 2, JSON.stringify(ends));
-    assert.equal((await own.money()).available, before.available - BigInt(ends.completed ?? 0) * THRESHOLD);
+    assert.equal(
+      (await own.money()).available,
+      before.available - BigInt(ends.completed ?? 0) * THRESHOLD,
+    );
     assert.equal(await own.used(), BigInt(ends.completed ?? 0) * THRESHOLD);
   });
 
@@ -102,7 +120,9 @@ describe('what ends a transfer that waits, at the same time', () => {
       const answers = await Promise.all(
         (['approver', 'second', 'third'] as const).map((person) => own.act('approve', id, person)),
       );
-      const statuses = answers.map(({ status, json }) => (status === 200 ? json.status : status)).map(String);
+      const statuses = answers
+        .map(({ status, json }) => (status === 200 ? json.status : status))
+        .map(String);
       assert.deepEqual(statuses.sort(), ['409', 'completed', 'pending_approval']);
     }
     assert.deepEqual(await assertOneEndEach(ids), { completed: ROUNDS });
@@ -113,9 +133,14 @@ describe('what ends a transfer that waits, at the same time', () => {
     for (const key of [undefined, randomUUID()]) {
       const { id } = await own.pend();
       const options = key === undefined ? {} : { key };
-      const answers = await Promise.all(Array.from({ length: 20 }, () => own.act('approve', id, 'approver', options)));
-      for (const answer of answers) assert.equal(object(answered(answer, 200).json.approval).received, 1);
-      const replays = answers.filter(({ headers }) => headers.get('svc-idempotent-replayed') === 'true');
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => own.act('approve', id, 'approver', options)),
+      );
+      for (const answer of answers)
+        assert.equal(object(answered(answer, 200).json.approval).received, 1);
+      const replays = answers.filter(
+        ({ headers }) => headers.get('svc-idempotent-replayed') === 'true',
+      );
       assert.equal(replays.length, key === undefined ? 0 : 19);
       const rows = await db.sql(`SELECT 1 FROM approvals WHERE resource_id=${idLiteral(text(id))}`);
       assert.equal(rows.length, 1);
@@ -131,7 +156,11 @@ describe('what ends a transfer that waits, at the same time', () => {
     const sweep = async (approvals: typeof one): Promise<void> => {
       while ((await approvals.expireDue(100).catch(() => 100)) === 100);
     };
-    await Promise.all([sweep(one), sweep(other), ...made.slice(0, 20).map(({ id }) => one.expire(text(id)))]);
+    await Promise.all([
+      sweep(one),
+      sweep(other),
+      ...made.slice(0, 20).map(({ id }) => one.expire(text(id))),
+    ]);
     assert.deepEqual(await assertOneEndEach(made.map(({ id }) => id)), { expired: 60 });
     assert.equal(await own.used(), 0n);
   });
@@ -141,12 +170,16 @@ describe('what ends a transfer that waits, at the same time', () => {
     await own.setPolicy({ accountId: poor.id });
     const answers = await Promise.all(
       Array.from({ length: 64 }, () =>
-        own.bank.send({ from: poor, to: own.receiver, raw: THRESHOLD }, { token: own.tokens.creator }),
+        own.bank.send(
+          { from: poor, to: own.receiver, raw: THRESHOLD },
+          { token: own.tokens.creator },
+        ),
       ),
     );
     const held = answers.filter(({ status }) => status === 202);
     assert.equal(held.length, 20);
-    for (const answer of answers) if (answer.status !== 202) answered(answer, 422, 'insufficient_funds');
+    for (const answer of answers)
+      if (answer.status !== 202) answered(answer, 422, 'insufficient_funds');
     assert.equal(await own.bank.available(poor), 0n);
     await Promise.all(
       held.map(async ({ json }, index) =>

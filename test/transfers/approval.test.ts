@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, idLiteral, type Json, LEAST, list, object, openBank, text, transferBody } from '../support/bank.js';
+import {
+  answered,
+  idLiteral,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+  transferBody,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import {
@@ -33,7 +43,8 @@ describe('POST /v1/transfers that needs approval', () => {
   afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
-  const isReplay = ({ headers }: TestAnswer): boolean => headers.get('svc-idempotent-replayed') === 'true';
+  const isReplay = ({ headers }: TestAnswer): boolean =>
+    headers.get('svc-idempotent-replayed') === 'true';
 
   it('answers 202 with the transfer that waits, and what it waits for', async () => {
     const transfer = await own.pend({ description: 'Rent' });
@@ -58,13 +69,21 @@ describe('POST /v1/transfers that needs approval', () => {
   it('holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
     const before = await own.money();
     const { id } = await own.pend();
-    assert.deepEqual(await own.money(), { available: before.available - THRESHOLD, held: THRESHOLD });
+    assert.deepEqual(await own.money(), {
+      available: before.available - THRESHOLD,
+      held: THRESHOLD,
+    });
     assert.equal(await own.used(), THRESHOLD);
     assert.equal(await own.bank.available(own.receiver), 0n);
     assert.deepEqual(await own.events(id), []);
-    const { json } = answered(await own.bank.get(`/v1/accounts/${own.guarded.id}/movements?kind=transfer_out`), 200);
+    const { json } = answered(
+      await own.bank.get(`/v1/accounts/${own.guarded.id}/movements?kind=transfer_out`),
+      200,
+    );
     assert.deepEqual(json.items, []);
-    const [hold] = await db.sql(`SELECT raw, remaining FROM holds WHERE resource_id=${idLiteral(text(id))}`);
+    const [hold] = await db.sql(
+      `SELECT raw, remaining FROM holds WHERE resource_id=${idLiteral(text(id))}`,
+    );
     assert.deepEqual(Object.values(hold ?? {}), [THRESHOLD.toString(), THRESHOLD.toString()]);
   });
 
@@ -90,7 +109,8 @@ describe('POST /v1/transfers that needs approval', () => {
     await own.setPolicy({ accountId: person.id, threshold: LEAST });
     const maximum = 1_200_000_000n;
     for (let count = 0; count < 4; count += 1) await own.pend({ from: person, raw: maximum });
-    const send = (raw: bigint): Promise<TestAnswer> => own.bank.send({ from: person, to: own.receiver, raw });
+    const send = (raw: bigint): Promise<TestAnswer> =>
+      own.bank.send({ from: person, to: own.receiver, raw });
     const refused = answered(await send(maximum), 422, 'monthly_limit_exceeded');
     assert.equal(refused.details?.used, (4n * maximum).toString());
     const poor = await own.account({ funds: { COPM: THRESHOLD + LEAST } });
@@ -101,7 +121,10 @@ describe('POST /v1/transfers that needs approval', () => {
       422,
       'insufficient_funds',
     );
-    assert.deepEqual(short.details, { available: LEAST.toString(), requested: (LEAST + 1n).toString() });
+    assert.deepEqual(short.details, {
+      available: LEAST.toString(),
+      requested: (LEAST + 1n).toString(),
+    });
     await own.bank.sent({ from: poor, to: own.receiver, raw: LEAST });
   });
 
@@ -138,8 +161,16 @@ describe('POST /v1/transfers that needs approval', () => {
     const key = randomUUID();
     await own.pend({}, { key });
     for (const id of [randomUUID(), 'no-id'])
-      for (const path of [`transfers/${id}/approve`, `payouts/${id}/approve`, `bonus_batches/${id}/execute`]) {
-        answered(await own.bank.request('POST', `/v1/${path}`, { key }), 409, 'idempotency_key_reused');
+      for (const path of [
+        `transfers/${id}/approve`,
+        `payouts/${id}/approve`,
+        `bonus_batches/${id}/execute`,
+      ]) {
+        answered(
+          await own.bank.request('POST', `/v1/${path}`, { key }),
+          409,
+          'idempotency_key_reused',
+        );
         answered(await own.bank.request('POST', `/v1/${path}`), 404, 'not_found');
       }
   });
@@ -147,7 +178,12 @@ describe('POST /v1/transfers that needs approval', () => {
   it('keeps a description of 140 code points, and refuses 141', async () => {
     const description = '💸'.repeat(140);
     assert.equal((await own.pend({ description })).description, description);
-    const wanted = { from: own.guarded, to: own.receiver, raw: THRESHOLD, description: `${description}x` };
+    const wanted = {
+      from: own.guarded,
+      to: own.receiver,
+      raw: THRESHOLD,
+      description: `${description}x`,
+    };
     answered(await own.bank.send(wanted), 400, 'invalid_field');
   });
 
@@ -160,7 +196,11 @@ describe('POST /v1/transfers that needs approval', () => {
     const movements = async (): Promise<Json[]> =>
       list((await neighbour.get(`/v1/accounts/${to.id}/movements`)).json.items);
     assert.deepEqual(await movements(), []);
-    answered(await neighbour.request('POST', `/v1/transfers/${text(id)}/approve`), 404, 'not_found');
+    answered(
+      await neighbour.request('POST', `/v1/transfers/${text(id)}/approve`),
+      404,
+      'not_found',
+    );
     answered(await own.act('approve', id, 'approver'), 200);
     const [movement] = await movements();
     assert.deepEqual([movement?.kind, object(movement?.related).id], ['transfer_in', id]);
@@ -174,7 +214,13 @@ describe('POST /v1/transfers that needs approval', () => {
         const { id, approval, ...pending } = await own.pend();
         const { json } = answered(await own.act('approve', id, person), 200);
         const done = { ...object(approval), received: 1 };
-        assert.deepEqual(json, { ...pending, id, status: 'completed', approval: done, rejection: null });
+        assert.deepEqual(json, {
+          ...pending,
+          id,
+          status: 'completed',
+          approval: done,
+          rejection: null,
+        });
         assert.deepEqual(await assertEnded(own, id, 'completed'), json);
         assert.deepEqual(await own.money(), { available: before.available - THRESHOLD, held: 0n });
         assert.equal(await own.bank.available(own.receiver), BigInt(count + 1) * THRESHOLD);

@@ -67,7 +67,9 @@ describe('POST /v1/transfers: a malformed request', () => {
   }
 
   it('with hundreds of wrong fields is answered with the first fifty', async () => {
-    const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`extra_${index}`, index]));
+    const unknown = Object.fromEntries(
+      Array.from({ length: 900 }, (_, index) => [`extra_${index}`, index]),
+    );
     const answer = answered(await post({ ...good, ...unknown }), 400, 'invalid_field');
     assert.equal((answer.details?.errors as unknown[]).length, 50);
     assert.ok(answer.text.length < 10_000);
@@ -143,7 +145,11 @@ describe('POST /v1/transfers: a malformed request', () => {
       memo: '',
     };
     const answer = answered(await post(body), 400, 'missing_field');
-    const invalid = (field: string, reason: string): Json => ({ code: 'invalid_field', field, reason });
+    const invalid = (field: string, reason: string): Json => ({
+      code: 'invalid_field',
+      field,
+      reason,
+    });
     const missing = (field: string): Json => ({ code: 'missing_field', field, reason: 'required' });
     assert.deepEqual(answer.details, {
       field: 'source_account',
@@ -184,7 +190,10 @@ describe('POST /v1/transfers: a malformed request', () => {
         ['amount.', JSON.stringify(good).replace('"raw":', `"${name}":{"polluted":true},"raw":`)],
       ] as const) {
         const answer = answered(await post(body), 400, 'invalid_field');
-        assert.deepEqual([answer.details?.field, answer.details?.reason], [`${prefix}${name}`, 'forbidden_name']);
+        assert.deepEqual(
+          [answer.details?.field, answer.details?.reason],
+          [`${prefix}${name}`, 'forbidden_name'],
+        );
       }
     assert.equal(({} as Json).polluted, undefined);
   });
@@ -196,7 +205,10 @@ describe('POST /v1/transfers: a malformed request', () => {
       const answer = answered(await post(nested(depth)), 400, 'invalid_field');
       assert.equal(answer.details?.reason, 'nested_too_deep');
     }
-    assert.equal(answered(await post('['.repeat(60_000)), 400, 'invalid_field').details?.reason, 'not_json');
+    assert.equal(
+      answered(await post('['.repeat(60_000)), 400, 'invalid_field').details?.reason,
+      'not_json',
+    );
   });
 
   it('over 64 KiB is 413 body_too_large, be its length announced or not', async () => {
@@ -207,9 +219,22 @@ describe('POST /v1/transfers: a malformed request', () => {
   });
 
   it('that is not application/json in UTF-8 is 415 unsupported_media_type', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', 'x'])
-      answered(await post(good, { headers: { 'content-type': type } }), 415, 'unsupported_media_type');
-    answered(await post(good, { headers: { 'content-encoding': 'gzip' } }), 415, 'unsupported_media_type');
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/json; charset=latin1',
+      'x',
+    ])
+      answered(
+        await post(good, { headers: { 'content-type': type } }),
+        415,
+        'unsupported_media_type',
+      );
+    answered(
+      await post(good, { headers: { 'content-encoding': 'gzip' } }),
+      415,
+      'unsupported_media_type',
+    );
   });
 
   it('that is not UTF-8 is 400', async () => {
@@ -266,8 +291,17 @@ describe('POST /v1/transfers: a malformed request', () => {
     body: string | Buffer,
     { chunked = false }: { chunked?: boolean } = {},
   ): Promise<{ status: number; text: string }> {
-    const usual = ['Host', 'localhost', 'Authorization', `Bearer ${bank.token}`, 'Content-Type', 'application/json'];
-    const length = chunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(Buffer.byteLength(body))];
+    const usual = [
+      'Host',
+      'localhost',
+      'Authorization',
+      `Bearer ${bank.token}`,
+      'Content-Type',
+      'application/json',
+    ];
+    const length = chunked
+      ? ['Transfer-Encoding', 'chunked']
+      : ['Content-Length', String(Buffer.byteLength(body))];
     return new Promise((resolve, reject) => {
       const sent = httpRequest(`${api.baseUrl}/v1/transfers`, {
         method: 'POST',
@@ -277,7 +311,10 @@ describe('POST /v1/transfers: a malformed request', () => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+          resolve({
+            status: response.statusCode ?? 0,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
         );
       });
       sent.end(body);

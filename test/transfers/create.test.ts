@@ -3,7 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { removeRole } from '../../src/access/members.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, list, object, openBank, setStatus, transferBody } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  LEAST,
+  list,
+  object,
+  openBank,
+  setStatus,
+  transferBody,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -34,7 +43,10 @@ describe('POST /v1/transfers', () => {
   afterEach(() => assertLedgerSound(db.database));
 
   it('answers 201 with the completed transfer, and moves exactly the amount', async () => {
-    const answer = answered(await bank.send({ from: payer, to: receiver, raw: 150_000n, description: 'Rent' }), 201);
+    const answer = answered(
+      await bank.send({ from: payer, to: receiver, raw: 150_000n, description: 'Rent' }),
+      201,
+    );
     const { id, created_at: createdAt, ...rest } = answer.json;
     assert.deepEqual(rest, {
       scope: 'internal',
@@ -51,12 +63,18 @@ describe('POST /v1/transfers', () => {
     assert.match(String(createdAt), TIME);
     assert.match(answer.headers.get('svc-request-id') ?? '', UUID_V7);
     assert.equal(answer.headers.get('svc-idempotent-replayed'), null);
-    assert.deepEqual([await bank.available(payer), await bank.available(receiver)], [850_000n, 150_000n]);
+    assert.deepEqual(
+      [await bank.available(payer), await bank.available(receiver)],
+      [850_000n, 150_000n],
+    );
   });
 
   it('moves each asset separately', async () => {
     await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
-    assert.deepEqual([await bank.available(payer, 'COPM'), await bank.available(receiver, 'COPM')], [10n * LEAST, 0n]);
+    assert.deepEqual(
+      [await bank.available(payer, 'COPM'), await bank.available(receiver, 'COPM')],
+      [10n * LEAST, 0n],
+    );
     assert.deepEqual(
       [await bank.available(payer, 'DUSD'), await bank.available(receiver, 'DUSD')],
       [9n * LEAST, LEAST],
@@ -70,8 +88,14 @@ describe('POST /v1/transfers', () => {
 
   it('answers a repeated request 200 with the same transfer, says that it is a replay, and moves nothing', async () => {
     const key = randomUUID();
-    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
-    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    const first = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      201,
+    );
+    const again = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      200,
+    );
     assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
     assert.deepEqual(again.json, first.json);
     assert.equal(await bank.available(receiver), LEAST);
@@ -79,18 +103,34 @@ describe('POST /v1/transfers', () => {
 
   it('treats the same content in different JSON as the same request', async () => {
     const key = randomUUID();
-    const { source_account: source, destination, amount } = transferBody({ from: payer, to: receiver, raw: LEAST });
-    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    const {
+      source_account: source,
+      destination,
+      amount,
+    } = transferBody({ from: payer, to: receiver, raw: LEAST });
+    const first = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      201,
+    );
     const spelled = `  {"amount" : {"asset":"COPM",\n"raw":"\\u0031${String(object(amount).raw).slice(1)}"},
       "destination":${JSON.stringify(destination)}, "source_account" : "${String(source)}"} `;
-    const again = answered(await bank.request('POST', '/v1/transfers', { body: spelled, key }), 200);
+    const again = answered(
+      await bank.request('POST', '/v1/transfers', { body: spelled, key }),
+      200,
+    );
     assert.equal(again.json.id, first.json.id);
   });
 
   it('compares keys without regard to case', async () => {
     const key = randomUUID();
-    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key: key.toUpperCase() }), 201);
-    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    const first = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key: key.toUpperCase() }),
+      201,
+    );
+    const again = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      200,
+    );
     assert.equal(again.json.id, first.json.id);
     answered(
       await bank.send({ from: payer, to: receiver, raw: LEAST + 1n }, { key: key.toUpperCase() }),
@@ -101,7 +141,10 @@ describe('POST /v1/transfers', () => {
 
   it('answers a used key with another body 409 idempotency_key_reused, and keeps the first result', async () => {
     const key = randomUUID();
-    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    const first = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      201,
+    );
     const other = await bank.account();
     const changed: Parameters<Bank['send']>[0][] = [
       { from: payer, to: receiver, raw: LEAST + 1n },
@@ -110,8 +153,12 @@ describe('POST /v1/transfers', () => {
       { from: payer, to: other, raw: LEAST },
       { from: receiver, to: payer, raw: LEAST },
     ];
-    for (const transfer of changed) answered(await bank.send(transfer, { key }), 409, 'idempotency_key_reused');
-    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    for (const transfer of changed)
+      answered(await bank.send(transfer, { key }), 409, 'idempotency_key_reused');
+    const again = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      200,
+    );
     assert.deepEqual(again.json, first.json);
     assert.equal(await bank.available(receiver), LEAST);
   });
@@ -128,20 +175,36 @@ describe('POST /v1/transfers', () => {
 
   it('replays to any token of the tenant with the scope, even if the member no longer has a role', async () => {
     const key = randomUUID();
-    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    const first = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      201,
+    );
     await removeRole(api.core.database, systemClock, bank.tenant.owner, payer.id, TEST_ACTOR);
-    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    const again = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      200,
+    );
     assert.equal(again.json.id, first.json.id);
-    answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 403, 'authority_insufficient');
+    answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      403,
+      'authority_insufficient',
+    );
   });
 
   it('replays a transfer whose destination was closed and whose source was frozen since', async () => {
     const key = randomUUID();
-    const first = answered(await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }), 201);
+    const first = answered(
+      await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }),
+      201,
+    );
     await bank.sent({ from: receiver, to: payer, raw: 10n * LEAST });
     await setStatus(db, receiver, 'closed');
     await setStatus(db, payer, 'frozen');
-    const again = answered(await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }), 200);
+    const again = answered(
+      await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }),
+      200,
+    );
     assert.equal(again.json.id, first.json.id);
   });
 
@@ -151,7 +214,12 @@ describe('POST /v1/transfers', () => {
       [null, null],
       ['', ''],
     ] as const) {
-      const transfer = { from: payer, to: receiver, raw: LEAST, ...(description === undefined ? {} : { description }) };
+      const transfer = {
+        from: payer,
+        to: receiver,
+        raw: LEAST,
+        ...(description === undefined ? {} : { description }),
+      };
       assert.equal((await bank.sent(transfer)).description, shown);
     }
   });
@@ -169,12 +237,18 @@ describe('POST /v1/transfers', () => {
         400,
         'invalid_field',
       );
-      assert.deepEqual([refused.details?.field, refused.details?.reason], ['description', 'too_long']);
+      assert.deepEqual(
+        [refused.details?.field, refused.details?.reason],
+        ['description', 'too_long'],
+      );
     }
   });
 
   it('accepts ids in upper case, and shows them in lower case', async () => {
-    const body = { ...transferBody({ from: payer, to: receiver, raw: LEAST }), source_account: payer.id.toUpperCase() };
+    const body = {
+      ...transferBody({ from: payer, to: receiver, raw: LEAST }),
+      source_account: payer.id.toUpperCase(),
+    };
     const answer = answered(await bank.request('POST', '/v1/transfers', { body }), 201);
     assert.equal(answer.json.source_account, payer.id);
   });
@@ -201,7 +275,10 @@ describe('POST /v1/transfers', () => {
     assert.deepEqual(list((await other.get('/v1/events')).json.items), []);
     assert.equal(list((await own.get('/v1/events')).json.items).length, 1);
     const [movement] = list((await other.get(`/v1/accounts/${to.id}/movements`)).json.items);
-    assert.deepEqual([movement?.kind, object(movement?.counterparty).tenant], ['transfer_in', own.tenant.tenant.id]);
+    assert.deepEqual(
+      [movement?.kind, object(movement?.counterparty).tenant],
+      ['transfer_in', own.tenant.tenant.id],
+    );
   });
 
   it('pays to a frozen account, which receives and cannot send', async () => {

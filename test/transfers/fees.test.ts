@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import type { Account, FeeScheduleRow } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, list, object, openBank, walk } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+  walk,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -24,7 +33,11 @@ describe('the fee of a transfer', () => {
 
   beforeEach(async () => {
     bank = await openBank(api);
-    payer = await bank.account({ funds: { COPM: 100n * LEAST, DUSD: 100n * LEAST }, name: 'Payer', alias: '$payer' });
+    payer = await bank.account({
+      funds: { COPM: 100n * LEAST, DUSD: 100n * LEAST },
+      name: 'Payer',
+      alias: '$payer',
+    });
     receiver = await bank.account();
     feeAccount = await bank.account({ name: 'Fees Ltd', alias: '$fees' });
     await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, feeAccount.id, TEST_ACTOR);
@@ -35,14 +48,19 @@ describe('the fee of a transfer', () => {
   const charge = (schedule: Partial<FeeScheduleRow>): Promise<void> =>
     setFee(db.database, { tenantId: bank.tenant.tenant.id, ...schedule });
 
-  const movements = (account: Account): Promise<Json[]> => walk(bank, `/v1/accounts/${account.id}/movements`);
+  const movements = (account: Account): Promise<Json[]> =>
+    walk(bank, `/v1/accounts/${account.id}/movements`);
 
   it('is paid on top by the source, into the fee account, and shown on the transfer', async () => {
     await charge({ flatRaw: 700n });
     const transfer = await bank.sent({ from: payer, to: receiver, raw: LEAST });
     assert.deepEqual(transfer.fee, { raw: '700', asset: 'COPM' });
     assert.deepEqual(
-      [await bank.available(payer), await bank.available(receiver), await bank.available(feeAccount)],
+      [
+        await bank.available(payer),
+        await bank.available(receiver),
+        await bank.available(feeAccount),
+      ],
       [99n * LEAST - 700n, LEAST, 700n],
     );
     const [event] = list((await bank.get('/v1/events')).json.items);
@@ -68,7 +86,11 @@ describe('the fee of a transfer', () => {
       display_name: account.name,
       type: 'business',
     });
-    const common = { description: 'For two', related: { type: 'transfer', id }, created_at: createdAt };
+    const common = {
+      description: 'For two',
+      related: { type: 'transfer', id },
+      created_at: createdAt,
+    };
     const leaving = (total: bigint): Json => ({
       ...common,
       total_after: { raw: total.toString(), asset: 'COPM' },
@@ -92,7 +114,12 @@ describe('the fee of a transfer', () => {
       ],
     );
     assert.deepEqual((await movements(feeAccount)).map(shape), [
-      { kind: 'adjustment_in', amount: { raw: '700', asset: 'COPM' }, counterparty: party(payer), ...leaving(700n) },
+      {
+        kind: 'adjustment_in',
+        amount: { raw: '700', asset: 'COPM' },
+        counterparty: party(payer),
+        ...leaving(700n),
+      },
     ]);
     assert.deepEqual(
       (await movements(receiver)).map(({ kind }) => kind),
@@ -121,7 +148,11 @@ describe('the fee of a transfer', () => {
   it('must be covered too: insufficient_funds asks for amount and fee', async () => {
     await charge({ flatRaw: 700n });
     const poor = await bank.account({ funds: { COPM: LEAST + 699n } });
-    const refused = answered(await bank.send({ from: poor, to: receiver, raw: LEAST }), 422, 'insufficient_funds');
+    const refused = answered(
+      await bank.send({ from: poor, to: receiver, raw: LEAST }),
+      422,
+      'insufficient_funds',
+    );
     assert.deepEqual(refused.details, { available: '100699', requested: '100700' });
     await bank.fund(poor, { raw: 1n, asset: 'COPM' });
     await bank.sent({ from: poor, to: receiver, raw: LEAST });
@@ -130,18 +161,27 @@ describe('the fee of a transfer', () => {
 
   it('is charged only in the asset of its schedule', async () => {
     await charge({ flatRaw: 700n });
-    assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' })).fee, {
-      raw: '0',
-      asset: 'DUSD',
-    });
+    assert.deepEqual(
+      (await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' })).fee,
+      {
+        raw: '0',
+        asset: 'DUSD',
+      },
+    );
     await charge({ asset: 'DUSD', flatRaw: 9n });
     await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
-    assert.deepEqual([await bank.available(feeAccount), await bank.available(feeAccount, 'DUSD')], [0n, 9n]);
+    assert.deepEqual(
+      [await bank.available(feeAccount), await bank.available(feeAccount, 'DUSD')],
+      [0n, 9n],
+    );
   });
 
   it('is not paid by the fee account itself, and is paid when the fee account is who receives', async () => {
     await charge({ flatRaw: 700n });
-    assert.deepEqual((await bank.sent({ from: payer, to: feeAccount, raw: LEAST })).fee, { raw: '700', asset: 'COPM' });
+    assert.deepEqual((await bank.sent({ from: payer, to: feeAccount, raw: LEAST })).fee, {
+      raw: '700',
+      asset: 'COPM',
+    });
     assert.equal(await bank.available(feeAccount), LEAST + 700n);
     assert.deepEqual((await bank.sent({ from: feeAccount, to: receiver, raw: LEAST })).fee, {
       raw: '0',
@@ -154,7 +194,8 @@ describe('the fee of a transfer', () => {
     await charge({ basisPoints: 10_000n });
     const person = await bank.account({ type: 'person', funds: { COPM: 20_000_000_000n } });
     const maximum = 1_200_000_000n;
-    for (let sent = 0; sent < 4; sent += 1) await bank.sent({ from: person, to: receiver, raw: maximum });
+    for (let sent = 0; sent < 4; sent += 1)
+      await bank.sent({ from: person, to: receiver, raw: maximum });
     const refused = answered(
       await bank.send({ from: person, to: receiver, raw: maximum }),
       422,
@@ -168,11 +209,20 @@ describe('the fee of a transfer', () => {
     const key = '0197a000-0000-7000-8000-00000000000a';
     const first = await bank.sent({ from: payer, to: receiver, raw: LEAST }, { key });
     await charge({ flatRaw: 5n });
-    assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, { raw: '5', asset: 'COPM' });
+    assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, {
+      raw: '5',
+      asset: 'COPM',
+    });
     const schedule = feeSchedule({ tenantId: bank.tenant.tenant.id });
     await removeFeeSchedule(db.database, systemClock, schedule, TEST_ACTOR);
-    assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, { raw: '0', asset: 'COPM' });
-    assert.deepEqual(answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200).json, first);
+    assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, {
+      raw: '0',
+      asset: 'COPM',
+    });
+    assert.deepEqual(
+      answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200).json,
+      first,
+    );
     assert.deepEqual((await bank.get(`/v1/transfers/${String(first.id)}`)).json, first);
   });
 

@@ -60,7 +60,11 @@ describe("the month's allowance", () => {
       resets_at: '2031-02-01T05:00:00.000Z',
     });
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
-    const full = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    const full = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.equal(full.details?.used, MONTH.toString());
   });
 
@@ -68,11 +72,19 @@ describe("the month's allowance", () => {
     const payer = await person(10n * MONTH);
     at('2031-02-01T04:59:59.999Z');
     await useAllBut(0n, payer);
-    const refused = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    const refused = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.equal(refused.details?.resets_at, '2031-02-01T05:00:00.000Z');
     at('2031-02-01T05:00:00.000Z');
     await useAllBut(0n, payer);
-    const next = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    const next = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.equal(next.details?.resets_at, '2031-03-01T05:00:00.000Z');
     const months = await db.sql(
       `SELECT month, used FROM month_totals WHERE account_id=${idLiteral(payer.id)} AND asset='COPM' ORDER BY month`,
@@ -94,7 +106,11 @@ describe("the month's allowance", () => {
       const [payer, to] = [await person(10n * MONTH, own), await own.account()];
       at(last);
       await useAllBut(0n, payer, own, to);
-      const refused = answered(await own.send({ from: payer, to, raw: LEAST }), 422, 'monthly_limit_exceeded');
+      const refused = answered(
+        await own.send({ from: payer, to, raw: LEAST }),
+        422,
+        'monthly_limit_exceeded',
+      );
       assert.equal(refused.details?.resets_at, first);
       at(first);
       await own.sent({ from: payer, to, raw: LEAST });
@@ -106,7 +122,11 @@ describe("the month's allowance", () => {
     await useAllBut(0n, payer);
     at('2031-02-01T04:59:59.000Z');
     // The account's last command was in February, so is this one.
-    const refused = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    const refused = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.equal(refused.details?.resets_at, '2031-03-01T05:00:00.000Z');
   });
 
@@ -115,7 +135,11 @@ describe("the month's allowance", () => {
     await useAllBut(0n, payer);
     await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
     await bank.sent({ from: other, to: receiver, raw: LEAST });
-    answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
   });
 
   it('counts what leaves, not what comes in', async () => {
@@ -123,7 +147,11 @@ describe("the month's allowance", () => {
     const person2 = await person(LEAST);
     await useAllBut(0n, payer, bank, person2);
     await bank.sent({ from: person2, to: payer, raw: MAXIMUM });
-    const refused = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    const refused = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.equal(refused.details?.used, MONTH.toString());
   });
 
@@ -131,7 +159,9 @@ describe("the month's allowance", () => {
     const payer = await person(10n * MONTH);
     const raw = MONTH / 50n;
     const answers = await Promise.all(
-      Array.from({ length: 64 }, () => bank.send({ from: payer, to: receiver, raw }, { key: randomUUID() })),
+      Array.from({ length: 64 }, () =>
+        bank.send({ from: payer, to: receiver, raw }, { key: randomUUID() }),
+      ),
     );
     const made = answers.filter(({ status }) => status === 201);
     assert.equal(made.length, 50);
@@ -140,7 +170,11 @@ describe("the month's allowance", () => {
         answered(answer, 422, 'monthly_limit_exceeded');
         assert.equal(answer.details?.used, MONTH.toString());
       }
-    answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      422,
+      'monthly_limit_exceeded',
+    );
   });
 
   it('is not passed by one unit by 64 senders of uneven amounts, and what was refused would have passed it', async () => {
@@ -160,6 +194,7 @@ describe("the month's allowance", () => {
       }),
     );
     assert(used <= MONTH && refused.length > 0);
-    for (const raw of refused) assert(used + raw > MONTH, `${raw} was refused with ${MONTH - used} left`);
+    for (const raw of refused)
+      assert(used + raw > MONTH, `${raw} was refused with ${MONTH - used} left`);
   });
 });

@@ -5,7 +5,17 @@ import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, list, openBank, text, walk, withQuery } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  list,
+  openBank,
+  text,
+  walk,
+  withQuery,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
@@ -27,7 +37,8 @@ describe('GET /v1/transfers', () => {
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
     accounts = [];
-    for (let index = 0; index < 3; index += 1) accounts.push(await bank.account({ funds: { COPM: 1_000n * LEAST } }));
+    for (let index = 0; index < 3; index += 1)
+      accounts.push(await bank.account({ funds: { COPM: 1_000n * LEAST } }));
     made = [];
     for (let index = 0; index < 30; index += 1) {
       now = instant(START + Math.trunc(index / 3));
@@ -63,9 +74,16 @@ describe('GET /v1/transfers', () => {
   it('has 25 on a page by default, and 1 to 100 with a limit', async () => {
     assert.equal(list((await bank.get('/v1/transfers')).json.items).length, 25);
     for (const limit of [1, 7, 100])
-      assert.equal(list((await bank.get(`/v1/transfers?limit=${limit}`)).json.items).length, Math.min(limit, 30));
+      assert.equal(
+        list((await bank.get(`/v1/transfers?limit=${limit}`)).json.items).length,
+        Math.min(limit, 30),
+      );
     for (const limit of ['0', '101', '-1', '1.0', '1e1', '', 'all', '٣', '007'])
-      answered(await bank.get(`/v1/transfers?limit=${encodeURIComponent(limit)}`), 400, 'invalid_field');
+      answered(
+        await bank.get(`/v1/transfers?limit=${encodeURIComponent(limit)}`),
+        400,
+        'invalid_field',
+      );
   });
 
   for (const limit of [1, 2, 7, 10, 15, 29, 30])
@@ -75,10 +93,15 @@ describe('GET /v1/transfers', () => {
 
   it('accepts a different limit along the way', async () => {
     const first = answered(await bank.get('/v1/transfers?limit=4'), 200).json;
-    const rest = await walk(bank, `/v1/transfers?limit=9&cursor=${text(first.next_cursor)}`).catch(() => null);
+    const rest = await walk(bank, `/v1/transfers?limit=9&cursor=${text(first.next_cursor)}`).catch(
+      () => null,
+    );
     // The walk asks with its own cursor beside the first one, which is repeated.
     assert.equal(rest, null);
-    const next = answered(await bank.get(`/v1/transfers?limit=26&cursor=${text(first.next_cursor)}`), 200).json;
+    const next = answered(
+      await bank.get(`/v1/transfers?limit=26&cursor=${text(first.next_cursor)}`),
+      200,
+    ).json;
     assert.deepEqual([...list(first.items), ...list(next.items)], sorted(made));
   });
 
@@ -87,16 +110,25 @@ describe('GET /v1/transfers', () => {
       const own = made.filter((transfer) => transfer.source_account === id);
       assert.equal(own.length, 10);
       for (const limit of [3, 100])
-        assert.deepEqual(await walk(bank, `/v1/transfers?source_account=${id}&limit=${limit}`), sorted(own));
+        assert.deepEqual(
+          await walk(bank, `/v1/transfers?source_account=${id}&limit=${limit}`),
+          sorted(own),
+        );
     }
     const upper = accounts[0]!.id.toUpperCase();
-    assert.equal(list((await bank.get(`/v1/transfers?source_account=${upper}`)).json.items).length, 10);
+    assert.equal(
+      list((await bank.get(`/v1/transfers?source_account=${upper}`)).json.items).length,
+      10,
+    );
   });
 
   it('filters by status', async () => {
     assert.deepEqual(await walk(bank, '/v1/transfers?status=completed&limit=7'), sorted(made));
     for (const status of ['pending_approval', 'rejected', 'expired'])
-      assert.deepEqual(answered(await bank.get(`/v1/transfers?status=${status}`), 200).json.items, []);
+      assert.deepEqual(
+        answered(await bank.get(`/v1/transfers?status=${status}`), 200).json.items,
+        [],
+      );
   });
 
   it('filters by inclusive bounds of created_at, to the millisecond', async () => {
@@ -110,13 +142,21 @@ describe('GET /v1/transfers', () => {
     ] as const) {
       const query = `created_at[gte]=${at(from)}&created_at[lte]=${at(to)}`;
       const items = await walk(bank, `/v1/transfers?${query}&limit=4`);
-      const expected = made.filter(({ created_at: created }) => text(created) >= at(from) && text(created) <= at(to));
+      const expected = made.filter(
+        ({ created_at: created }) => text(created) >= at(from) && text(created) <= at(to),
+      );
       assert.deepEqual([items.length, ids(items)], [count, ids(sorted(expected))]);
     }
     // Half a millisecond outside a stored one leaves it out, on either side.
     const finer = (offset: number): string => at(offset).replace('Z', '5Z');
-    assert.equal(list((await bank.get(`/v1/transfers?created_at[gte]=${finer(8)}`)).json.items).length, 3);
-    assert.equal(list((await bank.get(`/v1/transfers?created_at[lte]=${finer(0)}`)).json.items).length, 3);
+    assert.equal(
+      list((await bank.get(`/v1/transfers?created_at[gte]=${finer(8)}`)).json.items).length,
+      3,
+    );
+    assert.equal(
+      list((await bank.get(`/v1/transfers?created_at[lte]=${finer(0)}`)).json.items).length,
+      3,
+    );
     // The same moment in another offset.
     const query = `created_at[gte]=${encodeURIComponent('2032-05-01T07:00:00.009-05:00')}`;
     assert.equal(list((await bank.get(`/v1/transfers?${query}`)).json.items).length, 3);
@@ -131,18 +171,25 @@ describe('GET /v1/transfers', () => {
     );
     assert.deepEqual(await walk(bank, `/v1/transfers?${query}&limit=2`), sorted(expected));
     assert.deepEqual(
-      answered(await bank.get(`/v1/transfers?${query.replace('completed', 'expired')}`), 200).json.items,
+      answered(await bank.get(`/v1/transfers?${query.replace('completed', 'expired')}`), 200).json
+        .items,
       [],
     );
   });
 
   it('finds what an idempotency key made, and nothing for one that made nothing', async () => {
     for (const [key, id] of keys)
-      assert.deepEqual(ids(list((await bank.get(`/v1/transfers?idempotency_key=${key}`)).json.items)), [id]);
+      assert.deepEqual(
+        ids(list((await bank.get(`/v1/transfers?idempotency_key=${key}`)).json.items)),
+        [id],
+      );
     const [[key, id]] = [...keys] as [[string, string]];
     const found = (await bank.get(`/v1/transfers?idempotency_key=${key.toUpperCase()}`)).json;
     assert.deepEqual([ids(list(found.items)), found.next_cursor], [[id], null]);
-    for (const other of [`idempotency_key=${randomUUID()}`, `idempotency_key=${key}&status=expired`])
+    for (const other of [
+      `idempotency_key=${randomUUID()}`,
+      `idempotency_key=${key}&status=expired`,
+    ])
       assert.deepEqual(answered(await bank.get(`/v1/transfers?${other}`), 200).json.items, []);
     const stranger = await openBank(api);
     assert.deepEqual((await stranger.get(`/v1/transfers?idempotency_key=${key}`)).json.items, []);
@@ -181,16 +228,30 @@ describe('GET /v1/transfers', () => {
       [bank, '/v1/events?limit=2'],
     ];
     for (const [whose, path] of refused) {
-      const answer = answered(await whose.get(withQuery(path, `cursor=${cursor}`)), 400, 'invalid_field');
+      const answer = answered(
+        await whose.get(withQuery(path, `cursor=${cursor}`)),
+        400,
+        'invalid_field',
+      );
       assert.equal(answer.details?.field, 'cursor');
     }
-    for (const edited of ['', 'x', cursor.slice(1), `${cursor}A`, cursor.toLowerCase(), `${cursor}%3D`])
+    for (const edited of [
+      '',
+      'x',
+      cursor.slice(1),
+      `${cursor}A`,
+      cursor.toLowerCase(),
+      `${cursor}%3D`,
+    ])
       answered(await bank.get(`/v1/transfers?${query}&cursor=${edited}`), 400, 'invalid_field');
   });
 
   it('gives no transfer twice and skips no earlier one, while new ones are made', async () => {
     const own = await openBank(api);
-    const [from, to] = [await own.account({ funds: { COPM: 1_000n * LEAST } }), await own.account()];
+    const [from, to] = [
+      await own.account({ funds: { COPM: 1_000n * LEAST } }),
+      await own.account(),
+    ];
     const old = [];
     for (let index = 0; index < 20; index += 1) old.push(await own.sent({ from, to, raw: LEAST }));
     const seen: Json[] = [];
@@ -207,7 +268,13 @@ describe('GET /v1/transfers', () => {
   });
 
   it('omits what the member has no role in: a role in source or destination shows a transfer', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'reader', TEST_ACTOR);
+    const member = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      'reader',
+      TEST_ACTOR,
+    );
     const token = await bank.issue(member, ['read']);
     const reader: Pick<Bank, 'get'> = { get: (path) => bank.request('GET', path, { token }) };
     assert.deepEqual(await walk(reader, '/v1/transfers'), []);
@@ -215,13 +282,17 @@ describe('GET /v1/transfers', () => {
     await grantRole(db.database, systemClock, member, id, 'viewer', TEST_ACTOR);
     const visible = made.filter(
       (transfer) =>
-        transfer.source_account === id || (transfer.destination as { account_id: string }).account_id === id,
+        transfer.source_account === id ||
+        (transfer.destination as { account_id: string }).account_id === id,
     );
     assert.equal(visible.length, 20);
     assert.deepEqual(await walk(reader, '/v1/transfers?limit=6'), sorted(visible));
     const hidden = made.find((transfer) => !visible.includes(transfer))!;
     answered(await reader.get(`/v1/transfers/${text(hidden.id)}`), 403, 'authority_insufficient');
-    assert.deepEqual(answered(await reader.get(`/v1/transfers/${text(visible[0]!.id)}`), 200).json, visible[0]);
+    assert.deepEqual(
+      answered(await reader.get(`/v1/transfers/${text(visible[0]!.id)}`), 200).json,
+      visible[0],
+    );
     const key = [...keys].find(([, made]) => made === hidden.id)![0];
     assert.deepEqual((await reader.get(`/v1/transfers?idempotency_key=${key}`)).json.items, []);
   });
@@ -231,19 +302,33 @@ describe('GET /v1/transfers', () => {
       for (const transfer of made.slice(0, 5)) {
         const id = text(transfer.id);
         assert.deepEqual(answered(await bank.get(`/v1/transfers/${id}`), 200).json, transfer);
-        assert.deepEqual(answered(await bank.get(`/v1/transfers/${id.toUpperCase()}`), 200).json, transfer);
+        assert.deepEqual(
+          answered(await bank.get(`/v1/transfers/${id.toUpperCase()}`), 200).json,
+          transfer,
+        );
       }
     });
 
     it("answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
-      const missing = answered(await stranger.get(`/v1/transfers/${randomUUID()}`), 404, 'not_found').text;
+      const missing = answered(
+        await stranger.get(`/v1/transfers/${randomUUID()}`),
+        404,
+        'not_found',
+      ).text;
       for (const id of [text(made[0]!.id), 'x', `${text(made[0]!.id)}0`, '%20', accounts[0]!.id])
-        assert.equal(answered(await stranger.get(`/v1/transfers/${id}`), 404, 'not_found').text, missing);
+        assert.equal(
+          answered(await stranger.get(`/v1/transfers/${id}`), 404, 'not_found').text,
+          missing,
+        );
     });
 
     it('accepts no query', async () => {
-      answered(await bank.get(`/v1/transfers/${text(made[0]!.id)}?expand=fee`), 400, 'invalid_field');
+      answered(
+        await bank.get(`/v1/transfers/${text(made[0]!.id)}?expand=fee`),
+        400,
+        'invalid_field',
+      );
     });
   });
 });

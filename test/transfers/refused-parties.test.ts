@@ -31,7 +31,10 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     foreign = await stranger.account({ funds: { COPM: 100n * LEAST } });
     const tenantId = bank.tenant.tenant.id;
     systemIds = await Promise.all(
-      SYSTEM_ROLES.map(async (systemRole) => (await db.database.reader.find(accounts, { tenantId, systemRole }))!.id),
+      SYSTEM_ROLES.map(
+        async (systemRole) =>
+          (await db.database.reader.find(accounts, { tenantId, systemRole }))!.id,
+      ),
     );
   });
 
@@ -41,7 +44,10 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
   });
 
   afterEach(async () => {
-    assert.deepEqual([await bank.available(payer), await stranger.available(foreign)], [100n * LEAST, 100n * LEAST]);
+    assert.deepEqual(
+      [await bank.available(payer), await stranger.available(foreign)],
+      [100n * LEAST, 100n * LEAST],
+    );
   });
 
   /** Everything that a client can see of an answer, but for what differs in every answer. */
@@ -55,9 +61,17 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
   it('answers every account that cannot be reached 404, to the byte as one that does not exist', async () => {
     const closed = await bank.account();
     await setStatus(db, closed, 'closed');
-    const missing = visible(answered(await bank.send({ from: payer, to: random(), raw: LEAST }), 404, 'not_found'));
-    const unreachable = [foreign, closed, ...systemIds.map((id) => ({ id })), { id: bank.tenant.tenant.id }];
-    for (const to of unreachable) assert.deepEqual(visible(await bank.send({ from: payer, to, raw: LEAST })), missing);
+    const missing = visible(
+      answered(await bank.send({ from: payer, to: random(), raw: LEAST }), 404, 'not_found'),
+    );
+    const unreachable = [
+      foreign,
+      closed,
+      ...systemIds.map((id) => ({ id })),
+      { id: bank.tenant.tenant.id },
+    ];
+    for (const to of unreachable)
+      assert.deepEqual(visible(await bank.send({ from: payer, to, raw: LEAST })), missing);
     for (const from of [random(), foreign, ...systemIds.map((id) => ({ id }))])
       assert.deepEqual(visible(await bank.send({ from, to: receiver, raw: LEAST })), missing);
   });
@@ -72,8 +86,16 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
     );
-    answered(await bank.send({ from: payer, to: foreign, raw: LEAST }, { token: nobody }), 404, 'not_found');
-    answered(await bank.send({ from: foreign, to: payer, raw: LEAST }, { token: nobody }), 404, 'not_found');
+    answered(
+      await bank.send({ from: payer, to: foreign, raw: LEAST }, { token: nobody }),
+      404,
+      'not_found',
+    );
+    answered(
+      await bank.send({ from: foreign, to: payer, raw: LEAST }, { token: nobody }),
+      404,
+      'not_found',
+    );
   });
 
   it('answers 403 before 422: without the right nothing is revealed about limits and funds', async () => {
@@ -81,14 +103,25 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
     );
     for (const raw of [0n, LEAST, 10n ** 18n])
-      answered(await bank.send({ from: payer, to: receiver, raw }, { token: nobody }), 403, 'authority_insufficient');
+      answered(
+        await bank.send({ from: payer, to: receiver, raw }, { token: nobody }),
+        403,
+        'authority_insufficient',
+      );
   });
 
   it('lets operators, admins and owners of the source pay, viewers and approvers not, nor owners of the destination', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
+    const member = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      randomUUID(),
+      TEST_ACTOR,
+    );
     const token = await bank.issue(member);
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
-    const status = async (): Promise<number> => (await bank.send({ from, to, raw: LEAST }, { token })).status;
+    const status = async (): Promise<number> =>
+      (await bank.send({ from, to, raw: LEAST }, { token })).status;
     await grantRole(db.database, systemClock, member, to.id, 'owner', TEST_ACTOR);
     assert.equal(await status(), 403);
     const allowed: Record<string, number> = {};
@@ -96,12 +129,24 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       await grantRole(db.database, systemClock, member, from.id, role, TEST_ACTOR);
       allowed[role] = await status();
     }
-    assert.deepEqual(allowed, { viewer: 403, operator: 201, approver: 403, admin: 201, owner: 201 });
+    assert.deepEqual(allowed, {
+      viewer: 403,
+      operator: 201,
+      approver: 403,
+      admin: 201,
+      owner: 201,
+    });
   });
 
   it('binds no key by a 400, a 403, a 404 or a 409: the same key acts once the cause is gone', async () => {
     const own = await openBank(api);
-    const member = await addMember(db.database, systemClock, own.tenant.tenant.id, 'clerk', TEST_ACTOR);
+    const member = await addMember(
+      db.database,
+      systemClock,
+      own.tenant.tenant.id,
+      'clerk',
+      TEST_ACTOR,
+    );
     const token = await own.issue(member);
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();
@@ -109,13 +154,28 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     answered(await own.send({ from, to, raw: 'x' }, { key, token }), 400, 'invalid_field');
     answered(await own.send({ from, to, raw: LEAST }, { key, token }), 404, 'not_found');
     await setStatus(db, to, 'active');
-    answered(await own.send({ from, to, raw: LEAST }, { key, token }), 403, 'authority_insufficient');
+    answered(
+      await own.send({ from, to, raw: LEAST }, { key, token }),
+      403,
+      'authority_insufficient',
+    );
     // Another body under the key: still nothing is bound to it.
-    answered(await own.send({ from, to, raw: LEAST + 1n }, { key, token }), 403, 'authority_insufficient');
+    answered(
+      await own.send({ from, to, raw: LEAST + 1n }, { key, token }),
+      403,
+      'authority_insufficient',
+    );
     await grantRole(db.database, systemClock, member, from.id, 'operator', TEST_ACTOR);
     const made = answered(await own.send({ from, to, raw: LEAST }, { key, token }), 201);
-    answered(await own.send({ from, to, raw: LEAST + 1n }, { key, token }), 409, 'idempotency_key_reused');
-    assert.equal(answered(await own.send({ from, to, raw: LEAST }, { key, token }), 200).json.id, made.json.id);
+    answered(
+      await own.send({ from, to, raw: LEAST + 1n }, { key, token }),
+      409,
+      'idempotency_key_reused',
+    );
+    assert.equal(
+      answered(await own.send({ from, to, raw: LEAST }, { key, token }), 200).json.id,
+      made.json.id,
+    );
   });
 
   it('answers the key before all that: what a used key is asked again is a replay or 409, never 404 or 403', async () => {
@@ -127,9 +187,17 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       await addMember(db.database, systemClock, own.tenant.tenant.id, 'nobody', TEST_ACTOR),
     );
     answered(await own.send({ from, to, raw: LEAST }, { key, token: nobody }), 200);
-    answered(await own.send({ from, to: foreign, raw: LEAST }, { key }), 409, 'idempotency_key_reused');
+    answered(
+      await own.send({ from, to: foreign, raw: LEAST }, { key }),
+      409,
+      'idempotency_key_reused',
+    );
     // But not before the scope.
     const reader = await own.issue(own.tenant.owner, ['read']);
-    answered(await own.send({ from, to, raw: LEAST }, { key, token: reader }), 401, 'insufficient_scope');
+    answered(
+      await own.send({ from, to, raw: LEAST }, { key, token: reader }),
+      401,
+      'insufficient_scope',
+    );
   });
 });

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, type Json, LEAST, openBank, setStatus } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  openBank,
+  setStatus,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -43,7 +51,11 @@ describe('POST /v1/transfers: the rules about money', () => {
   }
 
   for (const [reason, spoil] of [
-    ['not_verified', (account) => db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(account.id)}`)],
+    [
+      'not_verified',
+      (account) =>
+        db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(account.id)}`),
+    ],
     ['frozen', (account) => setStatus(db, account, 'frozen')],
     ['closed', (account) => setStatus(db, account, 'closed')],
   ] as readonly (readonly [string, (account: Account) => Promise<unknown>])[])
@@ -51,8 +63,14 @@ describe('POST /v1/transfers: the rules about money', () => {
       const payer = await bank.account({ funds: { COPM: LEAST } });
       await spoil(payer);
       for (const raw of [0n, LEAST, PLENTY])
-        assertRefused(await bank.send({ from: payer, to: receiver, raw }), 'capability_cannot_send', { reason });
-      await db.change(`UPDATE accounts SET status='active', verified_at=NOW(3) WHERE id=${idLiteral(payer.id)}`);
+        assertRefused(
+          await bank.send({ from: payer, to: receiver, raw }),
+          'capability_cannot_send',
+          { reason },
+        );
+      await db.change(
+        `UPDATE accounts SET status='active', verified_at=NOW(3) WHERE id=${idLiteral(payer.id)}`,
+      );
       await bank.sent({ from: payer, to: receiver, raw: LEAST });
     });
 
@@ -63,22 +81,30 @@ describe('POST /v1/transfers: the rules about money', () => {
       it(`a ${type} sends at least ${minimum} of ${asset} at once, else 422 below_minimum {minimum, requested, asset}`, async () => {
         const payer = await bank.account({ type, funds: { [asset]: minimum } });
         for (const raw of [0n, 1n, minimum - 1n])
-          assertRefused(await bank.send({ from: payer, to: receiver, raw, asset }), 'below_minimum', {
-            minimum: minimum.toString(),
-            requested: raw.toString(),
-            asset,
-          });
+          assertRefused(
+            await bank.send({ from: payer, to: receiver, raw, asset }),
+            'below_minimum',
+            {
+              minimum: minimum.toString(),
+              requested: raw.toString(),
+              asset,
+            },
+          );
         await bank.sent({ from: payer, to: receiver, raw: minimum, asset });
       });
 
       it(`a ${type} sends at most ${maximum} of ${asset} at once, else 422 above_per_operation_limit {maximum, requested, asset}`, async () => {
         const payer = await bank.account({ type, funds: { [asset]: maximum } });
         for (const raw of [maximum + 1n, 2n ** 63n - 1n])
-          assertRefused(await bank.send({ from: payer, to: receiver, raw, asset }), 'above_per_operation_limit', {
-            maximum: maximum.toString(),
-            requested: raw.toString(),
-            asset,
-          });
+          assertRefused(
+            await bank.send({ from: payer, to: receiver, raw, asset }),
+            'above_per_operation_limit',
+            {
+              maximum: maximum.toString(),
+              requested: raw.toString(),
+              asset,
+            },
+          );
         await bank.sent({ from: payer, to: receiver, raw: maximum, asset });
       });
     }
@@ -97,10 +123,14 @@ describe('POST /v1/transfers: the rules about money', () => {
 
   it('an account that has nothing has no overdraft', async () => {
     const payer = await bank.account();
-    assertRefused(await bank.send({ from: payer, to: receiver, raw: LEAST }), 'insufficient_funds', {
-      available: '0',
-      requested: LEAST.toString(),
-    });
+    assertRefused(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }),
+      'insufficient_funds',
+      {
+        available: '0',
+        requested: LEAST.toString(),
+      },
+    );
   });
 
   it('held funds are not spendable', async () => {
@@ -112,10 +142,14 @@ describe('POST /v1/transfers: the rules about money', () => {
          WHERE account_id=${idLiteral(payer.id)} AND asset='COPM'`,
       );
     await hold('-', '+');
-    assertRefused(await bank.send({ from: payer, to: receiver, raw: 3n * LEAST }), 'insufficient_funds', {
-      available: (2n * LEAST).toString(),
-      requested: (3n * LEAST).toString(),
-    });
+    assertRefused(
+      await bank.send({ from: payer, to: receiver, raw: 3n * LEAST }),
+      'insufficient_funds',
+      {
+        available: (2n * LEAST).toString(),
+        requested: (3n * LEAST).toString(),
+      },
+    );
     await hold('+', '-');
     await bank.sent({ from: payer, to: receiver, raw: 3n * LEAST });
   });
@@ -126,7 +160,10 @@ describe('POST /v1/transfers: the rules about money', () => {
     const code = async (raw: bigint): Promise<string | undefined> =>
       (await bank.send({ from: payer, to: receiver, raw })).code;
     // There are no funds at all, so whatever comes first is not the funds.
-    assert.deepEqual([await code(1n), await code(maximum + 1n)], ['below_minimum', 'above_per_operation_limit']);
+    assert.deepEqual(
+      [await code(1n), await code(maximum + 1n)],
+      ['below_minimum', 'above_per_operation_limit'],
+    );
     assert.equal(await code(maximum), 'insufficient_funds');
     await bank.fund(payer, { raw: month, asset: 'COPM' });
     for (let used = 0n; used + maximum <= month; used += maximum)
@@ -156,7 +193,11 @@ describe('POST /v1/transfers: the rules about money', () => {
     );
     assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
     assert.equal(again.text, first.text);
-    answered(await bank.send({ from: payer, to: receiver, raw: LEAST + 1n }, { key }), 409, 'idempotency_key_reused');
+    answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST + 1n }, { key }),
+      409,
+      'idempotency_key_reused',
+    );
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
   });
 
@@ -173,7 +214,10 @@ describe('POST /v1/transfers: the rules about money', () => {
       `/v1/accounts/${payer.id}/movements`,
     ])
       assert.deepEqual((await own.get(path)).json.items, [], path);
-    assert.deepEqual(await db.sql(`SELECT * FROM month_totals WHERE account_id=${idLiteral(payer.id)}`), []);
+    assert.deepEqual(
+      await db.sql(`SELECT * FROM month_totals WHERE account_id=${idLiteral(payer.id)}`),
+      [],
+    );
   });
 
   it('an amount that would take the receiver beyond 64 bits is 400 out_of_range, binds no key, and harms nothing', async () => {
@@ -182,9 +226,19 @@ describe('POST /v1/transfers: the rules about money', () => {
     const payer = await own.account({ funds: { COPM: 10n * LEAST } });
     const full = await other.account({ funds: { COPM: 2n ** 63n - 1n - LEAST } });
     const key = randomUUID();
-    const refused = answered(await own.send({ from: payer, to: full, raw: LEAST + 1n }, { key }), 400, 'invalid_field');
-    assert.deepEqual([refused.details?.field, refused.details?.reason], ['amount.raw', 'out_of_range']);
+    const refused = answered(
+      await own.send({ from: payer, to: full, raw: LEAST + 1n }, { key }),
+      400,
+      'invalid_field',
+    );
+    assert.deepEqual(
+      [refused.details?.field, refused.details?.reason],
+      ['amount.raw', 'out_of_range'],
+    );
     answered(await own.send({ from: payer, to: full, raw: LEAST }, { key }), 201);
-    assert.deepEqual([await own.available(payer), await other.available(full)], [9n * LEAST, 2n ** 63n - 1n]);
+    assert.deepEqual(
+      [await own.available(payer), await other.available(full)],
+      [9n * LEAST, 2n ** 63n - 1n],
+    );
   });
 });

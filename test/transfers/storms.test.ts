@@ -1,4 +1,10 @@
-import { drainStorm, mutualStorm, sameBodyStorm, twoBodiesStorm, unboundStorm } from '../campaigns/http-storms.js';
+import {
+  drainStorm,
+  mutualStorm,
+  sameBodyStorm,
+  twoBodiesStorm,
+  unboundStorm,
+} from '../campaigns/http-storms.js';
 import { PATIENT, startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { parseAllowedHost } from '../../src/webhooks/address-guard/allowed-hosts.js';
 import { isPublicAddress } from '../../src/webhooks/address-guard/special-addresses.js';
-import { allow, closeAll, guardWith, listening, type Listener, send, senderWith } from './receivers.js';
+import {
+  allow,
+  closeAll,
+  guardWith,
+  listening,
+  type Listener,
+  send,
+  senderWith,
+} from './receivers.js';
 
 /** Hosts that a URL must not have, as they can be written in it. */
 const FORBIDDEN_HOSTS = [
@@ -27,8 +35,25 @@ const FORBIDDEN_HOSTS = [
     '127%2e0%2e0%2e1',
     '１２７.０.０.１',
   ],
-  ...['127。0。0。1', '127．0．0．1', '127｡0｡0｡1', '①②⑦.0.0.1', '𝟏𝟐𝟕.𝟎.𝟎.𝟏', '⑫7.0.0.1', '0', '0.0.0.0', '0x0', '00.0'],
-  ...['[::1]', '[::]', '[0:0:0:0:0:0:0:1]', '[0000:0000:0000:0000:0000:0000:0000:0001]', '[::0001]'],
+  ...[
+    '127。0。0。1',
+    '127．0．0．1',
+    '127｡0｡0｡1',
+    '①②⑦.0.0.1',
+    '𝟏𝟐𝟕.𝟎.𝟎.𝟏',
+    '⑫7.0.0.1',
+    '0',
+    '0.0.0.0',
+    '0x0',
+    '00.0',
+  ],
+  ...[
+    '[::1]',
+    '[::]',
+    '[0:0:0:0:0:0:0:1]',
+    '[0000:0000:0000:0000:0000:0000:0000:0001]',
+    '[::0001]',
+  ],
   // names of this machine and network
   ...[
     'localhost',
@@ -58,7 +83,13 @@ const FORBIDDEN_HOSTS = [
     '[::127.0.0.1]',
     '[::7f00:1]',
   ],
-  ...['[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b::8.8.8.8]', '[64:ff9b:1::10.0.0.1]', '[2002:7f00:1::]'],
+  ...[
+    '[::ffff:0:127.0.0.1]',
+    '[64:ff9b::127.0.0.1]',
+    '[64:ff9b::8.8.8.8]',
+    '[64:ff9b:1::10.0.0.1]',
+    '[2002:7f00:1::]',
+  ],
   ...[
     '[2002:a9fe:a9fe::1]',
     '[2001:0:4136:e378:8000:63bf:3fff:fdd2]',
@@ -154,20 +185,29 @@ const REFUSED_URLS = {
     'file:///etc/passwd',
     'gopher://hooks.acme.example/',
   ],
-  https_only: ['http://hooks.acme.example/', 'HTTP://hooks.acme.example/', 'http://127.0.0.1/', 'http://8.8.8.8/'],
+  https_only: [
+    'http://hooks.acme.example/',
+    'HTTP://hooks.acme.example/',
+    'http://127.0.0.1/',
+    'http://8.8.8.8/',
+  ],
   credentials: [
     'https://me:secret@hooks.acme.example/',
     'https://me@hooks.acme.example/',
     'https://@hooks.acme.example/',
   ],
   fragment: ['https://hooks.acme.example/#here', 'https://hooks.acme.example/#'],
-  too_long: [`https://hooks.acme.example/${'x'.repeat(2_048)}`, `https://hooks.acme.example/${'é'.repeat(1_000)}`],
+  too_long: [
+    `https://hooks.acme.example/${'x'.repeat(2_048)}`,
+    `https://hooks.acme.example/${'é'.repeat(1_000)}`,
+  ],
 } as const;
 
 describe('the address guard', () => {
   const guard = guardWith({ resolve: async () => ['93.184.216.34'] });
 
-  it('knows at least 60 forms of forbidden hosts', () => assert.ok(new Set(FORBIDDEN_HOSTS).size >= 60));
+  it('knows at least 60 forms of forbidden hosts', () =>
+    assert.ok(new Set(FORBIDDEN_HOSTS).size >= 60));
 
   for (const host of FORBIDDEN_HOSTS)
     it(`refuses https://${host}/`, () => {
@@ -213,7 +253,8 @@ describe('the address guard', () => {
     '2606:4700::1111',
     '2a00::1',
   ])
-    it(`calls ${address}, next to a special range, public`, () => assert.ok(isPublicAddress(address)));
+    it(`calls ${address}, next to a special range, public`, () =>
+      assert.ok(isPublicAddress(address)));
 
   for (const text of [
     '',
@@ -258,8 +299,15 @@ describe('a host name', () => {
     'garbage',
   ])
     it(`is refused when one of its addresses is ${forbidden}`, async () => {
-      for (const answer of [[forbidden], ['93.184.216.34', forbidden], [forbidden, '93.184.216.34']])
-        assert.deepEqual(await resolving(...answer).checkUrl(URL_OF_NAME), { ok: false, reason: 'forbidden_address' });
+      for (const answer of [
+        [forbidden],
+        ['93.184.216.34', forbidden],
+        [forbidden, '93.184.216.34'],
+      ])
+        assert.deepEqual(await resolving(...answer).checkUrl(URL_OF_NAME), {
+          ok: false,
+          reason: 'forbidden_address',
+        });
     });
 
   it('is unresolvable when it has no address, or its name servers fail', async () => {
@@ -274,13 +322,22 @@ describe('a host name', () => {
   });
 
   it('is asked of the real name servers, where .invalid has no address', async () =>
-    assert.deepEqual(await guardWith().checkUrl('https://hooks.invalid/'), { ok: false, reason: 'unresolvable' }));
+    assert.deepEqual(await guardWith().checkUrl('https://hooks.invalid/'), {
+      ok: false,
+      reason: 'unresolvable',
+    }));
 
   it('is left to a proxy, except for hosts that are forbidden as written', async () => {
-    const guard = guardWith({ namesAreLeftToProxy: true, resolve: () => Promise.reject(new Error('asked')) });
+    const guard = guardWith({
+      namesAreLeftToProxy: true,
+      resolve: () => Promise.reject(new Error('asked')),
+    });
     assert.deepEqual(await guard.checkUrl(URL_OF_NAME), { ok: true, url: URL_OF_NAME });
     for (const host of ['127.1', '[::ffff:10.0.0.1]', 'localhost'])
-      assert.deepEqual(await guard.checkUrl(`https://${host}/`), { ok: false, reason: 'forbidden_address' });
+      assert.deepEqual(await guard.checkUrl(`https://${host}/`), {
+        ok: false,
+        reason: 'forbidden_address',
+      });
   });
 });
 
@@ -316,7 +373,8 @@ describe("the operator's list", () => {
     'http://user@127.0.0.1/',
     'http://127.0.0.1/#x',
   ])
-    it(`is compared with the parsed URL: ${url} is not on it`, () => assert.ok(!guard.parseUrl(url).ok));
+    it(`is compared with the parsed URL: ${url} is not on it`, () =>
+      assert.ok(!guard.parseUrl(url).ok));
 
   it('resolves its names like the machine does, whatever their addresses', async () => {
     const local = guardWith({
@@ -324,14 +382,23 @@ describe("the operator's list", () => {
       resolve: () => Promise.reject(new Error('asked')),
     });
     const resolved = await local.resolve(new URL('http://localhost:1234/'));
-    assert.ok(resolved.ok && resolved.addresses.some(({ address }) => address === '127.0.0.1' || address === '::1'));
+    assert.ok(
+      resolved.ok &&
+        resolved.addresses.some(({ address }) => address === '127.0.0.1' || address === '::1'),
+    );
   });
 
   for (const [text, entry] of [
     ['http://127.0.0.1:*', { protocol: 'http:', hostname: '127.0.0.1', port: null }],
     ['http://localhost', { protocol: 'http:', hostname: 'localhost', port: '' }],
-    ['https://hooks.acme.example:443', { protocol: 'https:', hostname: 'hooks.acme.example', port: '' }],
-    ['https://hooks.acme.example:8443', { protocol: 'https:', hostname: 'hooks.acme.example', port: '8443' }],
+    [
+      'https://hooks.acme.example:443',
+      { protocol: 'https:', hostname: 'hooks.acme.example', port: '' },
+    ],
+    [
+      'https://hooks.acme.example:8443',
+      { protocol: 'https:', hostname: 'hooks.acme.example', port: '8443' },
+    ],
     ['http://[::1]:*', { protocol: 'http:', hostname: '[::1]', port: null }],
     ['http://127.1', { protocol: 'http:', hostname: '127.0.0.1', port: '' }],
   ] as const)
@@ -376,20 +443,39 @@ describe('not one packet', () => {
   const touched = (): number => canaries.reduce((sum, { connections }) => sum + connections(), 0);
 
   it('reaches a forbidden address that a URL names, at an attempt', async () => {
-    const sender = senderWith({ guard: guardWith({ resolve: async () => ['127.0.0.1'] }), timeoutMs: 2_000 });
+    const sender = senderWith({
+      guard: guardWith({ resolve: async () => ['127.0.0.1'] }),
+      timeoutMs: 2_000,
+    });
     for (const { port } of canaries)
       for (const host of FORBIDDEN_HOSTS)
         for (const scheme of ['https', 'http']) {
           const result = await send(sender, `${scheme}://${host}:${port}/`);
-          assert.ok(result.outcome === 'failed' && ['forbidden_address', 'invalid_url'].includes(result.reason), host);
+          assert.ok(
+            result.outcome === 'failed' &&
+              ['forbidden_address', 'invalid_url'].includes(result.reason),
+            host,
+          );
         }
     assert.equal(touched(), 0);
   });
 
   it('reaches a forbidden address behind a name', async () => {
-    for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', '::ffff:7f00:1', '127.1', '::1%lo'])
+    for (const address of [
+      '127.0.0.1',
+      '::1',
+      '0.0.0.0',
+      '::',
+      '::ffff:127.0.0.1',
+      '::ffff:7f00:1',
+      '127.1',
+      '::1%lo',
+    ])
       for (const answer of [[address], ['93.184.216.34', address]]) {
-        const sender = senderWith({ guard: guardWith({ resolve: async () => answer }), timeoutMs: 2_000 });
+        const sender = senderWith({
+          guard: guardWith({ resolve: async () => answer }),
+          timeoutMs: 2_000,
+        });
         for (const { port } of canaries) {
           const result = await send(sender, `https://hooks.acme.example:${port}/`);
           assert.ok(result.outcome === 'failed' && result.reason === 'forbidden_address', address);

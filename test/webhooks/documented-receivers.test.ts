@@ -34,11 +34,19 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
         target: ts.ScriptTarget.ES2022,
         verbatimModuleSyntax: true,
       };
-      writeFileSync(join(folder, 'receiver.mjs'), ts.transpileModule(source, { compilerOptions }).outputText);
+      writeFileSync(
+        join(folder, 'receiver.mjs'),
+        ts.transpileModule(source, { compilerOptions }).outputText,
+      );
     },
     command: (file) => [process.execPath, file.replace(/ts$/, 'mjs')],
   },
-  Python: { fence: 'python', file: 'receiver.py', tool: 'python3', command: (file) => ['python3', file] },
+  Python: {
+    fence: 'python',
+    file: 'receiver.py',
+    tool: 'python3',
+    command: (file) => ['python3', file],
+  },
   Go: {
     fence: 'go',
     file: 'receiver.go',
@@ -82,7 +90,9 @@ function isHere(tool: string): boolean {
   const folders = tool.includes('/') ? [''] : (process.env.PATH ?? '').split(delimiter);
   return folders.some((folder) => {
     try {
-      execFileSync(join(folder, tool), [tool === 'go' ? 'version' : '--version'], { stdio: 'ignore' });
+      execFileSync(join(folder, tool), [tool === 'go' ? 'version' : '--version'], {
+        stdio: 'ignore',
+      });
       return true;
     } catch {
       return false;
@@ -152,10 +162,16 @@ function statusOf(
 ): Promise<number | string> {
   return senderWith({ timeoutMs: 10_000 })
     .send({ url: receiver.url, body: Buffer.from(text), headers }, NEVER)
-    .then((result) => (result.outcome === 'answered' ? result.status : `${result.reason}: ${result.message}`));
+    .then((result) =>
+      result.outcome === 'answered' ? result.status : `${result.reason}: ${result.message}`,
+    );
 }
 
-function signed(text: string, secret: string, previousSecret: string | null = null): Record<string, string> {
+function signed(
+  text: string,
+  secret: string,
+  previousSecret: string | null = null,
+): Record<string, string> {
   return signatureHeaders({
     id: randomUUID(),
     body: Buffer.from(text),
@@ -186,8 +202,14 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
 
       it('accepts with the old secret what is signed with both', async () => {
         const text = BODIES.emoji!;
-        assert.equal(await statusOf(receiver, text, signed(text, newSecret(), receiver.secret)), 204);
-        assert.equal(await statusOf(receiver, text, signed(text, receiver.secret, newSecret())), 204);
+        assert.equal(
+          await statusOf(receiver, text, signed(text, newSecret(), receiver.secret)),
+          204,
+        );
+        assert.equal(
+          await statusOf(receiver, text, signed(text, receiver.secret, newSecret())),
+          204,
+        );
       });
 
       it('refuses what the secret did not sign', async () => {
@@ -199,7 +221,10 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
           'a body with a space more': [`${text} `, good],
           'no signature': [text, {}],
           'an empty signature': [text, { 'Svc-Signature': '' }],
-          'a signature in capitals': [text, { 'Svc-Signature': good['Svc-Signature']!.toUpperCase() }],
+          'a signature in capitals': [
+            text,
+            { 'Svc-Signature': good['Svc-Signature']!.toUpperCase() },
+          ],
           'half a signature': [text, { 'Svc-Signature': good['Svc-Signature']!.slice(0, 32) }],
           'a signature that is no text of ASCII': [text, { 'Svc-Signature': 'é'.repeat(64) }],
         };

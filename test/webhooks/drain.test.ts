@@ -47,9 +47,11 @@ describe('the drain of an endpoint', () => {
     const got = receiver.at(own.url);
     assert.deepEqual(got.map(({ id }) => id).sort(), await eventIds(api, own.account.tenantId));
     const bodies = new Map(
-      (await db.sql(`SELECT id, body FROM events WHERE tenant_id=X'${own.account.tenantId.replaceAll('-', '')}'`)).map(
-        (row) => [(row.id as Buffer).toString('hex'), String(row.body)],
-      ),
+      (
+        await db.sql(
+          `SELECT id, body FROM events WHERE tenant_id=X'${own.account.tenantId.replaceAll('-', '')}'`,
+        )
+      ).map((row) => [(row.id as Buffer).toString('hex'), String(row.body)]),
     );
     for (const { id, body, headers } of got) {
       assert.equal(body, bodies.get(id.replaceAll('-', '')));
@@ -86,7 +88,11 @@ describe('the drain of an endpoint', () => {
     assert.equal(attempts, 100);
     stop.abort();
     gate.open(failedWith('canceled'));
-    assert.deepEqual(await hangs, { ended: 'stopped', attempts: 0, nextDueAt: (await hangs).nextDueAt });
+    assert.deepEqual(await hangs, {
+      ended: 'stopped',
+      attempts: 0,
+      nextDueAt: (await hangs).nextDueAt,
+    });
     assert.deepEqual(await statesOf(api, stuck.id), { pending: 20 });
   });
 
@@ -137,7 +143,9 @@ describe('the drain of an endpoint', () => {
       await eventIds(api, own.account.tenantId),
     );
     assert.deepEqual(await statesOf(api, own.id), { delivered: 30 });
-    const attempts = await db.sql(`SELECT delivery_id FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`);
+    const attempts = await db.sql(
+      `SELECT delivery_id FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`,
+    );
     assert.equal(attempts.length, 30);
   });
 
@@ -196,7 +204,10 @@ describe('the drain of an endpoint', () => {
     receiver.reply = () => gate.reply();
     let beats = 0;
     const stop = new AbortController();
-    const running = drained(partsOf(api, receiver), own.id, { signal: stop.signal, heartbeat: () => (beats += 1) });
+    const running = drained(partsOf(api, receiver), own.id, {
+      signal: stop.signal,
+      heartbeat: () => (beats += 1),
+    });
     await until('two heartbeats', () => beats >= 2);
     const { leaseUntil } = await endpointOf(api, own.id);
     assert(leaseUntil !== null && leaseUntil > Date.now());
@@ -209,7 +220,9 @@ describe('the drain of an endpoint', () => {
     const own = await hooked(api);
     await emit(api, own, 40);
     const operating = api.core;
-    const ana = proven(await addStaff(operating.database, { name: 'who pauses', rights: ['pause'] }));
+    const ana = proven(
+      await addStaff(operating.database, { name: 'who pauses', rights: ['pause'] }),
+    );
     const gate = new Gate();
     receiver.reply = () => gate.reply();
     const running = drained(partsOf(api, receiver), own.id);
@@ -219,7 +232,11 @@ describe('the drain of an endpoint', () => {
     gate.open(200);
     const { ended, attempts, nextDueAt } = await running;
     assert.deepEqual([ended, attempts, nextDueAt], ['held', 8, null]);
-    assert.deepEqual(await drained(partsOf(api, receiver), own.id), { ended: 'held', attempts: 0, nextDueAt: null });
+    assert.deepEqual(await drained(partsOf(api, receiver), own.id), {
+      ended: 'held',
+      attempts: 0,
+      nextDueAt: null,
+    });
     assert.equal(receiver.at(own.url).length, 8);
     receiver.reply = () => 200;
     assert.equal(await resume(operating, own.id, ana), true);

@@ -30,7 +30,10 @@ async function proxyThat(answer: Answer): Promise<Proxy> {
   const asked: Proxy['asked'] = [];
   const server = createHttpServer().on('connect', (request, client: Duplex) => {
     client.on('error', () => undefined);
-    asked.push({ authority: request.url ?? '', credentials: request.headers['proxy-authorization'] });
+    asked.push({
+      authority: request.url ?? '',
+      credentials: request.headers['proxy-authorization'],
+    });
     answer(client, request.url ?? '');
   });
   return { ...(await listening(server)), asked };
@@ -71,7 +74,9 @@ describe('an egress proxy', () => {
         response.writeHead(204).end();
       },
     );
-    server.on('secureConnection', ({ servername }: { servername: string }) => asked.push(servername));
+    server.on('secureConnection', ({ servername }: { servername: string }) =>
+      asked.push(servername),
+    );
     const receiver = await listening(server);
     const proxy = await proxyThat(passingTo(() => receiver.port));
     const sender = through(proxy, 'user:p%40ss@');
@@ -84,7 +89,9 @@ describe('an egress proxy', () => {
   });
 
   it('sees no delivery whose certificate is not for the name', async () => {
-    const server = createHttpsServer(makeCertificate({ subject: 'x', names: ['evil.example'] }, authority));
+    const server = createHttpsServer(
+      makeCertificate({ subject: 'x', names: ['evil.example'] }, authority),
+    );
     const receiver = await listening(server);
     const proxy = await proxyThat(passingTo(() => receiver.port));
     const result = await send(through(proxy), `https://${NAME}/`);
@@ -126,18 +133,27 @@ describe('an egress proxy', () => {
   });
 
   const REFUSALS: Record<string, readonly [Answer, RegExp]> = {
-    'answers 403': [(client) => client.end('HTTP/1.1 403 Forbidden\r\n\r\n'), /^the egress proxy answered 403$/],
+    'answers 403': [
+      (client) => client.end('HTTP/1.1 403 Forbidden\r\n\r\n'),
+      /^the egress proxy answered 403$/,
+    ],
     'answers 502 with a body': [
       (client) => client.end('HTTP/1.1 502 Bad\r\ncontent-length: 3\r\n\r\nbad'),
       /^the egress proxy answered 502$/,
     ],
     closes: [(client) => client.destroy(), /^the egress proxy gave no connection$/],
-    'answers garbage': [(client) => client.end('garbage\r\n\r\n'), /^the egress proxy gave no connection$/],
+    'answers garbage': [
+      (client) => client.end('garbage\r\n\r\n'),
+      /^the egress proxy gave no connection$/,
+    ],
   };
   for (const [what, [answer, message]] of Object.entries(REFUSALS))
     it(`that ${what} is a failed connection`, async () => {
       const result = await send(through(await proxyThat(answer)), `https://${NAME}/`);
-      assert.ok(result.outcome === 'failed' && result.reason === 'connection', JSON.stringify(result));
+      assert.ok(
+        result.outcome === 'failed' && result.reason === 'connection',
+        JSON.stringify(result),
+      );
       assert.match(result.message, message);
     });
 

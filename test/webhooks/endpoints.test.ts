@@ -3,13 +3,27 @@ import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
 import { asUuid, newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { webhookAttempts, webhookDeliveries, type WebhookDelivery } from '../../src/db/entities/webhooks.js';
+import {
+  webhookAttempts,
+  webhookDeliveries,
+  type WebhookDelivery,
+} from '../../src/db/entities/webhooks.js';
 import { insertSql } from '../../src/db/statements.js';
 import { attemptRow } from '../../src/webhooks/attempts.js';
 import { newDelivery } from '../../src/webhooks/drain/open-deliveries.js';
 import { readDeliveries } from '../../src/webhooks/reading.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, type Json, list, object, openBank, text, walk } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  list,
+  object,
+  openBank,
+  text,
+  walk,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import { FakeReceiver, Gate, sign } from '../support/receiver.js';
@@ -50,10 +64,16 @@ describe('webhook endpoints', () => {
 
   const post = (body: unknown, key?: string | null): Promise<TestAnswer> =>
     bank.request('POST', PATH, { body, ...(key === undefined ? {} : { key }) });
-  const good = (): { url: string; events: string[] } => ({ url: newUrl(), events: ['transfer.completed'] });
+  const good = (): { url: string; events: string[] } => ({
+    url: newUrl(),
+    events: ['transfer.completed'],
+  });
 
   it('show what was registered, and the secret once', async () => {
-    const body = { url: newUrl(), events: ['payout.failed', 'transfer.completed', 'payout.failed'] };
+    const body = {
+      url: newUrl(),
+      events: ['payout.failed', 'transfer.completed', 'payout.failed'],
+    };
     const { secret, id, created_at: createdAt, ...others } = answered(await post(body), 201).json;
     assert.match(text(secret), /^whsec_/);
     const shown = {
@@ -72,12 +92,25 @@ describe('webhook endpoints', () => {
   });
 
   it('accept the seven types that are offered, and no other', async () => {
-    assert.deepEqual(answered(await post({ url: newUrl(), events: TYPES }), 201).json.events, TYPES);
-    for (const events of [[], ['transfer.rejected'], ['webhook.test'], 'transfer.completed', ['']]) {
+    assert.deepEqual(
+      answered(await post({ url: newUrl(), events: TYPES }), 201).json.events,
+      TYPES,
+    );
+    for (const events of [
+      [],
+      ['transfer.rejected'],
+      ['webhook.test'],
+      'transfer.completed',
+      [''],
+    ]) {
       const answer = answered(await post({ url: newUrl(), events }), 400, 'invalid_field');
       assert.match(String(answer.details?.field), /^events/);
     }
-    const listed = answered(await post({ url: newUrl(), events: ['transfer.completed', null] }), 400, 'invalid_field');
+    const listed = answered(
+      await post({ url: newUrl(), events: ['transfer.completed', null] }),
+      400,
+      'invalid_field',
+    );
     assert.match(JSON.stringify(listed.details), /"field":"events.1","reason":"not_one_of: /);
     answered(await post({ url: newUrl() }), 400, 'missing_field');
     answered(await post({ events: TYPES }), 400, 'missing_field');
@@ -105,7 +138,10 @@ describe('webhook endpoints', () => {
   it('are refused with every problem of the request at once, the first one leading', async () => {
     const { id } = answered(await post(good()), 201).json;
     const body = { url: 'http://example.com/hook', events: [], colour: 'red' };
-    for (const answer of [await post(body), await bank.request('PATCH', `${PATH}/${text(id)}`, { body })]) {
+    for (const answer of [
+      await post(body),
+      await bank.request('PATCH', `${PATH}/${text(id)}`, { body }),
+    ]) {
       const { details } = answered(answer, 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['url', 'https_only']);
       assert.deepEqual(details?.errors, [
@@ -118,7 +154,10 @@ describe('webhook endpoints', () => {
 
   it('are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => post(good())));
-    assert.deepEqual(ids.map(({ status }) => status).sort(), [...Array(16).fill(201), ...Array(4).fill(422)]);
+    assert.deepEqual(ids.map(({ status }) => status).sort(), [
+      ...Array(16).fill(201),
+      ...Array(4).fill(422),
+    ]);
     const [key, body] = [randomUUID(), good()];
     answered(await post(body, key), 422, 'too_many_endpoints');
     const made = ids.find(({ status }) => status === 201)!;
@@ -138,9 +177,17 @@ describe('webhook endpoints', () => {
       const replay = answered(await post(body, key.toUpperCase()), 200);
       assert.equal(replay.headers.get('svc-idempotent-replayed'), 'true');
       assert.deepEqual(replay.json, { ...first, status: 'disabled', disabled_reason: 'by_tenant' });
-      answered(await post({ ...body, events: ['payout.failed'] }, key), 409, 'idempotency_key_reused');
+      answered(
+        await post({ ...body, events: ['payout.failed'] }, key),
+        409,
+        'idempotency_key_reused',
+      );
       receiver.refused.delete(new URL(body.url).hostname);
-      answered(await post({ ...body, events: ['payout.failed'] }, key), 409, 'idempotency_key_reused');
+      answered(
+        await post({ ...body, events: ['payout.failed'] }, key),
+        409,
+        'idempotency_key_reused',
+      );
       answered(await bank.request('DELETE', path), 204);
       assert.deepEqual(answered(await post(body, key), 200).json, first);
       assert.deepEqual(await walk(bank, PATH), []);
@@ -155,20 +202,37 @@ describe('webhook endpoints', () => {
     });
 
     it('that a transfer has used are refused, and the other way round', async () => {
-      const [from, to] = [await bank.account({ funds: { COPM: 1_000_000n } }), await bank.account()];
+      const [from, to] = [
+        await bank.account({ funds: { COPM: 1_000_000n } }),
+        await bank.account(),
+      ];
       const [used, own] = [randomUUID(), randomUUID()];
       await bank.sent({ from, to, raw: 100_000n }, { key: used });
       answered(await post(good(), used), 409, 'idempotency_key_reused');
       answered(await post(good(), own), 201);
-      answered(await bank.send({ from, to, raw: 100_000n }, { key: own }), 409, 'idempotency_key_reused');
+      answered(
+        await bank.send({ from, to, raw: 100_000n }, { key: own }),
+        409,
+        'idempotency_key_reused',
+      );
     });
 
     it('leave no key where nothing was registered', async () => {
       const [key, body] = [randomUUID(), good()];
       answered(await post({ ...body, url: 'http://x' }, key), 400, 'invalid_field');
-      const nobody = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'without a role', TEST_ACTOR);
+      const nobody = await addMember(
+        db.database,
+        systemClock,
+        bank.tenant.tenant.id,
+        'without a role',
+        TEST_ACTOR,
+      );
       const token = await bank.issue(nobody);
-      answered(await bank.request('POST', PATH, { token, body, key }), 403, 'authority_insufficient');
+      answered(
+        await bank.request('POST', PATH, { token, body, key }),
+        403,
+        'authority_insufficient',
+      );
       answered(await post(body, key), 201);
       // What the key has made is shown to whoever has it, the body and the scope.
       answered(await bank.request('POST', PATH, { token, body, key }), 200);
@@ -177,7 +241,11 @@ describe('webhook endpoints', () => {
 
   it('whose COMMIT is not answered exist or not, never twice: the key tells', async () => {
     const proxy = await Proxy.open(db.url);
-    const cut = await startTestApi({ url: proxy.through(db.url) }, { COMMAND_TIMEOUT_MS: '1500' }, { receiver });
+    const cut = await startTestApi(
+      { url: proxy.through(db.url) },
+      { COMMAND_TIMEOUT_MS: '1500' },
+      { receiver },
+    );
     try {
       for (let round = 0; round < 6; round += 1) {
         const [key, body] = [randomUUID(), good()];
@@ -194,7 +262,8 @@ describe('webhook endpoints', () => {
         if (fate === 'cut_after') assert.match(text(answered(first, 201).json.secret), /^whsec_/);
         const again = await post(body, key);
         assert([200, 201].includes(again.status), again.text);
-        if (first.status === 201) assert.deepEqual([again.status, again.json.id], [200, first.json.id]);
+        if (first.status === 201)
+          assert.deepEqual([again.status, again.json.id], [200, first.json.id]);
         answered(await bank.request('DELETE', `${PATH}/${text(again.json.id)}`), 204);
       }
       assert.deepEqual(await walk(bank, PATH), []);
@@ -207,7 +276,8 @@ describe('webhook endpoints', () => {
   it('that are deleted are gone, and deleting one again is not an error', async () => {
     const { id } = await register(bank, ['account.verified']);
     const path = `${PATH}/${text(id)}`;
-    for (let times = 0; times < 2; times += 1) assert.equal(answered(await bank.request('DELETE', path), 204).text, '');
+    for (let times = 0; times < 2; times += 1)
+      assert.equal(answered(await bank.request('DELETE', path), 204).text, '');
     for (const [method, suffix, body] of [
       ['GET', ''],
       ['PATCH', '', {}],
@@ -220,7 +290,10 @@ describe('webhook endpoints', () => {
   });
 
   it('that are deleted are shown as registered, without the secret, when their registration is repeated', async () => {
-    const [body, key] = [{ url: newUrl(), events: ['account.verified', 'payout.failed'] }, randomUUID()];
+    const [body, key] = [
+      { url: newUrl(), events: ['account.verified', 'payout.failed'] },
+      randomUUID(),
+    ];
     const { secret: _, ...registered } = answered(await post(body, key), 201).json;
     const path = `${PATH}/${text(registered.id)}`;
     const change = { url: newUrl(), events: ['payout.failed'], status: 'disabled' };
@@ -234,7 +307,11 @@ describe('webhook endpoints', () => {
   });
 
   it('are changed as the body says; what it does not name stays', async () => {
-    const { id, secret: _, ...before } = await register(bank, ['account.verified', 'payout.failed']);
+    const {
+      id,
+      secret: _,
+      ...before
+    } = await register(bank, ['account.verified', 'payout.failed']);
     const patch = async (body: object) =>
       answered(await bank.request('PATCH', `${PATH}/${text(id)}`, { body }), 200).json;
     assert.deepEqual(await patch({}), { id, ...before });
@@ -243,9 +320,18 @@ describe('webhook endpoints', () => {
       'bonus_batch.ready',
     ]);
     assert.deepEqual((await patch({ status: 'disabled' })).disabled_reason, 'by_tenant');
-    const { status, disabled_reason: reason } = await patch({ status: 'enabled', url: 'https://other.example/x' });
+    const { status, disabled_reason: reason } = await patch({
+      status: 'enabled',
+      url: 'https://other.example/x',
+    });
     assert.deepEqual([status, reason], ['enabled', null]);
-    for (const body of [{ status: 'deleted' }, { events: [] }, { events: [null] }, { secret: 'whsec_x' }, { url: '' }])
+    for (const body of [
+      { status: 'deleted' },
+      { events: [] },
+      { events: [null] },
+      { secret: 'whsec_x' },
+      { url: '' },
+    ])
       answered(await bank.request('PATCH', `${PATH}/${text(id)}`, { body }), 400, 'invalid_field');
     const acts = await db.sql(
       `SELECT details FROM audit_log WHERE subject_id='${text(id)}' AND action='webhook.change' ORDER BY id`,
@@ -270,7 +356,10 @@ describe('webhook endpoints', () => {
       assert.equal(got!.headers['Svc-Signature'], sign(text(secret), got!.body));
       const [delivery] = list((await bank.get(`${path}/deliveries`)).json.items);
       const { event_id: eventId, event_type: type, cause, status, attempts } = delivery!;
-      assert.deepEqual([eventId, type, cause, status], [test.id, 'webhook.test', 'test', 'delivered']);
+      assert.deepEqual(
+        [eventId, type, cause, status],
+        [test.id, 'webhook.test', 'test', 'delivered'],
+      );
       assert.equal(list(attempts)[0]?.status, 200);
       assert.notEqual((await bank.get(path)).json.last_success_at, null);
       assert.deepEqual(await walk(bank, '/v1/events'), []);
@@ -307,7 +396,9 @@ describe('webhook endpoints', () => {
       const ask = (): Promise<TestAnswer> => limited.request('POST', path, { token: bank.token });
       const first = await ask();
       assert.deepEqual([first.status, first.headers.get('ratelimit-limit')], [404, '60']);
-      const statuses = (await Promise.all(Array.from({ length: 70 }, ask))).map(({ status }) => status);
+      const statuses = (await Promise.all(Array.from({ length: 70 }, ask))).map(
+        ({ status }) => status,
+      );
       const passed = statuses.filter((status) => status === 404).length;
       assert(passed >= 59 && passed <= 61, `${passed} passed`);
       answered(await limited.request('GET', '/v1/events', { token: bank.token }), 200);
@@ -324,7 +415,13 @@ describe('webhook endpoints', () => {
       const over = { state: 'failed', steps, nextAttemptAt: null, finishedAt: at } as const;
       return { ...newDelivery(endpointId, event, 'event', 1, at), ...over };
     });
-    const failed = { outcome: 'answered', status: 500, durationMs: 1, responseHead: 'no', retryAfterMs: null } as const;
+    const failed = {
+      outcome: 'answered',
+      status: 500,
+      durationMs: 1,
+      responseHead: 'no',
+      retryAfterMs: null,
+    } as const;
     const tried = made.flatMap(({ id, steps }) =>
       Array.from({ length: steps }, () => attemptRow(endpointId, id, at, failed)),
     );
@@ -360,10 +457,14 @@ describe('webhook endpoints', () => {
       { LOG_LEVEL: 'debug' },
       { receiver, log: { write: (line) => void lines.push(line) } },
     );
-    const request = (...[method, path, options]: Parameters<Bank['request']>): Promise<TestAnswer> =>
-      logged.request(method, path, { token: bank.token, ...options });
+    const request = (
+      ...[method, path, options]: Parameters<Bank['request']>
+    ): Promise<TestAnswer> => logged.request(method, path, { token: bank.token, ...options });
     const made = answered(await request('POST', PATH, { body: good() }), 201).json;
-    const rotated = answered(await request('POST', `${PATH}/${text(made.id)}/rotate_secret`), 200).json;
+    const rotated = answered(
+      await request('POST', `${PATH}/${text(made.id)}/rotate_secret`),
+      200,
+    ).json;
     const secrets = [text(made.secret), text(rotated.secret)];
     answered(await request('POST', `${PATH}/${text(made.id)}/test`), 202);
     await logged.webhooks.tests.settled();
@@ -385,13 +486,22 @@ describe('webhook endpoints', () => {
         );
     assert(lines.length > 3 && said.length > 50);
     for (const secret of secrets)
-      for (const part of [secret.slice(6), Buffer.from(secret.slice(6), 'base64').toString('latin1')])
+      for (const part of [
+        secret.slice(6),
+        Buffer.from(secret.slice(6), 'base64').toString('latin1'),
+      ])
         assert(said.every((one) => !one.includes(part)));
     await logged.stop();
   });
 
   it('of a tenant are managed by an admin or owner of any of its accounts', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'admin of one', TEST_ACTOR);
+    const member = await addMember(
+      db.database,
+      systemClock,
+      bank.tenant.tenant.id,
+      'admin of one',
+      TEST_ACTOR,
+    );
     const token = await bank.issue(member, ['webhooks']);
     const ask = async (): Promise<number> => (await bank.request('GET', PATH, { token })).status;
     assert.equal(await ask(), 403);
@@ -403,7 +513,9 @@ describe('webhook endpoints', () => {
     const stranger = await openBank(api);
     const account = await stranger.account();
     await db.change(`DELETE FROM member_roles WHERE member_id=${idLiteral(member.id)}`);
-    await db.change(`INSERT INTO member_roles VALUES (${idLiteral(account.id)}, ${idLiteral(member.id)}, 'owner')`);
+    await db.change(
+      `INSERT INTO member_roles VALUES (${idLiteral(account.id)}, ${idLiteral(member.id)}, 'owner')`,
+    );
     assert.equal(await ask(), 403);
     await db.change(`DELETE FROM member_roles WHERE member_id=${idLiteral(member.id)}`);
   });

@@ -61,7 +61,11 @@ describe('an endpoint that fails', () => {
   it('gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
-    const replies: Reply[] = [answeredWith(500, { responseHead: 'oh no', durationMs: 12 }), failedWith('timeout'), 204];
+    const replies: Reply[] = [
+      answeredWith(500, { responseHead: 'oh no', durationMs: 12 }),
+      failedWith('timeout'),
+      204,
+    ];
     receiver.reply = () => replies.shift()!;
     await run(own.id);
     clock.pass(6 * SECOND);
@@ -69,7 +73,10 @@ describe('an endpoint that fails', () => {
     clock.pass(330 * SECOND);
     await run(own.id);
     const got = receiver.at(own.url);
-    assert.deepEqual([got.length, new Set(got.map(({ id, body }) => `${id} ${body}`)).size], [3, 1]);
+    assert.deepEqual(
+      [got.length, new Set(got.map(({ id, body }) => `${id} ${body}`)).size],
+      [3, 1],
+    );
     const path = `/v1/webhook_endpoints/${own.id}/deliveries`;
     const [shown] = list(answered(await own.bank.get(path), 200).json.items);
     assert.deepEqual(
@@ -79,7 +86,14 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(
       list(shown?.attempts).map(({ at, ...others }) => ({ ...others, at: typeof at })),
       [
-        { status: 500, failure: null, message: null, duration_ms: 12, response: 'oh no', at: 'string' },
+        {
+          status: 500,
+          failure: null,
+          message: null,
+          duration_ms: 12,
+          response: 'oh no',
+          at: 'string',
+        },
         {
           status: null,
           failure: 'timeout',
@@ -98,7 +112,11 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { retrying: 2 });
     assert((await dueIn(own)).every((seconds) => seconds >= 2 && seconds <= 5));
     assert.equal(await isDue(own), false);
-    const { text: words, nextAttemptAt } = await describeEndpoint(api.core.database.reader, own.id, clock.now());
+    const { text: words, nextAttemptAt } = await describeEndpoint(
+      api.core.database.reader,
+      own.id,
+      clock.now(),
+    );
     assert.match(words, /^waiting until \d\d:\d\d UTC to retry 2 deliveries$/);
     assert(nextAttemptAt !== null);
     // Its workflow has a head start.
@@ -151,7 +169,9 @@ describe('an endpoint that fails', () => {
     const own = await failing(6);
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
-    const ana = proven(await addStaff(api.core.database, { name: 'who retries', rights: ['pause'] }));
+    const ana = proven(
+      await addStaff(api.core.database, { name: 'who retries', rights: ['pause'] }),
+    );
     await retryNow(api.core, own.id, ana);
     assert.equal(await isDue(own), true);
     await run(own.id);
@@ -160,7 +180,9 @@ describe('an endpoint that fails', () => {
 
   it('is retried at once by one act once: repeated, it hurries nothing that has failed since', async () => {
     const own = await failing(3);
-    const ana = proven(await addStaff(api.core.database, { name: 'who retries once', rights: ['pause'] }));
+    const ana = proven(
+      await addStaff(api.core.database, { name: 'who retries once', rights: ['pause'] }),
+    );
     const actId = newId();
     assert.equal(await retryNow(api.core, own.id, ana, {}, actId), true);
     assert.equal(await isDue(own), true);
@@ -178,7 +200,10 @@ describe('an endpoint that fails', () => {
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
     const body = { since: new Date(clock.now() - SECOND * 3_600).toISOString() };
-    answered(await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, { body }), 202);
+    answered(
+      await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, { body }),
+      202,
+    );
     assert.equal(await isDue(own), true);
     await run(own.id);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
@@ -219,7 +244,9 @@ describe('an endpoint that fails', () => {
     const path = `/v1/webhook_endpoints/${own.id}`;
     answered(await own.bank.request('PATCH', path, { body: { status: 'enabled' } }), 200);
     await run(own.id);
-    const states = (await deliveriesOf(api, own.id)).map(({ cause, state }) => `${cause} ${state}`).sort();
+    const states = (await deliveriesOf(api, own.id))
+      .map(({ cause, state }) => `${cause} ${state}`)
+      .sort();
     // The first event is more than five days old by then.
     assert.deepEqual(states, ['event delivered', 'event failed']);
   });
@@ -263,12 +290,16 @@ describe('an endpoint that fails', () => {
       await run(own.id);
       const { headers, body } = receiver.at(own.url).at(-1)!;
       const before = headers['Svc-Signature-Previous'];
-      const previous = before === undefined ? undefined : isSigned(own, { 'Svc-Signature': before }, body);
+      const previous =
+        before === undefined ? undefined : isSigned(own, { 'Svc-Signature': before }, body);
       return { isNew: isSigned({ secret }, headers, body), previous };
     };
     assert.deepEqual(await next(), { isNew: true, previous: true });
     clock.pass(DAY + SECOND);
     assert.deepEqual(await next(), { isNew: true, previous: undefined });
-    assert.equal('secret' in object(answered(await own.bank.get(`/v1/webhook_endpoints/${own.id}`), 200).json), false);
+    assert.equal(
+      'secret' in object(answered(await own.bank.get(`/v1/webhook_endpoints/${own.id}`), 200).json),
+      false,
+    );
   });
 });

@@ -4,7 +4,15 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
-import { closeAll, guardWith, listening, type Listener, send, senderWith, tcpReceiver } from './receivers.js';
+import {
+  closeAll,
+  guardWith,
+  listening,
+  type Listener,
+  send,
+  senderWith,
+  tcpReceiver,
+} from './receivers.js';
 
 const DRIP_MS = 20;
 /** What a busy machine may add to a time limit. It may take some off too: a timer counts from when its turn of the loop began. */
@@ -17,7 +25,10 @@ function assertTook(tookMs: number, limitMs: number): void {
 /** Writes the pieces one by one, the last one for ever. */
 function drip(socket: Socket, pieces: readonly string[]): void {
   let next = 0;
-  const timer = setInterval(() => socket.write(pieces[Math.min(next++, pieces.length - 1)] ?? ''), DRIP_MS);
+  const timer = setInterval(
+    () => socket.write(pieces[Math.min(next++, pieces.length - 1)] ?? ''),
+    DRIP_MS,
+  );
   socket.on('close', () => clearInterval(timer));
 }
 
@@ -47,7 +58,11 @@ async function timed(attempt: Promise<AttemptResult>): Promise<AttemptResult & {
 }
 
 function assertFailed(result: AttemptResult, reason: string): void {
-  assert.deepEqual([result.outcome, 'reason' in result && result.reason], ['failed', reason], JSON.stringify(result));
+  assert.deepEqual(
+    [result.outcome, 'reason' in result && result.reason],
+    ['failed', reason],
+    JSON.stringify(result),
+  );
 }
 
 describe('an attempt ends in time at a receiver that', () => {
@@ -77,7 +92,9 @@ describe('an attempt ends in time at a receiver that', () => {
     );
     const [port] = (await once(thread, 'message')) as [number];
     await sleep(200);
-    const filling = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    const filling = Array.from({ length: 8 }, () =>
+      connect(port, '127.0.0.1').on('error', () => undefined),
+    );
     try {
       await sleep(200);
       const result = await timed(send(senderWith({ timeoutMs: 300 }), `http://127.0.0.1:${port}/`));
@@ -91,21 +108,27 @@ describe('an attempt ends in time at a receiver that', () => {
 
   it('accepts the connection but reads no byte of a long request', async () => {
     const receiver = await listening(createServer((socket) => socket.pause()));
-    const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)));
+    const result = await timed(
+      send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)),
+    );
     assertFailed(result, 'timeout');
     assertTook(result.tookMs, 300);
   });
 
   it('begins a TLS handshake and does not continue', async () => {
     const receiver = await tcpReceiver(() => undefined);
-    const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url.replace('http:', 'https:')));
+    const result = await timed(
+      send(senderWith({ timeoutMs: 300 }), receiver.url.replace('http:', 'https:')),
+    );
     assertFailed(result, 'timeout');
     assertTook(result.tookMs, 300);
   });
 
   it('has name servers that do not answer', async () => {
     const guard = guardWith({ resolve: () => new Promise(() => undefined) });
-    const result = await timed(send(senderWith({ guard, timeoutMs: 300 }), 'https://hooks.acme.example/'));
+    const result = await timed(
+      send(senderWith({ guard, timeoutMs: 300 }), 'https://hooks.acme.example/'),
+    );
     assertFailed(result, 'timeout');
     assertTook(result.tookMs, 300);
   });
@@ -128,7 +151,13 @@ describe('an attempt ends in time at a receiver that', () => {
     const result = await send(senderWith(), receiver.url);
     assert.deepEqual(
       { ...result, durationMs: 0 },
-      { outcome: 'answered', status: 503, durationMs: 0, responseHead: 'half', retryAfterMs: 9_000 },
+      {
+        outcome: 'answered',
+        status: 503,
+        durationMs: 0,
+        responseHead: 'half',
+        retryAfterMs: 9_000,
+      },
     );
   });
 
@@ -147,7 +176,11 @@ describe('an attempt ends in time at a receiver that', () => {
         flood(one, head.includes('chunked') ? chunk : piece);
       });
       const result = await timed(send(senderWith({ timeoutMs: 20_000 }), receiver.url));
-      assert.ok(result.outcome === 'answered' && result.status === 200 && result.responseHead === 'x'.repeat(1_024));
+      assert.ok(
+        result.outcome === 'answered' &&
+          result.status === 200 &&
+          result.responseHead === 'x'.repeat(1_024),
+      );
       assert.ok(result.tookMs < SLACK_MS, 'long before its time is over');
       while (socket?.destroyed === false) await sleep(5);
       // The rest is what the kernel's buffers took.
@@ -202,10 +235,14 @@ describe('an attempt ends in time at a receiver that', () => {
     });
 
   it('answers before it has read the request, and closes', async () => {
-    const receiver = await tcpReceiver((socket) => socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n'));
+    const receiver = await tcpReceiver((socket) =>
+      socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n'),
+    );
     const result = await send(senderWith(), receiver.url, 'x'.repeat(100_000));
     // Whether the answer or the reset is seen first is for the network to say.
-    assert.ok(result.outcome === 'answered' ? result.status === 413 : result.reason === 'connection');
+    assert.ok(
+      result.outcome === 'answered' ? result.status === 413 : result.reason === 'connection',
+    );
   });
 
   it('leaves no connection behind, whatever it did', async () => {

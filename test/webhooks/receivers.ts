@@ -1,7 +1,14 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { parseAllowedHost, type AllowedHost } from '../../src/webhooks/address-guard/allowed-hosts.js';
+import {
+  parseAllowedHost,
+  type AllowedHost,
+} from '../../src/webhooks/address-guard/allowed-hosts.js';
 import { AddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard/guard.js';
 import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
 import { Sender, type SenderOptions } from '../../src/webhooks/sender.js';
@@ -26,7 +33,12 @@ export function senderWith(options: Partial<SenderOptions> = {}): Sender {
   return sender;
 }
 
-export function send(sender: Sender, url: string, body = '{}', signal = NEVER): Promise<AttemptResult> {
+export function send(
+  sender: Sender,
+  url: string,
+  body = '{}',
+  signal = NEVER,
+): Promise<AttemptResult> {
   return sender.send({ url, body: Buffer.from(body), headers: {} }, signal);
 }
 
@@ -50,7 +62,11 @@ export interface Listener {
   readonly open: () => number;
 }
 
-export async function listening(server: Server, host = '127.0.0.1', scheme = 'http'): Promise<Listener> {
+export async function listening(
+  server: Server,
+  host = '127.0.0.1',
+  scheme = 'http',
+): Promise<Listener> {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket) => {
@@ -63,7 +79,12 @@ export async function listening(server: Server, host = '127.0.0.1', scheme = 'ht
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const { port } = address;
-  return { port, url: `${scheme}://${host}:${port}/hook`, connections: () => connections, open: () => sockets.size };
+  return {
+    port,
+    url: `${scheme}://${host}:${port}/hook`,
+    connections: () => connections,
+    open: () => sockets.size,
+  };
 }
 
 /** Speaks as it likes once a connection has said something. */
@@ -85,7 +106,8 @@ interface HttpReceiver extends Listener {
 
 /** Answers 204 unless told otherwise, and keeps what arrived. */
 export async function httpReceiver(
-  answer: (response: ServerResponse, request: Request) => void = (response) => void response.writeHead(204).end(),
+  answer: (response: ServerResponse, request: Request) => void = (response) =>
+    void response.writeHead(204).end(),
   host?: string,
 ): Promise<HttpReceiver> {
   const requests: Request[] = [];
@@ -94,7 +116,13 @@ export async function httpReceiver(
     incoming.on('data', (piece: Buffer) => pieces.push(piece));
     incoming.on('end', () => {
       const { method = '', url = '', headers, socket } = incoming;
-      const request = { method, url, headers, body: Buffer.concat(pieces), remotePort: socket.remotePort ?? 0 };
+      const request = {
+        method,
+        url,
+        headers,
+        body: Buffer.concat(pieces),
+        remotePort: socket.remotePort ?? 0,
+      };
       requests.push(request);
       answer(response, request);
     });

@@ -81,7 +81,9 @@ describe('recover', () => {
     const lost = (await deliveriesOf(api, own.id)).slice(101, 151);
     const ids = lost.map(({ id }) => idLiteral(id)).join(',');
     await db.change(`UPDATE webhook_deliveries SET state='failed' WHERE id IN (${ids})`);
-    await db.change(`DELETE FROM webhook_deliveries WHERE id=${idLiteral((await deliveriesOf(api, own.id))[199]!.id)}`);
+    await db.change(
+      `DELETE FROM webhook_deliveries WHERE id=${idLiteral((await deliveriesOf(api, own.id))[199]!.id)}`,
+    );
     assert.equal(await due(own), false);
     const answer = answered(await recover(own, 60_000), 202).json;
     assert.deepEqual([answer.from_sequence, answer.to_sequence], [2, 201]);
@@ -159,7 +161,9 @@ describe('recover', () => {
     clock.pass(10 * MINUTE);
     await emit(api, own, 5);
     await run(own.id);
-    await db.change(`UPDATE webhook_deliveries SET state='failed' WHERE endpoint_id=${idLiteral(own.id)}`);
+    await db.change(
+      `UPDATE webhook_deliveries SET state='failed' WHERE endpoint_id=${idLiteral(own.id)}`,
+    );
     receiver.received.length = 0;
     answered(await recover(own, 60 * MINUTE), 202);
     const second = answered(await recover(own, MINUTE), 202).json;
@@ -176,7 +180,10 @@ describe('recover', () => {
     const running = run(own.id);
     await until('both are on their way', () => receiver.at(own.url).length === 2);
     for (let times = 0; times < 2; times += 1) answered(await recover(own, 60 * MINUTE), 202);
-    await until('it was gone through', async () => (await endpointOf(api, own.id)).recoverAfter === null);
+    await until(
+      'it was gone through',
+      async () => (await endpointOf(api, own.id)).recoverAfter === null,
+    );
     gate.open(200);
     await running;
     assert.deepEqual(await arrived(own), [1, 2]);
@@ -196,7 +203,10 @@ describe('recover', () => {
     await until('it is on its way', () => receiver.at(own.url).length === 2);
     receiver.reply = () => 200;
     for (let times = 0; times < 2; times += 1) answered(await recover(own, 60 * MINUTE), 202);
-    await until('it was gone through', async () => (await endpointOf(api, own.id)).recoverAfter === null);
+    await until(
+      'it was gone through',
+      async () => (await endpointOf(api, own.id)).recoverAfter === null,
+    );
     gate.open(500);
     await running;
     assert.deepEqual(await arrived(own), [1, 1, 1]);

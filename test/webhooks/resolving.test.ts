@@ -34,7 +34,11 @@ describe('the host of an endpoint is looked up', () => {
   const body = (url = newUrl()): object => ({ url, events: ['transfer.completed'] });
 
   it('for a registration only by one who may register', async () => {
-    answered(await bank.request('POST', PATH, { body: body(), token: powerless }), 403, 'authority_insufficient');
+    answered(
+      await bank.request('POST', PATH, { body: body(), token: powerless }),
+      403,
+      'authority_insufficient',
+    );
     assert.deepEqual(receiver.resolved, []);
     await register(bank, ['transfer.completed']);
     assert.equal(receiver.resolved.length, 1);
@@ -60,7 +64,11 @@ describe('the host of an endpoint is looked up', () => {
 
   it('not for an address that is wrong as written, which is 400 whoever sends it', async () => {
     for (const token of [bank.token, powerless])
-      answered(await bank.request('POST', PATH, { body: body('http://plain.example/'), token }), 400, 'invalid_field');
+      answered(
+        await bank.request('POST', PATH, { body: body('http://plain.example/'), token }),
+        400,
+        'invalid_field',
+      );
     assert.deepEqual(receiver.resolved, []);
   });
 
@@ -68,7 +76,11 @@ describe('the host of an endpoint is looked up', () => {
     const key = randomUUID();
     answered(await bank.request('POST', PATH, { body: body(), key }), 201);
     receiver.resolved.length = 0;
-    answered(await bank.request('POST', PATH, { body: body(), key }), 409, 'idempotency_key_reused');
+    answered(
+      await bank.request('POST', PATH, { body: body(), key }),
+      409,
+      'idempotency_key_reused',
+    );
     assert.deepEqual(receiver.resolved, []);
   });
 });

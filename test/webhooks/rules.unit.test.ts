@@ -24,8 +24,11 @@ const MIDDLE = 0.5;
 
 const after = (steps: number, result: AttemptResult, random = MIDDLE, isWanted = true) =>
   afterAttempt({ steps }, result, isWanted, NOW, random);
-const waitOf = (steps: number, result: AttemptResult = answeredWith(500), random = MIDDLE): number =>
-  (after(steps, result, random).nextAttemptAt ?? Number.NaN) - NOW;
+const waitOf = (
+  steps: number,
+  result: AttemptResult = answeredWith(500),
+  random = MIDDLE,
+): number => (after(steps, result, random).nextAttemptAt ?? Number.NaN) - NOW;
 
 describe('an attempt', () => {
   for (const status of [200, 201, 204, 299])
@@ -37,7 +40,9 @@ describe('an attempt', () => {
         finishedAt: NOW,
       }));
 
-  for (const result of [100, 199, 300, 301, 307, 400, 404, 410, 500].map((status) => answeredWith(status)))
+  for (const result of [100, 199, 300, 301, 307, 400, 404, 410, 500].map((status) =>
+    answeredWith(status),
+  ))
     it(`answered ${result.outcome === 'answered' ? result.status : ''} is a failure`, () =>
       assert.equal(after(0, result).state, 'retrying'));
 
@@ -61,7 +66,10 @@ describe('an attempt', () => {
   });
 
   it('is spread by a tenth to either side', () => {
-    assert.deepEqual([waitOf(1, answeredWith(500), 0), waitOf(1, answeredWith(500), 1)], [270_000, 330_000]);
+    assert.deepEqual(
+      [waitOf(1, answeredWith(500), 0), waitOf(1, answeredWith(500), 1)],
+      [270_000, 330_000],
+    );
   });
 
   it('honours Retry-After on 429 and 503 up to a day, and never comes before its own time', () => {
@@ -79,12 +87,19 @@ describe('an attempt', () => {
   });
 });
 
-const FINE: Health = { ...HEALTHY, status: 'enabled', disabledReason: null, disabledAt: null, lastSuccessAt: null };
+const FINE: Health = {
+  ...HEALTHY,
+  status: 'enabled',
+  disabledReason: null,
+  disabledAt: null,
+  lastSuccessAt: null,
+};
 const later = (ms: number): Instant => instant(NOW + ms);
 
 function failedTimes(count: number, health = FINE): Health {
   let now = health;
-  for (let times = 0; times < count; times += 1) now = healthAfter(now, answeredWith(500), false, NOW);
+  for (let times = 0; times < count; times += 1)
+    now = healthAfter(now, answeredWith(500), false, NOW);
   return now;
 }
 
@@ -126,16 +141,35 @@ describe('an endpoint', () => {
 
   it('that only fails for five days is disabled, at the first failure after them', () => {
     const failing = failedTimes(1);
-    assert.equal(healthAfter(failing, answeredWith(500), false, later(FAILING_MS - 1)).status, 'enabled');
-    const { status, disabledReason } = healthAfter(failing, answeredWith(500), false, later(FAILING_MS));
+    assert.equal(
+      healthAfter(failing, answeredWith(500), false, later(FAILING_MS - 1)).status,
+      'enabled',
+    );
+    const { status, disabledReason } = healthAfter(
+      failing,
+      answeredWith(500),
+      false,
+      later(FAILING_MS),
+    );
     assert.deepEqual([status, disabledReason], ['disabled', 'failing_for_5_days']);
     const mended = healthAfter(failing, answeredWith(200), false, later(FAILING_MS / 2));
-    assert.equal(healthAfter(mended, answeredWith(500), false, later(FAILING_MS)).status, 'enabled');
+    assert.equal(
+      healthAfter(mended, answeredWith(500), false, later(FAILING_MS)).status,
+      'enabled',
+    );
   });
 
   it('that is disabled keeps the reason it was disabled for', () => {
-    const disabled: Health = { ...FINE, status: 'disabled', disabledReason: 'by_tenant', disabledAt: NOW };
-    assert.equal(healthAfter(disabled, answeredWith(410), false, later(1)).disabledReason, 'by_tenant');
+    const disabled: Health = {
+      ...FINE,
+      status: 'disabled',
+      disabledReason: 'by_tenant',
+      disabledAt: NOW,
+    };
+    assert.equal(
+      healthAfter(disabled, answeredWith(410), false, later(1)).disabledReason,
+      'by_tenant',
+    );
   });
 
   it('is due at its earliest delivery, but not before the next probe', () => {
@@ -149,7 +183,11 @@ describe('an endpoint', () => {
 
 describe('the window', () => {
   const lane = (load: Partial<Load>, health = FINE, now = NOW): ReturnType<typeof nextLane> =>
-    nextLane({ pending: 0, retries: 0, onTheWay: 0, retriesOnTheWay: 0, isSilent: false, ...load }, health, now);
+    nextLane(
+      { pending: 0, retries: 0, onTheWay: 0, retriesOnTheWay: 0, isSilent: false, ...load },
+      health,
+      now,
+    );
 
   it('holds eight', () => {
     assert.equal(lane({ pending: 1, onTheWay: 7 }), 'pending');
@@ -197,12 +235,18 @@ describe('what an endpoint waits for', () => {
     now: NOW,
     timeZone: 'UTC',
   };
-  const words = (changes: Partial<EndpointFacts>, endpoint: Partial<EndpointFacts['endpoint']> = {}): string =>
+  const words = (
+    changes: Partial<EndpointFacts>,
+    endpoint: Partial<EndpointFacts['endpoint']> = {},
+  ): string =>
     describeEndpoint({ ...facts, ...changes, endpoint: { ...facts.endpoint, ...endpoint } });
 
   for (const [shown, expected] of [
     [words({}), 'idle'],
-    [words({ retrying: 1, nextAttemptAt: later(300_000) }), 'waiting until 14:05 UTC to retry 1 delivery'],
+    [
+      words({ retrying: 1, nextAttemptAt: later(300_000) }),
+      'waiting until 14:05 UTC to retry 1 delivery',
+    ],
     [
       words({ retrying: 1, nextAttemptAt: later(300_000), timeZone: 'America/Bogota' }),
       'waiting until 09:05 UTC-05:00 to retry 1 delivery',
@@ -217,7 +261,10 @@ describe('what an endpoint waits for', () => {
     ],
     [words({ pending: 8, behind: 1n }), '8 deliveries to send; 1 event of the log to look at'],
     [words({ retrying: 10_001, nextAttemptAt: NOW }), 'retrying more than 10000 deliveries'],
-    [words({ behind: 2n }, { recoverUntil: 5n }), 'recovering what was missed; 2 events of the log to look at'],
+    [
+      words({ behind: 2n }, { recoverUntil: 5n }),
+      'recovering what was missed; 2 events of the log to look at',
+    ],
     [
       words({ pending: 1 }, { pausedAt: NOW, pausedBy: 'maria' }),
       'paused by maria since 14:00 UTC; 1 delivery to send',
@@ -233,20 +280,47 @@ describe('what an endpoint waits for', () => {
 
 describe('an endpoint that was sent to', () => {
   const at = (ms: number): Instant => instant(NOW + ms);
-  const leave = (due: Instant | null, waitsUntil: Instant | null = null, pausedAt: Instant | null = null) =>
-    leaveBehind({ waitsUntil, pausedAt }, due, NOW);
+  const leave = (
+    due: Instant | null,
+    waitsUntil: Instant | null = null,
+    pausedAt: Instant | null = null,
+  ) => leaveBehind({ waitsUntil, pausedAt }, due, NOW);
   const later = (ms: number): Instant => at(ms + WORKFLOW_HEAD_START_MS);
 
   for (const [what, found, nextDueAt, waitsUntil, isNews] of [
     ['for which nothing waits is nobody’s', leave(null), null, null, false],
     ['which has more to send at once is the senders’', leave(NOW), NOW, null, false],
-    ['which begins to wait is told to its workflow, and left to it for a while', leave(at(5)), later(5), at(5), true],
-    ['which waits as its workflow knows is not told again', leave(at(5), at(5)), later(5), at(5), false],
-    ['which waits longer than its workflow knows is not told', leave(at(9), at(5)), later(9), at(5), false],
+    [
+      'which begins to wait is told to its workflow, and left to it for a while',
+      leave(at(5)),
+      later(5),
+      at(5),
+      true,
+    ],
+    [
+      'which waits as its workflow knows is not told again',
+      leave(at(5), at(5)),
+      later(5),
+      at(5),
+      false,
+    ],
+    [
+      'which waits longer than its workflow knows is not told',
+      leave(at(9), at(5)),
+      later(9),
+      at(5),
+      false,
+    ],
     ['which waits for something sooner is told', leave(at(3), at(5)), later(3), at(3), true],
     ['whose workflow ought to have looked is told', leave(at(9), at(-1)), later(9), at(9), true],
     ['which is well again is told', leave(null, at(5)), null, null, true],
-    ['which has more to send at once, and waits no longer, is told', leave(NOW, at(5)), NOW, null, true],
+    [
+      'which has more to send at once, and waits no longer, is told',
+      leave(NOW, at(5)),
+      NOW,
+      null,
+      true,
+    ],
     ['which is paused waits for nobody', leave(at(5), null, NOW), at(5), null, false],
   ] as const)
     it(what, () => assert.deepEqual(found, { nextDueAt, waitsUntil, isNews }));

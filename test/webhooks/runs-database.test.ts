@@ -29,38 +29,65 @@ describe('what runs share of the database', () => {
   /** A run of this endpoint, whoever was at it. */
   async function begin(id: Uuid): Promise<RunOf> {
     await db.change(`UPDATE webhook_endpoints SET lease_until=NULL WHERE id=${uuid.literal(id)}`);
-    const state = await transact(deps.database, (transaction) => takeLease(transaction, id, deps.clock()));
+    const state = await transact(deps.database, (transaction) =>
+      takeLease(transaction, id, deps.clock()),
+    );
     assert(typeof state !== 'string');
     return state.endpoint;
   }
 
   const nothing = (run: RunOf): Landed => ({
-    ...{ run, through: null, ended: [], untried: [], goesOn: true, isWorkflow: false, random: () => 0.5 },
+    ...{
+      run,
+      through: null,
+      ended: [],
+      untried: [],
+      goesOn: true,
+      isWorkflow: false,
+      random: () => 0.5,
+    },
   });
 
   it('tells a run that it was overtaken, even together with the one that overtook it', async () => {
     const [first, own] = [await hooked(api), await hooked(api)];
-    const [leader, stale, fresh] = [await begin(first.id), await begin(own.id), await begin(own.id)];
+    const [leader, stale, fresh] = [
+      await begin(first.id),
+      await begin(own.id),
+      await begin(own.id),
+    ];
     const { runs } = deps;
     const stored = await Promise.all([leader, stale, fresh].map((run) => runs.store(nothing(run))));
     assert.deepEqual(
       stored.map((one) => one?.state.endpoint.fence ?? null),
       [leader.fence, null, fresh.fence],
     );
-    const steps = await Promise.all([leader, stale, fresh].map((run) => runs.step({ run, room: 10 })));
+    const steps = await Promise.all(
+      [leader, stale, fresh].map((run) => runs.step({ run, room: 10 })),
+    );
     assert.equal(steps[1], null);
-    assert.deepEqual(await Promise.all([stale, fresh].map((run) => runs.renew(run))), [false, true]);
+    assert.deepEqual(await Promise.all([stale, fresh].map((run) => runs.renew(run))), [
+      false,
+      true,
+    ]);
   });
 
   it('delays nobody because of a run whose endpoint is being changed, which waits', async () => {
     const [first, changed, other] = [await hooked(api), await hooked(api), await hooked(api)];
-    const [leader, locked, free] = [await begin(first.id), await begin(changed.id), await begin(other.id)];
+    const [leader, locked, free] = [
+      await begin(first.id),
+      await begin(changed.id),
+      await begin(other.id),
+    ];
     const ends: string[] = [];
     const store = (name: string, run: RunOf): Promise<void> =>
-      deps.runs.store(nothing(run)).then((one) => void ends.push(one === null ? 'overtaken' : name));
+      deps.runs
+        .store(nothing(run))
+        .then((one) => void ends.push(one === null ? 'overtaken' : name));
     let all: Promise<unknown> = Promise.resolve();
     await deps.database.withTransaction(async (transaction) => {
-      await transaction.query(`SELECT id FROM webhook_endpoints WHERE id=${uuid.literal(changed.id)} FOR UPDATE`);
+      await transaction.query(
+        `SELECT id FROM webhook_endpoints WHERE id=${uuid.literal(changed.id)} FOR UPDATE`,
+      );
       const others = [store('leader', leader), store('free', free)];
       all = store('locked', locked);
       await Promise.all(others);

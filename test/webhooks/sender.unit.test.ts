@@ -5,7 +5,16 @@ import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
 import { headText, retryAfterMs } from '../../src/webhooks/attempt/answer.js';
 import { verifySignatures } from '../../development/receiver/signatures.js';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
-import { allow, closeAll, guardWith, httpReceiver, NEVER, send, senderWith, tcpReceiver } from './receivers.js';
+import {
+  allow,
+  closeAll,
+  guardWith,
+  httpReceiver,
+  NEVER,
+  send,
+  senderWith,
+  tcpReceiver,
+} from './receivers.js';
 
 const answered = (result: AttemptResult): Extract<AttemptResult, { outcome: 'answered' }> => {
   assert.ok(result.outcome === 'answered', JSON.stringify(result));
@@ -23,7 +32,9 @@ describe('a delivery to a receiver', () => {
   afterEach(closeAll);
 
   it('is a signed POST of exactly these bytes', async () => {
-    const receiver = await httpReceiver((response) => void response.writeHead(200, { 'x-any': 'y' }).end('thanks'));
+    const receiver = await httpReceiver(
+      (response) => void response.writeHead(200, { 'x-any': 'y' }).end('thanks'),
+    );
     const sender = senderWith();
     const secret = newSecret();
     for (const text of Object.values(BODIES)) {
@@ -41,7 +52,13 @@ describe('a delivery to a receiver', () => {
       );
       assert.deepEqual(
         { ...answered(result), durationMs: 0 },
-        { outcome: 'answered', status: 200, durationMs: 0, responseHead: 'thanks', retryAfterMs: null },
+        {
+          outcome: 'answered',
+          status: 200,
+          durationMs: 0,
+          responseHead: 'thanks',
+          retryAfterMs: null,
+        },
       );
       const got = receiver.requests.at(-1)!;
       assert.deepEqual([got.method, got.url], ['POST', '/hook?a=b%20c']);
@@ -50,13 +67,21 @@ describe('a delivery to a receiver', () => {
       assert.equal(got.headers['content-length'], body.length.toString());
       assert.equal(got.headers.host, `127.0.0.1:${receiver.port}`);
       assert.match(got.headers['user-agent'] ?? '', /^money-movement-webhooks\//);
-      const headers = Object.fromEntries(Object.entries(got.headers).map(([name, value]) => [name, String(value)]));
-      for (const { problem } of verifySignatures({ body: got.body, headers }, secret, signable.timestampS))
+      const headers = Object.fromEntries(
+        Object.entries(got.headers).map(([name, value]) => [name, String(value)]),
+      );
+      for (const { problem } of verifySignatures(
+        { body: got.body, headers },
+        secret,
+        signable.timestampS,
+      ))
         assert.equal(problem, null);
     }
   });
 
-  for (const status of [200, 204, 299, 300, 301, 302, 303, 307, 308, 400, 401, 404, 410, 429, 500, 503])
+  for (const status of [
+    200, 204, 299, 300, 301, 302, 303, 307, 308, 400, 401, 404, 410, 429, 500, 503,
+  ])
     it(`is answered by ${status}, and no redirect is followed`, async () => {
       const elsewhere = await httpReceiver();
       const receiver = await httpReceiver(
@@ -67,7 +92,9 @@ describe('a delivery to a receiver', () => {
     });
 
   it('shows the first KiB of the answer as printable text', async () => {
-    const receiver = await httpReceiver((response) => void response.end(Buffer.from(`\u001b[31m${'é'.repeat(2_000)}`)));
+    const receiver = await httpReceiver(
+      (response) => void response.end(Buffer.from(`\u001b[31m${'é'.repeat(2_000)}`)),
+    );
     const { responseHead } = answered(await send(senderWith(), receiver.url));
     assert.equal(responseHead, `\uFFFD[31m${'é'.repeat(509)}`);
   });
@@ -81,7 +108,9 @@ describe('a delivery to a receiver', () => {
   });
 
   it('says how long a receiver asks us to wait', async () => {
-    const receiver = await httpReceiver((response) => void response.writeHead(429, { 'retry-after': '7' }).end());
+    const receiver = await httpReceiver(
+      (response) => void response.writeHead(429, { 'retry-after': '7' }).end(),
+    );
     assert.equal(answered(await send(senderWith(), receiver.url)).retryAfterMs, 7_000);
   });
 
@@ -99,12 +128,17 @@ describe('a delivery to a receiver', () => {
   });
 
   it('counts as answered when it is canceled after the status came', async () => {
-    const receiver = await tcpReceiver((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'));
+    const receiver = await tcpReceiver((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
+    );
     const stop = new AbortController();
     const sending = send(senderWith({ timeoutMs: 60_000 }), receiver.url, '{}', stop.signal);
     await sleep(100);
     stop.abort();
-    assert.deepEqual([answered(await sending).status, answered(await sending).responseHead], [200, 'half']);
+    assert.deepEqual(
+      [answered(await sending).status, answered(await sending).responseHead],
+      [200, 'half'],
+    );
   });
 
   it('is canceled when the sender closes, and afterwards none begins', async () => {
@@ -121,10 +155,18 @@ describe('a delivery to a receiver', () => {
   it('reveals nothing of the address or the URL when it fails', async () => {
     const closed = await httpReceiver();
     await closeAll();
-    const result = await send(senderWith(), `http://127.0.0.1:${closed.port}/secret-path?token=secret`);
+    const result = await send(
+      senderWith(),
+      `http://127.0.0.1:${closed.port}/secret-path?token=secret`,
+    );
     assert.deepEqual(
       { ...result, durationMs: 0 },
-      { outcome: 'failed', reason: 'connection', message: 'the connection failed (ECONNREFUSED)', durationMs: 0 },
+      {
+        outcome: 'failed',
+        reason: 'connection',
+        message: 'the connection failed (ECONNREFUSED)',
+        durationMs: 0,
+      },
     );
   });
 });
@@ -144,7 +186,9 @@ describe('a connection', () => {
         address,
         family: 4 as const,
       }));
-      return first === undefined ? { ok: false, reason: 'unresolvable' } : { ok: true, addresses: [first, ...rest] };
+      return first === undefined
+        ? { ok: false, reason: 'unresolvable' }
+        : { ok: true, addresses: [first, ...rest] };
     };
     return { sender: senderWith({ guard }), asked: () => asked };
   };
@@ -255,8 +299,10 @@ describe('Retry-After', () => {
     ['Xxx, 99 Xxx 2026 12:00:00 GMT', null],
   ] as const)
     it(`${JSON.stringify(given)} is ${waitMs} ms`, () => {
-      for (const status of [429, 503]) assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), waitMs);
-      for (const status of [200, 302, 500]) assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), null);
+      for (const status of [429, 503])
+        assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), waitMs);
+      for (const status of [200, 302, 500])
+        assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), null);
     });
 
   it('may be absent', () => assert.equal(retryAfterMs(503, {}, NOW), null));

@@ -5,7 +5,11 @@ import { instant } from '../../src/core/instant.js';
 import { eventCounters, eventHeads } from '../../src/db/entities/events.js';
 import type { Database } from '../../src/db/database.js';
 import type { OutboxRow } from '../../src/db/entities/outbox.js';
-import { type WebhookEndpoint, webhookEndpoints, webhookSubscriptions } from '../../src/db/entities/webhooks.js';
+import {
+  type WebhookEndpoint,
+  webhookEndpoints,
+  webhookSubscriptions,
+} from '../../src/db/entities/webhooks.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
 import { pause, resume } from '../../src/webhooks/operating.js';
@@ -63,10 +67,15 @@ describe('the senders of a worker', () => {
       sending: () => undefined,
       failed: (fault: unknown) => void failures.push(fault),
     };
-    const senders = new Senders(partsOf(api, receiver, { notifier, observer, ...changes }), slots, () => 0.5, {
-      busyMs: 25,
-      idleMs,
-    });
+    const senders = new Senders(
+      partsOf(api, receiver, { notifier, observer, ...changes }),
+      slots,
+      () => 0.5,
+      {
+        busyMs: 25,
+        idleMs,
+      },
+    );
     senders.start();
     working.push(senders);
     return senders;
@@ -82,24 +91,52 @@ describe('the senders of a worker', () => {
   const untilLeft = (own: Hooked): Promise<void> =>
     until('it is left', async () => (await endpointOf(api, own.id)).leaseUntil === null);
   const overdue = ({ id }: Hooked, failuresInRow: number): Promise<unknown> =>
-    db.change(updateSql(webhookEndpoints, { nextDueAt: instant(Date.parse('2020-01-01')), failuresInRow }, { id }));
+    db.change(
+      updateSql(
+        webhookEndpoints,
+        { nextDueAt: instant(Date.parse('2020-01-01')), failuresInRow },
+        { id },
+      ),
+    );
 
   /** Endpoints of tenants of their own, so many, that have news. An index has these tenants before all others. */
-  async function standBefore(like: Hooked, count: number, as: Partial<WebhookEndpoint>): Promise<void> {
+  async function standBefore(
+    like: Hooked,
+    count: number,
+    as: Partial<WebhookEndpoint>,
+  ): Promise<void> {
     const [endpoint, now] = [await endpointOf(api, like.id), instant(Date.now())];
     const some = newId().slice(-4);
-    const tenantOf = (at: number): Uuid => asUuid(`00000000-${some}-7000-8000-${String(at).padStart(12, '0')}`);
+    const tenantOf = (at: number): Uuid =>
+      asUuid(`00000000-${some}-7000-8000-${String(at).padStart(12, '0')}`);
     const [type, lastSequence] = ['account.verified', 1n] as const;
-    const tenantIds = Array.from({ length: Math.ceil(count / MAX_ENDPOINTS) }, (_, at) => tenantOf(at));
-    const ahead = tenantIds.flatMap((tenantId) =>
-      Array.from({ length: MAX_ENDPOINTS }, (): WebhookEndpoint => ({ ...endpoint, id: newId(), tenantId, ...as })),
+    const tenantIds = Array.from({ length: Math.ceil(count / MAX_ENDPOINTS) }, (_, at) =>
+      tenantOf(at),
     );
-    const subscribed = ahead.map(({ id: endpointId, tenantId }) => ({ endpointId, tenantId, type, fromSequence: 0n }));
+    const ahead = tenantIds.flatMap((tenantId) =>
+      Array.from({ length: MAX_ENDPOINTS }, (): WebhookEndpoint => ({
+        ...endpoint,
+        id: newId(),
+        tenantId,
+        ...as,
+      })),
+    );
+    const subscribed = ahead.map(({ id: endpointId, tenantId }) => ({
+      endpointId,
+      tenantId,
+      type,
+      fromSequence: 0n,
+    }));
     await db.change(insertSql(webhookEndpoints, ahead));
     await db.change(insertSql(webhookSubscriptions, subscribed));
     const heads = tenantIds.map((tenantId) => ({ tenantId, type, lastSequence }));
     await db.change(insertSql(eventHeads, heads));
-    const counters = tenantIds.map((tenantId) => ({ tenantId, lastSequence, lastAt: now, restores: 0 }));
+    const counters = tenantIds.map((tenantId) => ({
+      tenantId,
+      lastSequence,
+      lastAt: now,
+      restores: 0,
+    }));
     await db.change(insertSql(eventCounters, counters));
   }
 
@@ -116,10 +153,19 @@ describe('the senders of a worker', () => {
       assert.deepEqual(arrivedAt(one), await ids(one));
       for (const { headers, body } of receiver.at(one.url)) assert(isSigned(one, headers, body));
       assert.deepEqual(await statesOf(api, one.id), { delivered: 5 });
-      const { cursorSequence, nextDueAt, waitsUntil, lastSuccessAt } = await endpointOf(api, one.id);
-      assert.deepEqual([cursorSequence, nextDueAt, waitsUntil, lastSuccessAt === null], [5n, null, null, false]);
+      const { cursorSequence, nextDueAt, waitsUntil, lastSuccessAt } = await endpointOf(
+        api,
+        one.id,
+      );
+      assert.deepEqual(
+        [cursorSequence, nextDueAt, waitsUntil, lastSuccessAt === null],
+        [5n, null, null, false],
+      );
     }
-    assert.deepEqual([told, await Promise.all(own.map(({ id }) => noticesOf(api, id)))], [[], before]);
+    assert.deepEqual(
+      [told, await Promise.all(own.map(({ id }) => noticesOf(api, id)))],
+      [[], before],
+    );
   });
 
   it('of two processes share the endpoints: nothing is skipped, and nothing is sent twice', async () => {
@@ -207,7 +253,10 @@ describe('the senders of a worker', () => {
       return 200;
     };
     begin();
-    await until('some stand in the table untried', async () => ((await statesOf(api, own.id)).pending ?? 0) > 8);
+    await until(
+      'some stand in the table untried',
+      async () => ((await statesOf(api, own.id)).pending ?? 0) > 8,
+    );
     await until('all arrive', () => arrivedAt(own).length === 24);
     await untilLeft(own);
     assert.deepEqual(arrivedAt(own).toSorted(), (await ids(own)).toSorted());
@@ -242,7 +291,10 @@ describe('the senders of a worker', () => {
     await until('both were sent', () => arrivedAt(stuck).length === 2);
     await emit(api, own, 1);
     await until('the other has its event', () => arrivedAt(own).length === 1);
-    await until('what hangs stands in the table', async () => (await statesOf(api, stuck.id)).pending === 1);
+    await until(
+      'what hangs stands in the table',
+      async () => (await statesOf(api, stuck.id)).pending === 1,
+    );
     assert.deepEqual(await statesOf(api, stuck.id), { delivered: 1, pending: 1 });
     await emit(api, stuck, 1);
     await until('its next event is sent', () => arrivedAt(stuck).length === 3);
@@ -266,7 +318,10 @@ describe('the senders of a worker', () => {
     await emit(api, own, 1);
     await until('the second fails', async () => (await statesOf(api, own.id)).retrying === 2);
     await untilLeft(own);
-    assert.deepEqual([told.map(({ resourceId }) => resourceId), await noticesOf(api, own.id)], [[own.id], before + 1]);
+    assert.deepEqual(
+      [told.map(({ resourceId }) => resourceId), await noticesOf(api, own.id)],
+      [[own.id], before + 1],
+    );
     assert.equal((await endpointOf(api, own.id)).waitsUntil, waitsUntil);
   });
 
@@ -310,9 +365,14 @@ describe('the senders of a worker', () => {
     await db.change(
       `UPDATE webhook_deliveries SET state='ended', next_attempt_at=NULL, finished_at=created_at WHERE endpoint_id=${is}`,
     );
-    await db.change(`UPDATE webhook_endpoints SET next_due_at=NULL, waits_until=NULL WHERE id=${is}`);
+    await db.change(
+      `UPDATE webhook_endpoints SET next_due_at=NULL, waits_until=NULL WHERE id=${is}`,
+    );
     await emit(api, own, 1);
-    await until('its time is noted', async () => (await endpointOf(api, own.id)).nextDueAt !== null);
+    await until(
+      'its time is noted',
+      async () => (await endpointOf(api, own.id)).nextDueAt !== null,
+    );
     receiver.reply = () => 200;
     await until('all come with the probe', () => arrivedAt(own).length === tried + 4);
   });
@@ -320,11 +380,19 @@ describe('the senders of a worker', () => {
   it('send events to a probed endpoint with its next probe, however late its retry is', async () => {
     const own = await hooked(api);
     const [probeAt, later] = [instant(Date.now() + 3_000), instant(Date.now() + 86_400_000)];
-    const probed = { failuresInRow: 5, failingSince: instant(Date.now()), probeAt, nextDueAt: later };
+    const probed = {
+      failuresInRow: 5,
+      failingSince: instant(Date.now()),
+      probeAt,
+      nextDueAt: later,
+    };
     await db.change(updateSql(webhookEndpoints, probed, { id: own.id }));
     begin();
     await emit(api, own, 1);
-    await until('its time is noted', async () => (await endpointOf(api, own.id)).nextDueAt === probeAt);
+    await until(
+      'its time is noted',
+      async () => (await endpointOf(api, own.id)).nextDueAt === probeAt,
+    );
     assert.equal(arrivedAt(own).length, 0);
     await until('it comes', () => arrivedAt(own).length === 1);
     assert(Date.now() >= probeAt);
@@ -341,22 +409,32 @@ describe('the senders of a worker', () => {
 
   it('reach a tenant with new events despite any number of endpoints that other processes send to', async () => {
     const [like, own] = [await hooked(api), await hooked(api)];
-    await standBefore(like, 600, { leaseUntil: instant(Date.now() + 3_600_000), nextDueAt: instant(Date.now()) });
+    await standBefore(like, 600, {
+      leaseUntil: instant(Date.now() + 3_600_000),
+      nextDueAt: instant(Date.now()),
+    });
     begin();
     await emit(api, own, 1);
     await until('it arrives', () => arrivedAt(own).length === 1);
   });
 
   it('reach healthy endpoints that are due, while any number of failing ones wait for room', async () => {
-    const [stuck, own, ...failing] = await Promise.all(Array.from({ length: 6 }, () => hooked(api)));
+    const [stuck, own, ...failing] = await Promise.all(
+      Array.from({ length: 6 }, () => hooked(api)),
+    );
     assert(stuck !== undefined && own !== undefined);
     const gate = new Gate();
     receiver.reply = ({ url }) => (url === own.url ? 200 : gate.reply());
     begin(2);
     await emit(api, stuck, 1);
-    await until('it hangs in a run of its own', async () => (await statesOf(api, stuck.id)).pending === 1);
+    await until(
+      'it hangs in a run of its own',
+      async () => (await statesOf(api, stuck.id)).pending === 1,
+    );
     // Before their news, which would be sent at once to those that are well.
-    await Promise.all(failing.map(({ id }) => db.change(updateSql(webhookEndpoints, { failuresInRow: 1 }, { id }))));
+    await Promise.all(
+      failing.map(({ id }) => db.change(updateSql(webhookEndpoints, { failuresInRow: 1 }, { id }))),
+    );
     await Promise.all(failing.map((one) => emit(api, one, 1)));
     await Promise.all(failing.map((one) => overdue(one, 1)));
     await until('one comes', () => failing.flatMap(arrivedAt).length === 1);
@@ -369,11 +447,16 @@ describe('the senders of a worker', () => {
     await until('it comes again', () => arrivedAt(own).length === 2);
     gate.open(200);
     receiver.reply = () => 200;
-    await until('the others have theirs', () => failing.every((one) => arrivedAt(one).length === 1));
+    await until('the others have theirs', () =>
+      failing.every((one) => arrivedAt(one).length === 1),
+    );
   });
 
   it('reach healthy endpoints while any number of endpoints answer with 200, but slowly', async () => {
-    const [gate, [own, ...slow]] = [new Gate(), await Promise.all(Array.from({ length: 7 }, () => hooked(api)))];
+    const [gate, [own, ...slow]] = [
+      new Gate(),
+      await Promise.all(Array.from({ length: 7 }, () => hooked(api))),
+    ];
     assert(own !== undefined);
     receiver.reply = ({ url }) => (url === own.url ? 200 : answeredWith(200, { durationMs: 900 }));
     begin(2);
@@ -382,7 +465,10 @@ describe('the senders of a worker', () => {
     await Promise.all(slow.map(untilLeft));
     receiver.reply = ({ url }) => (url === own.url ? 200 : gate.reply());
     await Promise.all(slow.map((one) => emit(api, one, 1)));
-    await until('they hang in every slot that they may take', () => slow.flatMap(arrivedAt).length === slow.length + 2);
+    await until(
+      'they hang in every slot that they may take',
+      () => slow.flatMap(arrivedAt).length === slow.length + 2,
+    );
     await emit(api, own, 1);
     await until('the healthy one has its event', () => arrivedAt(own).length === 1);
     receiver.reply = () => 200;
@@ -406,7 +492,9 @@ describe('the senders of a worker', () => {
 
   it('send nothing to a paused endpoint, and everything that waited when it is resumed', async () => {
     const own = await hooked(api);
-    const ana = proven(await addStaff(api.core.database, { name: 'who pauses', rights: ['pause'] }));
+    const ana = proven(
+      await addStaff(api.core.database, { name: 'who pauses', rights: ['pause'] }),
+    );
     await pause(api.core, own.id, ana);
     begin();
     await emit(api, own, 3);
@@ -432,7 +520,10 @@ describe('the senders of a worker', () => {
     await redeliver(own);
     receiver.reply = () => 200;
     gate.open(200);
-    await until('the first came again', () => arrivedAt(own).filter((id) => id === first).length === 2);
+    await until(
+      'the first came again',
+      () => arrivedAt(own).filter((id) => id === first).length === 2,
+    );
   });
 
   it('send an event again that is redelivered while its first delivery is in flight, or not stored yet', async () => {
@@ -522,7 +613,10 @@ describe('the senders of a worker', () => {
     receiver.reply = () => gate.reply();
     const senders = begin();
     await Promise.all([emit(api, quick, 1), emit(api, stuck, 1)]);
-    await until('both are on their way', () => arrivedAt(quick).length + arrivedAt(stuck).length === 2);
+    await until(
+      'both are on their way',
+      () => arrivedAt(quick).length + arrivedAt(stuck).length === 2,
+    );
     const stopped = senders.stop();
     gate.open(failedWith('canceled'));
     await stopped;

@@ -43,7 +43,10 @@ describe('a delivery', () => {
     // openssl dgst -sha256 -hmac whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
     assert.equal(
       signatureHeaders(STANDARD)['Svc-Signature'],
-      createHmac('sha256', Buffer.from(STANDARD.secret, 'utf8')).update(STANDARD.body).digest().toString('hex'),
+      createHmac('sha256', Buffer.from(STANDARD.secret, 'utf8'))
+        .update(STANDARD.body)
+        .digest()
+        .toString('hex'),
     );
     assert.match(signatureHeaders(STANDARD)['Svc-Signature']!, /^[0-9a-f]{64}$/);
   });
@@ -59,7 +62,10 @@ describe('a delivery', () => {
   it('is signed with both secrets while the old one is in force', () => {
     const rotated: Signable = { ...STANDARD, secret: OTHER, previousSecret: STANDARD.secret };
     const headers = signatureHeaders(rotated);
-    assert.equal(headers['Svc-Signature'], signatureHeaders({ ...STANDARD, secret: OTHER })['Svc-Signature']);
+    assert.equal(
+      headers['Svc-Signature'],
+      signatureHeaders({ ...STANDARD, secret: OTHER })['Svc-Signature'],
+    );
     assert.equal(headers['Svc-Signature-Previous'], signatureHeaders(STANDARD)['Svc-Signature']);
     const [current, previous, ...more] = headers['webhook-signature']!.split(' ');
     assert.equal(current, signatureHeaders({ ...STANDARD, secret: OTHER })['webhook-signature']);
@@ -74,11 +80,21 @@ describe('a delivery', () => {
       Buffer.alloc(300_000, 'x'),
     ];
     for (const body of bodies)
-      assert.deepEqual(problemsOf({ body, headers: signatureHeaders({ ...STANDARD, body }) }, STANDARD.secret), GOOD);
+      assert.deepEqual(
+        problemsOf({ body, headers: signatureHeaders({ ...STANDARD, body }) }, STANDARD.secret),
+        GOOD,
+      );
   });
 
   it('cannot be signed with something that is not a secret', () => {
-    for (const secret of ['', 'whsec_', 'whsec_?', 'secret', 'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_MfKQ9'])
+    for (const secret of [
+      '',
+      'whsec_',
+      'whsec_?',
+      'secret',
+      'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      'whsec_MfKQ9',
+    ])
       assert.throws(() => signatureHeaders({ ...STANDARD, secret }), TypeError, secret);
   });
 });
@@ -101,7 +117,11 @@ describe('a receiver', () => {
     assert.deepEqual(problemsOf(delivery, STANDARD.secret), GOOD));
 
   it('accepts a delivery during a rotation with the new secret and with the old one', () => {
-    const headers = signatureHeaders({ ...STANDARD, secret: OTHER, previousSecret: STANDARD.secret });
+    const headers = signatureHeaders({
+      ...STANDARD,
+      secret: OTHER,
+      previousSecret: STANDARD.secret,
+    });
     for (const secret of [OTHER, STANDARD.secret])
       assert.deepEqual(problemsOf({ body: STANDARD.body, headers }, secret), GOOD);
   });
@@ -114,7 +134,10 @@ describe('a receiver', () => {
   }))
     it(`refuses ${what} by both signatures`, () => {
       const problems = problemsOf(received, STANDARD.secret);
-      assert.ok(problems['Svc-Signature'] !== null && problems['webhook-signature'] !== null, JSON.stringify(problems));
+      assert.ok(
+        problems['Svc-Signature'] !== null && problems['webhook-signature'] !== null,
+        JSON.stringify(problems),
+      );
     });
 
   for (const [header, value] of [
@@ -129,16 +152,23 @@ describe('a receiver', () => {
     ['webhook-timestamp', ''],
   ] as const)
     it(`says which signature fails when ${header} is ${JSON.stringify(value)}`, () => {
-      const problems = problemsOf({ ...delivery, headers: { ...delivery.headers, [header]: value } }, STANDARD.secret);
+      const problems = problemsOf(
+        { ...delivery, headers: { ...delivery.headers, [header]: value } },
+        STANDARD.secret,
+      );
       const [failing, other] =
-        header === 'Svc-Signature' ? ['Svc-Signature', 'webhook-signature'] : ['webhook-signature', 'Svc-Signature'];
+        header === 'Svc-Signature'
+          ? ['Svc-Signature', 'webhook-signature']
+          : ['webhook-signature', 'Svc-Signature'];
       assert.equal(typeof problems[failing], 'string');
       assert.equal(problems[other], null);
     });
 
   it('refuses a delivery from another time, five minutes being the limit', () => {
-    const at = (nowS: number): string | null => problemsOf(delivery, STANDARD.secret, nowS)['webhook-signature']!;
+    const at = (nowS: number): string | null =>
+      problemsOf(delivery, STANDARD.secret, nowS)['webhook-signature']!;
     for (const away of [0, 300, -300]) assert.equal(at(STANDARD.timestampS + away), null);
-    for (const away of [301, -301]) assert.match(at(STANDARD.timestampS + away) ?? '', /301 s away/);
+    for (const away of [301, -301])
+      assert.match(at(STANDARD.timestampS + away) ?? '', /301 s away/);
   });
 });

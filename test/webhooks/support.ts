@@ -29,7 +29,10 @@ import { type FakeReceiver, sign } from '../support/receiver.js';
 export function ownDatabase(name: string): Promise<TestDatabase> {
   const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
   assert(adminUrl !== undefined, 'TEST_MYSQL_ADMIN_URL is not set');
-  return freshDatabase(adminUrl, `money_${name}_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+  return freshDatabase(
+    adminUrl,
+    `money_${name}_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+  );
 }
 
 const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
@@ -37,7 +40,11 @@ const CHUNK = 400;
 const SILENT = { notify: () => undefined };
 
 /** What a drain of a test stands on: the API's own database, and the receiver. */
-export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookDeps> = {}): WebhookDeps {
+export function partsOf(
+  api: TestApi,
+  receiver: FakeReceiver,
+  changes: Partial<WebhookDeps> = {},
+): WebhookDeps {
   const { database, clock, failpoints } = api.core;
   const { sending } = receiver;
   const own = {
@@ -69,8 +76,15 @@ export function newUrl(): string {
   return `https://receiver-${process.pid}-${made}.example/hook`;
 }
 
-export async function register(bank: Bank, events: readonly string[], url = newUrl()): Promise<Json> {
-  return answered(await bank.request('POST', '/v1/webhook_endpoints', { body: { url, events } }), 201).json;
+export async function register(
+  bank: Bank,
+  events: readonly string[],
+  url = newUrl(),
+): Promise<Json> {
+  return answered(
+    await bank.request('POST', '/v1/webhook_endpoints', { body: { url, events } }),
+    201,
+  ).json;
 }
 
 export async function hooked(
@@ -113,7 +127,11 @@ export async function emit(
     );
 }
 
-export async function drained(deps: WebhookDeps, id: Uuid, options: Partial<DrainOptions> = {}): Promise<DrainResult> {
+export async function drained(
+  deps: WebhookDeps,
+  id: Uuid,
+  options: Partial<DrainOptions> = {},
+): Promise<DrainResult> {
   const { signal } = new AbortController();
   return drain(
     deps,
@@ -148,18 +166,23 @@ export async function isDue(
     endpointsDue(reader, now, { well: 1_000, failing: 1_000 }),
     endpointsWithNews(reader, [account.tenantId], now),
   ]);
-  const takes = found.flat().filter(({ isBusy, isProbed, cursor }) => !isBusy && (cursor === null || !isProbed));
+  const takes = found
+    .flat()
+    .filter(({ isBusy, isProbed, cursor }) => !isBusy && (cursor === null || !isProbed));
   return takes.some((one) => one.id === id);
 }
 
 /** As if whoever was at it had died long ago. */
 export async function expireLease(db: TestDatabase, id: Uuid): Promise<void> {
-  await db.change(`UPDATE webhook_endpoints SET lease_until='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
+  await db.change(
+    `UPDATE webhook_endpoints SET lease_until='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
+  );
 }
 
 /** What the sweeper does to all endpoints. */
 export async function lookOverAll({ core }: TestApi, now: Instant): Promise<void> {
-  for (let after: Uuid | null = null; ;) if ((after = await lookOver(core.database, now, after)) === null) return;
+  for (let after: Uuid | null = null; ;)
+    if ((after = await lookOver(core.database, now, after)) === null) return;
 }
 
 /** The outbox entries that wait for its workflow. */
@@ -175,7 +198,8 @@ export function deliveriesOf({ core }: TestApi, endpointId: Uuid): Promise<Webho
 /** How many are in each state. */
 export async function statesOf(api: TestApi, endpointId: Uuid): Promise<Record<string, number>> {
   const counted: Record<string, number> = {};
-  for (const { state } of await deliveriesOf(api, endpointId)) counted[state] = (counted[state] ?? 0) + 1;
+  for (const { state } of await deliveriesOf(api, endpointId))
+    counted[state] = (counted[state] ?? 0) + 1;
   return counted;
 }
 
@@ -184,7 +208,9 @@ export async function eventIds(api: TestApi, tenantId: Uuid): Promise<string[]> 
   const rows = await api.core.database.reader.query(
     `SELECT LOWER(HEX(id)) AS id FROM events WHERE tenant_id=X'${tenantId.replaceAll('-', '')}' ORDER BY sequence`,
   );
-  return rows.map((row) => String(row.id).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
+  return rows.map((row) =>
+    String(row.id).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+  );
 }
 
 export function isSigned(

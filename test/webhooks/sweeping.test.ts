@@ -107,7 +107,8 @@ describe('webhooks', () => {
       await emit(api, own, 1);
       await emit(api, probed, 1);
       await lookOverAll(api, clock.now());
-      const dueAt = async ({ id }: Hooked): Promise<number | null> => (await endpointOf(api, id)).nextDueAt;
+      const dueAt = async ({ id }: Hooked): Promise<number | null> =>
+        (await endpointOf(api, id)).nextDueAt;
       assert.equal(await dueAt(probed), probeAt);
       const at = await dueAt(own);
       assert(at !== null && at <= clock.now());
@@ -118,8 +119,11 @@ describe('webhooks', () => {
       const [own, probed] = [await hooked(api), await hooked(api)];
       const [probeAt, later] = [instant(clock.now() + 60_000), instant(clock.now() + DAY)];
       await db.change(updateSql(webhookEndpoints, { nextDueAt: later }, { id: own.id }));
-      await db.change(updateSql(webhookEndpoints, { nextDueAt: later, probeAt }, { id: probed.id }));
-      const dueAt = async ({ id }: Hooked): Promise<number | null> => (await endpointOf(api, id)).nextDueAt;
+      await db.change(
+        updateSql(webhookEndpoints, { nextDueAt: later, probeAt }, { id: probed.id }),
+      );
+      const dueAt = async ({ id }: Hooked): Promise<number | null> =>
+        (await endpointOf(api, id)).nextDueAt;
       await lookOverAll(api, clock.now());
       assert.deepEqual([await dueAt(own), await dueAt(probed)], [later, later]);
       await emit(api, own, 1);
@@ -138,7 +142,11 @@ describe('webhooks', () => {
       const ids = [own.id, paused.id];
       const pausedAt = instant(clock.now());
       await db.change(
-        updateSql(webhookEndpoints, { pausedAt, pausedBy: 'ana', attendedAt: pausedAt }, { id: paused.id }),
+        updateSql(
+          webhookEndpoints,
+          { pausedAt, pausedBy: 'ana', attendedAt: pausedAt },
+          { id: paused.id },
+        ),
       );
       const forget = (): Promise<unknown> => db.change('DELETE FROM outbox');
       const noticed = (): Promise<number[]> => Promise.all(ids.map((id) => noticesOf(api, id)));
@@ -157,7 +165,8 @@ describe('webhooks', () => {
   });
 
   describe('redeliver', () => {
-    const redeliver = (own: Hooked, id: string) => own.bank.request('POST', `/v1/events/${id}/redeliver`);
+    const redeliver = (own: Hooked, id: string) =>
+      own.bank.request('POST', `/v1/events/${id}/redeliver`);
 
     it('sends the one event again to each endpoint that has had it, with the same id and bytes', async () => {
       const own = await hooked(api);
@@ -194,7 +203,10 @@ describe('webhooks', () => {
       await emit(api, own, 1);
       const [id] = await eventIds(api, own.account.tenantId);
       answered(await redeliver(own, id!), 200);
-      assert.deepEqual([await deliveriesOf(api, own.id), await deliveriesOf(api, off.id)], [[], []]);
+      assert.deepEqual(
+        [await deliveriesOf(api, own.id), await deliveriesOf(api, off.id)],
+        [[], []],
+      );
       assert.equal((await run(own.id)).attempts, 1);
     });
   });
@@ -219,7 +231,12 @@ describe('webhooks', () => {
       finishedAt: old,
     });
     await db.change(
-      insertSql(webhookDeliveries, [row(own.id, true), row(own.id, false), row(off.id, true), row(off.id, false)]),
+      insertSql(webhookDeliveries, [
+        row(own.id, true),
+        row(own.id, false),
+        row(off.id, true),
+        row(off.id, false),
+      ]),
     );
     const kept = (await deliveriesOf(api, own.id)).find(({ createdAt }) => createdAt === old)!;
     await db.change(
@@ -237,7 +254,11 @@ describe('webhooks', () => {
     assert(seen.includes(own.id) && seen.includes(off.id));
     assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
     assert.deepEqual(await statesOf(api, off.id), {});
-    assert.equal((await db.sql(`SELECT 1 FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`)).length, 3);
+    assert.equal(
+      (await db.sql(`SELECT 1 FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`))
+        .length,
+      3,
+    );
   });
 
   it('have their secrets resealed under the first key, and sign as before; a missing key is reported', async () => {
@@ -251,8 +272,13 @@ describe('webhooks', () => {
       (failure) => failure instanceof ApiError && /lacks: test$/.test(failure.refusal.message),
     );
     const sealed = (await WEBHOOK_SECRETS.countByKey(api.core.database.reader)).get('test');
-    assert((await WEBHOOK_SECRETS.rotate({ ...deps, encryptionKeys: [next, old] }, TEST_ACTOR)) > 0);
-    assert.deepEqual([...(await WEBHOOK_SECRETS.countByKey(api.core.database.reader))], [['next', sealed]]);
+    assert(
+      (await WEBHOOK_SECRETS.rotate({ ...deps, encryptionKeys: [next, old] }, TEST_ACTOR)) > 0,
+    );
+    assert.deepEqual(
+      [...(await WEBHOOK_SECRETS.countByKey(api.core.database.reader))],
+      [['next', sealed]],
+    );
     await emit(api, own, 1);
     await drained(partsOf(api, receiver, { encryptionKeys: [next] }), own.id);
     const { headers, body } = receiver.at(own.url)[0]!;
@@ -299,7 +325,10 @@ describe('webhooks', () => {
       assert.equal(await remove(), 0);
       await setRetention(api.core.database, clock.now, null, TEST_ACTOR);
       const page = answered(await bank.get('/v1/events'), 200).json;
-      assert.deepEqual([list(page.items).map(({ sequence }) => sequence), page.first_sequence], [[703, 702, 701], 701]);
+      assert.deepEqual(
+        [list(page.items).map(({ sequence }) => sequence), page.first_sequence],
+        [[703, 702, 701], 701],
+      );
       const expired = answered(
         await bank.get(withQuery('/v1/events?order=asc', `cursor=${upward}`)),
         400,
@@ -313,7 +342,10 @@ describe('webhooks', () => {
       );
       await run(behind.id);
       assert.equal(receiver.at(behind.url).length, 3);
-      assert.deepEqual(answered(await bank.get(path(behind)), 200).json.lost_events, { from: 1, to: 700 });
+      assert.deepEqual(answered(await bank.get(path(behind)), 200).json.lost_events, {
+        from: 1,
+        to: 700,
+      });
       const found = (await audit(api.core.database, { tenantId: account.tenantId })).findings;
       assert.deepEqual(
         found.filter(({ check }) => check.startsWith('event')),
@@ -325,8 +357,15 @@ describe('webhooks', () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const client = new MoneyClient({ baseUrl: api.baseUrl, token: bank.token });
-      const queries = ['order=asc', 'order=asc&type=payout.failed', 'order=asc&created_at[gte]=9999-01-01T00:00:00Z'];
-      const read = async (query: string, cursor = ''): Promise<{ cursor: string; sequences: unknown[] }> => {
+      const queries = [
+        'order=asc',
+        'order=asc&type=payout.failed',
+        'order=asc&created_at[gte]=9999-01-01T00:00:00Z',
+      ];
+      const read = async (
+        query: string,
+        cursor = '',
+      ): Promise<{ cursor: string; sequences: unknown[] }> => {
         const path = `/v1/events?${query}`;
         const answer = await bank.get(cursor === '' ? path : withQuery(path, `cursor=${cursor}`));
         const { items, next_cursor: next } = answered(answer, 200).json;
@@ -347,7 +386,8 @@ describe('webhooks', () => {
 
       assert.deepEqual((await read(queries[1]!, followed!.cursor)).sequences, []);
       assert.deepEqual((await read(queries[2]!, awaited!.cursor)).sequences, []);
-      for (const query of queries) assert.deepEqual((await read(query, (await read(query)).cursor)).sequences, []);
+      for (const query of queries)
+        assert.deepEqual((await read(query, (await read(query)).cursor)).sequences, []);
       const begun = await Promise.all(queries.slice(0, 2).map((query) => read(query)));
       await emit(api, { account }, 2);
       await emit(api, { account }, 1, 'payout.failed');
@@ -376,7 +416,10 @@ describe('webhooks', () => {
       answered(await own.bank.request('PATCH', path(own), { body: { status: 'enabled' } }), 200);
       assert.equal((await run(own.id)).attempts, 0);
       assert.deepEqual(await statesOf(api, own.id), { delivered: 1, ended: 3 });
-      assert.deepEqual(answered(await own.bank.get(path(own)), 200).json.lost_events, { from: 2, to: 4 });
+      assert.deepEqual(answered(await own.bank.get(path(own)), 200).json.lost_events, {
+        from: 2,
+        to: 4,
+      });
     });
   });
 });

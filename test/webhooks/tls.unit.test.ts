@@ -4,7 +4,16 @@ import type { TLSSocket } from 'node:tls';
 import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
 import type { Sender } from '../../src/webhooks/sender.js';
 import { type Certificate, makeAuthority, makeCertificate } from '../support/certificates.js';
-import { allow, closeAll, guardWith, httpReceiver, listening, type Listener, send, senderWith } from './receivers.js';
+import {
+  allow,
+  closeAll,
+  guardWith,
+  httpReceiver,
+  listening,
+  type Listener,
+  send,
+  senderWith,
+} from './receivers.js';
 
 const NAME = 'hooks.acme.example';
 const DAY_MS = 86_400_000;
@@ -20,7 +29,10 @@ describe('a delivery over TLS', () => {
   const stranger = makeAuthority('Another Authority');
   afterEach(closeAll);
 
-  async function tlsReceiver(certificate: Certificate, options: ServerOptions = {}): Promise<TlsReceiver> {
+  async function tlsReceiver(
+    certificate: Certificate,
+    options: ServerOptions = {},
+  ): Promise<TlsReceiver> {
     const asked: string[] = [];
     let requests = 0;
     const server = createHttpsServer({ ...certificate, ...options }, (incoming, response) => {
@@ -45,7 +57,9 @@ describe('a delivery over TLS', () => {
   };
 
   it('goes to a receiver whose certificate names it, though it is connected to by its address', async () => {
-    const receiver = await tlsReceiver(makeCertificate({ subject: NAME, names: [NAME] }, authority));
+    const receiver = await tlsReceiver(
+      makeCertificate({ subject: NAME, names: [NAME] }, authority),
+    );
     const sender = trusting();
     for (let i = 0; i < 3; i++) {
       const result = await send(sender, `https://${NAME}:${receiver.port}/`);
@@ -55,7 +69,9 @@ describe('a delivery over TLS', () => {
   });
 
   it('goes to an address that the certificate names as an address', async () => {
-    const receiver = await tlsReceiver(makeCertificate({ subject: 'any', names: ['127.0.0.1'] }, authority));
+    const receiver = await tlsReceiver(
+      makeCertificate({ subject: 'any', names: ['127.0.0.1'] }, authority),
+    );
     const result = await send(trusting(), `https://127.0.0.1:${receiver.port}/`);
     assert.ok(result.outcome === 'answered' && result.status === 204, JSON.stringify(result));
     // An address is no server name.
@@ -63,7 +79,10 @@ describe('a delivery over TLS', () => {
   });
 
   const BAD: Record<string, readonly [Certificate, RegExp]> = {
-    'self-signed': [makeCertificate({ subject: NAME, names: [NAME] }), /DEPTH_ZERO_SELF_SIGNED_CERT/],
+    'self-signed': [
+      makeCertificate({ subject: NAME, names: [NAME] }),
+      /DEPTH_ZERO_SELF_SIGNED_CERT/,
+    ],
     'of an authority that nobody trusts': [
       makeCertificate({ subject: NAME, names: [NAME] }, stranger),
       /UNABLE_TO_VERIFY_LEAF_SIGNATURE/,
@@ -77,11 +96,17 @@ describe('a delivery over TLS', () => {
       /ERR_TLS_CERT_ALTNAME_INVALID/,
     ],
     expired: [
-      makeCertificate({ subject: NAME, names: [NAME], notAfter: new Date(Date.now() - DAY_MS / 2) }, authority),
+      makeCertificate(
+        { subject: NAME, names: [NAME], notAfter: new Date(Date.now() - DAY_MS / 2) },
+        authority,
+      ),
       /CERT_HAS_EXPIRED/,
     ],
     'of tomorrow': [
-      makeCertificate({ subject: NAME, names: [NAME], notBefore: new Date(Date.now() + DAY_MS / 2) }, authority),
+      makeCertificate(
+        { subject: NAME, names: [NAME], notBefore: new Date(Date.now() + DAY_MS / 2) },
+        authority,
+      ),
       /CERT_NOT_YET_VALID/,
     ],
   };

@@ -84,16 +84,22 @@ function outcomeOf(call: Call, response: Response, text: string): Outcome {
   const json = jsonOrNull(text);
   if (response.ok) {
     // The service sends no other empty answers: something in between has answered instead.
-    if (text === '' && status === NO_CONTENT) return { is: 'answered', answer: { json: undefined, file: null } };
+    if (text === '' && status === NO_CONTENT)
+      return { is: 'answered', answer: { json: undefined, file: null } };
     if (json !== null) return { is: 'answered', answer: { json, file: null } };
   }
-  const strange = new UnexpectedAnswerError(call.operation, status, text.slice(0, SHOWN_CHARACTERS));
+  const strange = new UnexpectedAnswerError(
+    call.operation,
+    status,
+    text.slice(0, SHOWN_CHARACTERS),
+  );
   const error = errorOf(json, response);
   const retryAfterMs = retryAfterOf(response);
   // Anything between us and the service may answer like this too, after the service has acted.
   if (status >= 500 || response.ok)
     return { is: 'unavailable', mayHaveActed: true, retryAfterMs, cause: error ?? strange };
-  if (status === 429) return { is: 'unavailable', mayHaveActed: false, retryAfterMs, cause: error ?? strange };
+  if (status === 429)
+    return { is: 'unavailable', mayHaveActed: false, retryAfterMs, cause: error ?? strange };
   return error === null ? { is: 'strange', error: strange } : { is: 'refused', error };
 }
 
@@ -106,7 +112,11 @@ function addressOf({ baseUrl }: Endpoint, { path, query = {} }: Call): string {
   return baseUrl + path + (search.size === 0 ? '' : `?${search.toString()}`);
 }
 
-function headersOf({ token }: Endpoint, { body }: Call, key: string | null): Record<string, string> {
+function headersOf(
+  { token }: Endpoint,
+  { body }: Call,
+  key: string | null,
+): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -119,7 +129,9 @@ function bodyOf({ body, form }: Call): { body?: string | FormData } {
   if (body !== undefined) return { body: writeJson(body) };
   if (form === undefined) return {};
   const parts = new FormData();
-  for (const [name, value] of Object.entries(form as Readonly<Record<string, Blob | string | null | undefined>>)) {
+  for (const [name, value] of Object.entries(
+    form as Readonly<Record<string, Blob | string | null | undefined>>,
+  )) {
     if (value instanceof Blob) parts.append(name, value, value instanceof File ? value.name : name);
     else if (value !== undefined && value !== null) parts.append(name, value);
   }
@@ -140,7 +152,14 @@ function errorOf(json: unknown, { status, headers }: Response): AnyApiError | nu
   if (typeof code !== 'string' || !isErrorCode(code)) return null;
   const [text, page] = [String(message), String(docUrl)];
   // The document says which details a code has; a test compares the two.
-  return new ApiError(code, text, details as never, status, page, headers.get('svc-request-id')) as AnyApiError;
+  return new ApiError(
+    code,
+    text,
+    details as never,
+    status,
+    page,
+    headers.get('svc-request-id'),
+  ) as AnyApiError;
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -1,4 +1,10 @@
-import { type AnyApiError, ApiError, ConnectionError, UnexpectedAnswerError, UnknownResultError } from './errors.js';
+import {
+  type AnyApiError,
+  ApiError,
+  ConnectionError,
+  UnexpectedAnswerError,
+  UnknownResultError,
+} from './errors.js';
 import { type Answer, attempt, type Call, type Endpoint, type Outcome } from './attempt.js';
 import { List, type Page } from './list.js';
 import { pause } from './pause.js';
@@ -45,7 +51,12 @@ export class Calls {
   private readonly patienceMs: number;
 
   constructor(options: ClientOptions) {
-    const { baseUrl, token, patienceMs = PATIENCE_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = options;
+    const {
+      baseUrl,
+      token,
+      patienceMs = PATIENCE_MS,
+      attemptTimeoutMs = ATTEMPT_TIMEOUT_MS,
+    } = options;
     this.patienceMs = patienceMs;
     this.endpoint = {
       baseUrl: serviceAt(baseUrl),

@@ -17,17 +17,31 @@ export interface FieldProblem {
 /** The content of `details` by code; codes that are not listed have none. Amounts are in the smallest unit. */
 export interface DetailsByCode {
   missing_field: { readonly field: string; readonly errors: readonly FieldProblem[] };
-  invalid_field: { readonly field: string; readonly reason: string; readonly errors: readonly FieldProblem[] };
+  invalid_field: {
+    readonly field: string;
+    readonly reason: string;
+    readonly errors: readonly FieldProblem[];
+  };
   invalid_state: { readonly current: string; readonly allowed: readonly string[] };
   capability_cannot_send: { readonly reason: string };
   below_minimum: { readonly minimum: bigint; readonly requested: bigint; readonly asset: Asset };
-  above_per_operation_limit: { readonly maximum: bigint; readonly requested: bigint; readonly asset: Asset };
-  monthly_limit_exceeded: { readonly used: bigint; readonly limit: bigint; readonly resets_at: string };
+  above_per_operation_limit: {
+    readonly maximum: bigint;
+    readonly requested: bigint;
+    readonly asset: Asset;
+  };
+  monthly_limit_exceeded: {
+    readonly used: bigint;
+    readonly limit: bigint;
+    readonly resets_at: string;
+  };
   insufficient_funds: { readonly available: bigint; readonly requested: bigint };
   quota_exceeded: { readonly quota: string; readonly used: bigint; readonly limit: bigint };
 }
 
-export type DetailsOf<Code extends ErrorCode> = Code extends keyof DetailsByCode ? DetailsByCode[Code] : undefined;
+export type DetailsOf<Code extends ErrorCode> = Code extends keyof DetailsByCode
+  ? DetailsByCode[Code]
+  : undefined;
 
 /** The API refused: `code` says why, and nothing happened. */
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {

@@ -27,7 +27,10 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
-export type ListEvents = (query: QueryOf<'listEvents'>, options: { readonly signal?: AbortSignal }) => List<EventPage>;
+export type ListEvents = (
+  query: QueryOf<'listEvents'>,
+  options: { readonly signal?: AbortSignal },
+) => List<EventPage>;
 
 /** The cursor that leads to a page, or behind it, and the last event seen. */
 interface Position {
@@ -47,7 +50,10 @@ const CLOCKS_DIFFER_MS = 60_000;
  * Every event in order, each once, and then new ones as they come, without end. Throws what a call throws; continue
  * from the last position.
  */
-export async function* follow(list: ListEvents, options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
+export async function* follow(
+  list: ListEvents,
+  options: FollowOptions,
+): AsyncGenerator<Followed, void, undefined> {
   const { type, pollMs = POLL_MS, signal } = options;
   const calling = signal === undefined ? {} : { signal };
   const wanted = { order: 'asc', limit: PAGE, ...(type === undefined ? {} : { type }) } as const;
@@ -55,7 +61,10 @@ export async function* follow(list: ListEvents, options: FollowOptions): AsyncGe
   const { since } = begin;
   let { cursor, sequence } = begin;
   while (signal?.aborted !== true) {
-    const page = await list({ ...wanted, ...(since === undefined ? {} : { 'created_at[gte]': since }) }, calling)
+    const page = await list(
+      { ...wanted, ...(since === undefined ? {} : { 'created_at[gte]': since }) },
+      calling,
+    )
       .page(cursor)
       .catch((error: unknown) => {
         if (signal?.aborted !== true) throw error;
@@ -69,7 +78,10 @@ export async function* follow(list: ListEvents, options: FollowOptions): AsyncGe
       if (event.sequence <= sequence) continue;
       sequence = event.sequence;
       // Retention may remove a page that was seen to its end: the position behind it must not lead to it.
-      yield { event, position: written({ cursor: event === page.items.at(-1) ? next : cursor, since, sequence }) };
+      yield {
+        event,
+        position: written({ cursor: event === page.items.at(-1) ? next : cursor, since, sequence }),
+      };
     }
     cursor = next;
     if (page.items.length < PAGE) await pause(pollMs, signal);
@@ -104,7 +116,16 @@ function written({ cursor = '', since = '', sequence }: Position): string {
 /** Throws TypeError if it is not a position. */
 function read(text: string): Position {
   const [sequence = '', since, cursor, ...others] = text.split(' ');
-  if (!/^\d{1,15}$/.test(sequence) || since === undefined || cursor === undefined || others.length > 0)
+  if (
+    !/^\d{1,15}$/.test(sequence) ||
+    since === undefined ||
+    cursor === undefined ||
+    others.length > 0
+  )
     throw new TypeError('this is no position in the log');
-  return { sequence: Number.parseInt(sequence, 10), since: since || undefined, cursor: cursor || undefined };
+  return {
+    sequence: Number.parseInt(sequence, 10),
+    since: since || undefined,
+    cursor: cursor || undefined,
+  };
 }

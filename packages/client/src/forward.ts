@@ -31,7 +31,9 @@ const ATTEMPT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
 
 /** One attempt for each event, in log order. */
-export async function* forwardEvents(options: ForwardOptions): AsyncGenerator<Forwarded, void, undefined> {
+export async function* forwardEvents(
+  options: ForwardOptions,
+): AsyncGenerator<Forwarded, void, undefined> {
   const { client, to, secret, types = SUBSCRIBABLE_EVENTS, ...following } = options;
   for await (const { event, position } of client.followEvents(following)) {
     if (!types.includes(event.type)) continue;
@@ -41,9 +43,16 @@ export async function* forwardEvents(options: ForwardOptions): AsyncGenerator<Fo
   }
 }
 
-async function deliver(to: string, event: Event, secret: string): Promise<Pick<Forwarded, 'status' | 'said'>> {
+async function deliver(
+  to: string,
+  event: Event,
+  secret: string,
+): Promise<Pick<Forwarded, 'status' | 'said'>> {
   const body = writeJson(event);
-  const headers = { 'Content-Type': 'application/json', ...(await signWebhook({ id: event.id, body }, secret)) };
+  const headers = {
+    'Content-Type': 'application/json',
+    ...(await signWebhook({ id: event.id, body }, secret)),
+  };
   try {
     const signal = AbortSignal.timeout(ATTEMPT_MS);
     const response = await fetch(to, { method: 'POST', headers, body, redirect: 'manual', signal });

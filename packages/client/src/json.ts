@@ -14,5 +14,7 @@ export function readJson(text: string): unknown {
 }
 
 export function writeJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner));
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'bigint' ? inner.toString() : inner,
+  );
 }

@@ -6,7 +6,9 @@ type Id = keyof operations;
 
 type Json<Message> = Message extends { content: { 'application/json': infer Body } } ? Body : never;
 
-export type BodyOf<Op extends Id> = operations[Op] extends { requestBody: infer Body } ? Json<Body> : never;
+export type BodyOf<Op extends Id> = operations[Op] extends { requestBody: infer Body }
+  ? Json<Body>
+  : never;
 
 export type FormOf<Op extends Id> = operations[Op] extends {
   requestBody: { content: { 'multipart/form-data': infer Form } };
@@ -29,5 +31,6 @@ type Answers<Op extends Id> = operations[Op]['responses'];
 /** The body of its successful answers; void if they have none. */
 export type ResultOf<Op extends Id> = 204 extends keyof Answers<Op>
   ? void
-  : { [Status in keyof Answers<Op> & (200 | 201 | 202)]: Json<Answers<Op>[Status]> }[keyof Answers<Op> &
-      (200 | 201 | 202)];
+  : {
+      [Status in keyof Answers<Op> & (200 | 201 | 202)]: Json<Answers<Op>[Status]>;
+    }[keyof Answers<Op> & (200 | 201 | 202)];

@@ -47,10 +47,15 @@ export async function verifyWebhook(
   const own = await keyOf(bytesOf(secret), 'verify');
   const given = [header('svc-signature'), header('svc-signature-previous')].map(bytesOfHex);
   const fits = await Promise.all(given.map((one) => crypto.subtle.verify(HMAC, own, one, bytes)));
-  if (!fits.includes(true)) throw new WebhookError('Svc-Signature does not fit the body and this secret');
+  if (!fits.includes(true))
+    throw new WebhookError('Svc-Signature does not fit the body and this secret');
   if (toleranceS !== null) {
     const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')];
-    await assertStandardSignature(standardContent(id, timestamp, bytes), header('webhook-signature'), secret);
+    await assertStandardSignature(
+      standardContent(id, timestamp, bytes),
+      header('webhook-signature'),
+      secret,
+    );
     const awayS = Math.abs(Date.now() / 1_000 - Number(timestamp));
     // NaN is not a valid time either.
     if (!(awayS <= toleranceS))
@@ -61,16 +66,26 @@ export async function verifyWebhook(
 
 /** The headers with which the service would send a body, for tests of a receiver. `at` is the time of sending. */
 export async function signWebhook(
-  { id, body, at = new Date() }: { readonly id: string; readonly body: Uint8Array | string; readonly at?: Date },
+  {
+    id,
+    body,
+    at = new Date(),
+  }: { readonly id: string; readonly body: Uint8Array | string; readonly at?: Date },
   secret: string,
 ): Promise<Record<string, string>> {
   const bytes = bytesOf(body);
   const timestamp = Math.floor(at.getTime() / 1_000).toString();
   const own = await crypto.subtle.sign(HMAC, await keyOf(bytesOf(secret), 'sign'), bytes);
   const content = standardContent(id, timestamp, bytes);
-  const standard = await crypto.subtle.sign(HMAC, await keyOf(standardKey(secret), 'sign'), content);
+  const standard = await crypto.subtle.sign(
+    HMAC,
+    await keyOf(standardKey(secret), 'sign'),
+    content,
+  );
   return {
-    'Svc-Signature': Array.from(new Uint8Array(own), (byte) => byte.toString(16).padStart(2, '0')).join(''),
+    'Svc-Signature': Array.from(new Uint8Array(own), (byte) =>
+      byte.toString(16).padStart(2, '0'),
+    ).join(''),
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': `v1,${btoa(String.fromCharCode(...new Uint8Array(standard)))}`,
@@ -82,14 +97,20 @@ export function newWebhookSecret(): string {
   return PREFIX + btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24))));
 }
 
-async function assertStandardSignature(content: Bytes, signatures: string, secret: string): Promise<void> {
+async function assertStandardSignature(
+  content: Bytes,
+  signatures: string,
+  secret: string,
+): Promise<void> {
   const key = await keyOf(standardKey(secret), 'verify');
   const given = signatures
     .split(' ')
     .map((one) => (one.startsWith('v1,') ? bytesOfBase64(one.slice(3)) : new Uint8Array()));
   const fits = await Promise.all(given.map((one) => crypto.subtle.verify(HMAC, key, one, content)));
   if (!fits.includes(true))
-    throw new WebhookError('webhook-signature does not fit webhook-id, webhook-timestamp, the body and this secret');
+    throw new WebhookError(
+      'webhook-signature does not fit webhook-id, webhook-timestamp, the body and this secret',
+    );
 }
 
 /** The signed content of Standard Webhooks: `id.timestamp.body`. */
@@ -102,7 +123,9 @@ function standardContent(id: string, timestamp: string, body: Bytes): Bytes {
 }
 
 function standardKey(secret: string): Bytes {
-  const key = secret.startsWith(PREFIX) ? bytesOfBase64(secret.slice(PREFIX.length)) : new Uint8Array();
+  const key = secret.startsWith(PREFIX)
+    ? bytesOfBase64(secret.slice(PREFIX.length))
+    : new Uint8Array();
   if (key.length === 0) throw new TypeError('this is no webhook secret: it begins with whsec_');
   return key;
 }

@@ -56,7 +56,9 @@ async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid
     `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id ORDER BY e.seq DESC LIMIT 1)`;
   const totals = ASSET_NAMES.map((asset) => {
     const ends = ENTRY_KINDS.map(
-      (kind) => `COALESCE((SELECT MAX(k.seq) FROM entries k FORCE INDEX (asset_kind) WHERE k.account_id=a.id
+      (
+        kind,
+      ) => `COALESCE((SELECT MAX(k.seq) FROM entries k FORCE INDEX (asset_kind) WHERE k.account_id=a.id
         AND k.asset=${assetColumn.literal(asset)} AND k.kind='${kind}'), 0)`,
     );
     return `(SELECT e.total_after FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
@@ -85,17 +87,33 @@ async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<strin
      WHERE account_id IN (${idList(ids)}) AND remaining<>0 GROUP BY account_id, asset`,
   );
   return new Map(
-    rows.map((row) => [`${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`, bigint.parse(row.held)]),
+    rows.map((row) => [
+      `${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`,
+      bigint.parse(row.held),
+    ]),
   );
 }
 
-async function checkHead(audit: AuditRun, reader: Reader, account: Account, head: Head | undefined): Promise<void> {
+async function checkHead(
+  audit: AuditRun,
+  reader: Reader,
+  account: Account,
+  head: Head | undefined,
+): Promise<void> {
   const subject = `account ${account.id}`;
   const lastSeq = head?.seq ?? 0n;
   if (account.seq !== lastSeq)
-    audit.report('account_seq', subject, `its seq is ${account.seq}, its last entry has ${lastSeq}`);
+    audit.report(
+      'account_seq',
+      subject,
+      `its seq is ${account.seq}, its last entry has ${lastSeq}`,
+    );
   const lastAt = head?.createdAt ?? null;
-  if (lastAt !== null && account.lastPostedAt < lastAt && !(await wasReset(reader, account.id, lastSeq)))
+  if (
+    lastAt !== null &&
+    account.lastPostedAt < lastAt &&
+    !(await wasReset(reader, account.id, lastSeq))
+  )
     audit.report('account_clock', subject, 'its last posting is dated before its last entry');
 }
 
@@ -107,7 +125,11 @@ interface BalanceFacts {
   readonly heldByHolds: bigint;
 }
 
-function checkBalance(audit: AuditRun, subject: string, { account, balance, total, heldByHolds }: BalanceFacts): void {
+function checkBalance(
+  audit: AuditRun,
+  subject: string,
+  { account, balance, total, heldByHolds }: BalanceFacts,
+): void {
   const { available, held, overdraft } = balance;
   if (available + held !== total)
     audit.report(
@@ -115,7 +137,8 @@ function checkBalance(audit: AuditRun, subject: string, { account, balance, tota
       subject,
       `${available} available and ${held} held are not the ${total} of its entries`,
     );
-  if (held !== heldByHolds) audit.report('held_total', subject, `${held} are held, its holds have ${heldByHolds}`);
+  if (held !== heldByHolds)
+    audit.report('held_total', subject, `${held} are held, its holds have ${heldByHolds}`);
   if (overdraft !== (account.type === 'system'))
     audit.report(
       'overdraft',
@@ -123,7 +146,11 @@ function checkBalance(audit: AuditRun, subject: string, { account, balance, tota
       overdraft ? 'only system accounts may be overdrawn' : 'a system account may be overdrawn',
     );
   if (account.status === 'closed' && (available !== 0n || held !== 0n))
-    audit.report('closed_balance', subject, `it is closed, and ${available} available and ${held} held are left in it`);
+    audit.report(
+      'closed_balance',
+      subject,
+      `it is closed, and ${available} available and ${held} held are left in it`,
+    );
   if (held < 0n || (available < 0n && account.type !== 'system'))
     audit.report('negative_balance', subject, `${available} available, ${held} held`);
 }

@@ -17,7 +17,11 @@ export const approvalChecks: Check = {
         const known = await sourceOf(type)?.owners(reader, ids);
         for (const { id, resourceId } of own)
           if (known?.has(resourceId) !== true)
-            audit.report('approval_resource', `approval ${id}`, `there is no ${type} ${resourceId}`);
+            audit.report(
+              'approval_resource',
+              `approval ${id}`,
+              `there is no ${type} ${resourceId}`,
+            );
       }
     });
   },

@@ -22,7 +22,8 @@ export const auditLogChecks: Check = {
 };
 
 async function checkChains(audit: AuditRun): Promise<void> {
-  const ofChains = audit.tenantId === undefined ? 'TRUE' : `chain_id=${uuid.literal(audit.tenantId)}`;
+  const ofChains =
+    audit.tenantId === undefined ? 'TRUE' : `chain_id=${uuid.literal(audit.tenantId)}`;
   const memory = audit.memory<{ before?: ChainedAct }>({});
   await walk(
     audit,
@@ -58,8 +59,10 @@ function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefi
   const last = before?.sequence ?? 0n;
   const follows = isAcrossGap(act, last) ? sequence : last + 1n;
   if (chainId !== chainOf(act)) report('it is in the chain of another tenant');
-  if (sequence !== follows) report(`it is number ${sequence}, and ${sequence - follows} before it are missing`);
-  else if (!previousHash.equals(before?.hash ?? GENESIS)) report('it does not follow the act before it');
+  if (sequence !== follows)
+    report(`it is number ${sequence}, and ${sequence - follows} before it are missing`);
+  else if (!previousHash.equals(before?.hash ?? GENESIS))
+    report('it does not follow the act before it');
   if (!hash.equals(actHash(previousHash, sequence, act))) report('it is not what was written');
 }
 

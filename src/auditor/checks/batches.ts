@@ -22,7 +22,8 @@ export const batchChecks: Check = {
   run: (audit) =>
     walkTable(audit, bonusBatches, BATCHES_A_SLICE, async (reader, slice) => {
       const accepted = slice.filter(
-        ({ status, rejectionCode }) => status !== 'validating' && (status !== 'rejected' || rejectionCode !== null),
+        ({ status, rejectionCode }) =>
+          status !== 'validating' && (status !== 'rejected' || rejectionCode !== null),
       );
       if (accepted.length === 0) return;
       const ids = accepted.map(({ id }) => id);
@@ -49,7 +50,10 @@ const parseSums = rowParser({
 });
 type RowSums = ReturnType<typeof parseSums>;
 
-async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, readonly RowSums[]>> {
+async function sumRows(
+  reader: Reader,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, readonly RowSums[]>> {
   const text = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
   // An unpaid row has no bonus; the fee is compared with the one fixed at validation.
   const same = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.asset=x.asset AND b.raw=r.raw AND b.fee_raw=r.fee_raw AND
@@ -64,7 +68,10 @@ async function sumRows(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMa
   return groupBy(rows.map(parseSums), (sum) => sum.batchId);
 }
 
-async function countBonuses(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, bigint>> {
+async function countBonuses(
+  reader: Reader,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, bigint>> {
   const rows = await reader.query(
     `SELECT batch_id, CAST(COUNT(*) AS CHAR) AS paid FROM bonuses FORCE INDEX (batch)
      WHERE batch_id IN (${idList(ids)}) GROUP BY batch_id`,
@@ -72,9 +79,15 @@ async function countBonuses(reader: Reader, ids: readonly Uuid[]): Promise<Reado
   return new Map(rows.map((row) => [uuid.parse(row.batch_id), bigint.parse(row.paid)]));
 }
 
-function checkBatch(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[], bonuses: bigint): void {
+function checkBatch(
+  audit: AuditRun,
+  batch: BonusBatch,
+  sums: readonly RowSums[],
+  bonuses: bigint,
+): void {
   const subject = `bonus_batch ${batch.id}`;
-  const of = (status: BatchRowStatus): RowSums | undefined => sums.find((sum) => sum.status === status);
+  const of = (status: BatchRowStatus): RowSums | undefined =>
+    sums.find((sum) => sum.status === status);
   const all = (property: 'ownRows' | 'raw' | 'feeRaw' | 'astray', from = sums): bigint =>
     from.reduce((sum, one) => sum + one[property], 0n);
   audit.counted('bonus_batch_rows', Number.parseInt(all('ownRows').toString(), 10));
@@ -89,16 +102,28 @@ function checkBatch(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[]
     ['bonuses', BigInt(batch.rowsPaid), bonuses],
   ];
   for (const [what, says, is] of compared)
-    if (says !== is) audit.report('batch_sums', subject, `it says ${says} ${what}, there are ${is}`);
+    if (says !== is)
+      audit.report('batch_sums', subject, `it says ${says} ${what}, there are ${is}`);
   const astray = all('astray');
-  if (astray !== 0n) audit.report('batch_row_bonus', subject, `${astray} row(s) do not match the bonus that they made`);
+  if (astray !== 0n)
+    audit.report(
+      'batch_row_bonus',
+      subject,
+      `${astray} row(s) do not match the bonus that they made`,
+    );
   checkEnd(audit, batch, subject);
 }
 
 /** Retention leaves only the bonuses. It removes the rows of finished batches, and only after they agreed. */
-function checkRemoved(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[], bonuses: bigint): void {
+function checkRemoved(
+  audit: AuditRun,
+  batch: BonusBatch,
+  sums: readonly RowSums[],
+  bonuses: bigint,
+): void {
   const subject = `bonus_batch ${batch.id}`;
-  if (sums.length > 0) audit.report('batch_sums', subject, 'it has rows that are said to be removed');
+  if (sums.length > 0)
+    audit.report('batch_sums', subject, 'it has rows that are said to be removed');
   if (BigInt(batch.rowsPaid) !== bonuses)
     audit.report('batch_sums', subject, `it says ${batch.rowsPaid} bonuses, there are ${bonuses}`);
   if (batch.finishedAt === null)
@@ -119,5 +144,9 @@ function checkEnd(audit: AuditRun, batch: BonusBatch, subject: string): void {
     partially_failed: pending === 0 && rowsFailed > 0,
   }[status];
   if (!isPossible)
-    audit.report('batch_state', subject, `it is ${status} with ${rowsPaid} paid, ${rowsFailed} failed of ${rowCount}`);
+    audit.report(
+      'batch_state',
+      subject,
+      `it is ${status} with ${rowsPaid} paid, ${rowsFailed} failed of ${rowCount}`,
+    );
 }

@@ -4,7 +4,11 @@ import type { Uuid } from '../../core/ids.js';
 import { bigint, string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { EVENT_TYPES, type EventRemoval } from '../../db/entities/events.js';
-import { type LedgerTransaction, ledgerTransactions, type ResourceType } from '../../db/entities/ledger.js';
+import {
+  type LedgerTransaction,
+  ledgerTransactions,
+  type ResourceType,
+} from '../../db/entities/ledger.js';
 import { rowParser } from '../../db/table.js';
 import { describeExpected, describePosted, factsOf } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
@@ -58,7 +62,10 @@ export const crossingChecks: Check = {
         const operations = await checkBuckets(audit, buckets);
         from = last + 1;
         // Each round walks through everything: the fuller it is, the fewer there are.
-        most = Math.max(FIRST_BUCKETS, Math.trunc((buckets.size * OPERATIONS_AT_ONCE) / Math.max(operations, 1)));
+        most = Math.max(
+          FIRST_BUCKETS,
+          Math.trunc((buckets.size * OPERATIONS_AT_ONCE) / Math.max(operations, 1)),
+        );
       }
     }),
 };
@@ -76,11 +83,13 @@ const REPORTED = [
  * there are in these buckets.
  */
 async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Promise<number> {
-  const isWanted = (operationId: Uuid): boolean => audit.isInTime(operationId) && buckets.has(bucketOf(operationId));
+  const isWanted = (operationId: Uuid): boolean =>
+    audit.isInTime(operationId) && buckets.has(bucketOf(operationId));
   const operations = new Map<Uuid, Suspect>();
   for (const source of SOURCES)
     await source.walk(audit, ROWS_A_SLICE, (_, all) => {
-      for (const operation of all) if (isWanted(operation.id)) operations.set(operation.id, { source, operation });
+      for (const operation of all)
+        if (isWanted(operation.id)) operations.set(operation.id, { source, operation });
     });
   const posted = await collectPosted(audit, isWanted);
   const events = await collectEvents(audit, isWanted);
@@ -104,7 +113,10 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
   return operations.size;
 }
 
-async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<readonly Posted[]> {
+async function collectPosted(
+  audit: AuditRun,
+  isWanted: (id: Uuid) => boolean,
+): Promise<readonly Posted[]> {
   const posted = new Map<Uuid, Posted>();
   await walkTable(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
     for (const transaction of slice)
@@ -134,7 +146,11 @@ async function collectEvents(
   return new Map(Array.from(byOperation, ([id, events]) => [id, events.map(({ type }) => type)]));
 }
 
-async function readLogged(reader: Reader, audit: AuditRun, after: LoggedEvent | undefined): Promise<LoggedEvent[]> {
+async function readLogged(
+  reader: Reader,
+  audit: AuditRun,
+  after: LoggedEvent | undefined,
+): Promise<LoggedEvent[]> {
   const conditions = audit.own('tenant_id');
   if (after !== undefined) {
     const at = { first: uuid.literal(after.tenantId), second: after.sequence.toString() };
@@ -152,7 +168,9 @@ function differingOf({ operations, posted, events, keyed }: Collected): readonly
   const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
   return [...operations.values()].filter(({ source, operation }) => {
     const found = byOperation.get(operation.id) ?? [];
-    const wanted = operation.postings.map((legs) => signature(source.resourceType, legs.map(describeExpected)));
+    const wanted = operation.postings.map((legs) =>
+      signature(source.resourceType, legs.map(describeExpected)),
+    );
     const told = events.get(operation.id) ?? [];
     return (
       !isSame(found.map(signatureOf), wanted) ||
@@ -176,18 +194,24 @@ function isSame(found: readonly string[], wanted: readonly string[]): boolean {
 }
 
 /** Those that still call for the same as when they were read. */
-async function unchanged(audit: AuditRun, suspects: readonly Suspect[]): Promise<readonly Suspect[]> {
+async function unchanged(
+  audit: AuditRun,
+  suspects: readonly Suspect[],
+): Promise<readonly Suspect[]> {
   const kept: Suspect[] = [];
   for (const [source, own] of groupBy(suspects, (suspect) => suspect.source)) {
     const ids = own.map(({ operation }) => operation.id);
     const now = await audit.slice((reader) => source.expectations(reader, ids));
     const factsNow = (id: Uuid): string | undefined => {
       const operation = now.get(id);
-      return operation === undefined ? undefined : JSON.stringify(factsOf(source.resourceType, operation));
+      return operation === undefined
+        ? undefined
+        : JSON.stringify(factsOf(source.resourceType, operation));
     };
     kept.push(
       ...own.filter(
-        ({ operation }) => factsNow(operation.id) === JSON.stringify(factsOf(source.resourceType, operation)),
+        ({ operation }) =>
+          factsNow(operation.id) === JSON.stringify(factsOf(source.resourceType, operation)),
       ),
     );
   }
@@ -200,10 +224,15 @@ function checkSums(audit: AuditRun, { transaction, legs }: Posted): void {
   const sums = eachAsset(() => 0n);
   for (const { asset, raw } of legs) sums[asset] += raw;
   for (const [asset, sum] of Object.entries(sums))
-    if (sum !== 0n) audit.report('transaction_sum', subject, `its entries in ${asset} sum to ${sum}`);
+    if (sum !== 0n)
+      audit.report('transaction_sum', subject, `its entries in ${asset} sum to ${sum}`);
 }
 
-function checkPosted(audit: AuditRun, { source, operation }: Suspect, posted: readonly Posted[]): void {
+function checkPosted(
+  audit: AuditRun,
+  { source, operation }: Suspect,
+  posted: readonly Posted[],
+): void {
   const { resourceType } = source;
   const own = posted.filter(({ transaction }) => transaction.relatedType === resourceType);
   const subject = `${resourceType} ${operation.id}`;
@@ -214,7 +243,9 @@ function checkPosted(audit: AuditRun, { source, operation }: Suspect, posted: re
       `it is ${operation.state}, so it has ${operation.postings.length} ledger transaction(s), but ${own.length} are there`,
     );
   if (operation.postings.length === 0) return;
-  const wanted = operation.postings.map((legs) => signature(resourceType, legs.map(describeExpected)));
+  const wanted = operation.postings.map((legs) =>
+    signature(resourceType, legs.map(describeExpected)),
+  );
   for (const one of own) {
     const found = signatureOf(one);
     // What it says is the tenant's, and in no finding.

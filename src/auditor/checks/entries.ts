@@ -50,10 +50,12 @@ export const entryChecks: Check = {
       audit.counted('entries', own.length);
       for (const entry of entries) tally(audit, entry);
       for (const entry of own) {
-        if (memory.progress?.accountId !== entry.account.id) memory.progress = startOf(entry.account.id);
+        if (memory.progress?.accountId !== entry.account.id)
+          memory.progress = startOf(entry.account.id);
         const { progress } = memory;
         const isBefore = entry.createdAt < progress.createdAt;
-        if (isBefore && (await wasReset(reader, entry.account.id, progress.seq))) progress.createdAt = '';
+        if (isBefore && (await wasReset(reader, entry.account.id, progress.seq)))
+          progress.createdAt = '';
         checkEntry(audit, progress, entry);
       }
     });
@@ -78,7 +80,10 @@ async function readEntries(
   const conditions = ['TRUE'];
   if (after !== undefined)
     conditions.push(
-      afterKey('e.account_id', 'e.seq', { first: uuid.literal(after.account.id), second: after.seq.toString() }),
+      afterKey('e.account_id', 'e.seq', {
+        first: uuid.literal(after.account.id),
+        second: after.seq.toString(),
+      }),
     );
   if (tenantId !== undefined) {
     const own = uuid.literal(tenantId);
@@ -86,7 +91,9 @@ async function readEntries(
   }
   // Only an audit of one tenant asks for the tenants of accounts without a role, and a NULL costs least.
   const tenantOf = (place: string): string =>
-    tenantId === undefined ? `IF(${place}.system_role IS NULL, NULL, ${place}.tenant_id)` : `${place}.tenant_id`;
+    tenantId === undefined
+      ? `IF(${place}.system_role IS NULL, NULL, ${place}.tenant_id)`
+      : `${place}.tenant_id`;
   const rows = await reader.query(
     `SELECT STRAIGHT_JOIN e.account_id, e.seq, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at,
       e.counterparty_account_id, a.id IS NOT NULL AS has_account, ${tenantOf('a')} AS tenant_id, a.system_role,
@@ -147,10 +154,18 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId): Audited
  */
 function tally(audit: AuditRun, entry: AuditedEntry): void {
   const { transaction, transactionId, raw } = entry;
-  if (transaction === null || (audit.tenantId !== undefined && transaction.tenantId !== audit.tenantId)) return;
+  if (
+    transaction === null ||
+    (audit.tenantId !== undefined && transaction.tenantId !== audit.tenantId)
+  )
+    return;
   const { relatedId, relatedType: type, tenantId } = transaction;
   if (!entry.isDated)
-    audit.report('transaction_time', `ledger transaction ${transactionId}`, 'an entry has another date');
+    audit.report(
+      'transaction_time',
+      `ledger transaction ${transactionId}`,
+      'an entry has another date',
+    );
   if (!audit.isInTime(relatedId)) return;
   audit.tally.add(relatedId, legFact(type, describePosted(entry, tenantId)), -1);
   // The lower 32 bits of an amount are enough, and a number multiplies them exactly.
@@ -167,12 +182,22 @@ function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): voi
   const subject = `entry ${entry.account.id}/${entry.seq}`;
   const { asset: ofAsset, raw, totalAfter } = entry;
   if (!entry.hasAccount) audit.report('entry_account', subject, 'there is no such account');
-  if (entry.transaction === null) audit.report('entry_transaction', subject, 'its ledger transaction does not exist');
-  if (entry.seq !== before.seq + 1n) audit.report('entry_seq', subject, `it follows number ${before.seq}`);
+  if (entry.transaction === null)
+    audit.report('entry_transaction', subject, 'its ledger transaction does not exist');
+  if (entry.seq !== before.seq + 1n)
+    audit.report('entry_seq', subject, `it follows number ${before.seq}`);
   if (totalAfter !== before.totals[ofAsset] + raw)
-    audit.report('entry_total', subject, `${before.totals[ofAsset]} and ${raw} do not make its total of ${totalAfter}`);
+    audit.report(
+      'entry_total',
+      subject,
+      `${before.totals[ofAsset]} and ${raw} do not make its total of ${totalAfter}`,
+    );
   if (entry.createdAt < before.createdAt)
-    audit.report('entry_time', subject, `it is dated ${entry.createdAt}, the entry before it ${before.createdAt}`);
+    audit.report(
+      'entry_time',
+      subject,
+      `it is dated ${entry.createdAt}, the entry before it ${before.createdAt}`,
+    );
   before.seq = entry.seq;
   before.createdAt = entry.createdAt;
   before.totals[ofAsset] = totalAfter;

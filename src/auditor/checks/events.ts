@@ -4,7 +4,13 @@ import { timeOfId, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { bigint, nullable, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type EventRemoval, eventRemovals, eventRetention, type EventRow, events } from '../../db/entities/events.js';
+import {
+  type EventRemoval,
+  eventRemovals,
+  eventRetention,
+  type EventRow,
+  events,
+} from '../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
 import { accounts } from '../../db/entities/parties.js';
@@ -36,7 +42,10 @@ export const eventChecks: Check = {
       for (const event of slice) {
         const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
         const { before } = memory;
-        const follows = { before: before?.tenantId === event.tenantId ? before : undefined, removedThrough };
+        const follows = {
+          before: before?.tenantId === event.tenantId ? before : undefined,
+          removedThrough,
+        };
         checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
         bodies.set(event, parseObject(event.body));
         checkBody(audit, event, bodies.get(event) ?? null);
@@ -54,7 +63,10 @@ export async function readRemovals(
   reader: Reader,
   tenantIds?: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, EventRemoval>> {
-  const rows = await reader.select(eventRemovals, tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] });
+  const rows = await reader.select(
+    eventRemovals,
+    tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] },
+  );
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
@@ -72,14 +84,18 @@ type Untallied = (operationId: Uuid, removal: EventRemoval | undefined) => boole
 export async function readUntallied(audit: AuditRun, reader: Reader): Promise<Untallied> {
   const days = (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
   const until = days === null ? -Infinity : audit.beganAt + LONGEST_PASS_MS - days * DAY_MS;
-  return (operationId, removal) => timeOfId(operationId) <= until || mayBeRemoved(operationId, removal);
+  return (operationId, removal) =>
+    timeOfId(operationId) <= until || mayBeRemoved(operationId, removal);
 }
 
 function isOfOperation({ type }: Pick<EventRow, 'type'>): boolean {
   return !type.startsWith('account.');
 }
 
-async function readGaps(reader: Reader, tenantIds: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, readonly EventGap[]>> {
+async function readGaps(
+  reader: Reader,
+  tenantIds: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, readonly EventGap[]>> {
   const rows = await reader.select(
     eventGaps,
     { tenantId: [...new Set(tenantIds)] },
@@ -90,7 +106,10 @@ async function readGaps(reader: Reader, tenantIds: Iterable<Uuid>): Promise<Read
 
 /** Where the log continues after a gap that begins there, or several. `gaps` in order. */
 function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
-  return gaps.reduce((at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at), last);
+  return gaps.reduce(
+    (at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at),
+    last,
+  );
 }
 
 interface Preceding {
@@ -100,11 +119,19 @@ interface Preceding {
 }
 
 /** The first event kept follows the last one removed. */
-function checkPlace(audit: AuditRun, event: EventRow, { before, removedThrough, gaps }: Preceding): void {
+function checkPlace(
+  audit: AuditRun,
+  event: EventRow,
+  { before, removedThrough, gaps }: Preceding,
+): void {
   const last = before?.sequence ?? 0n;
   const follows = acrossGaps(last > removedThrough ? last : removedThrough, gaps);
   if (event.sequence !== follows + 1n)
-    audit.report('event_sequence', nameOf(event), `it is number ${event.sequence} and follows number ${follows}`);
+    audit.report(
+      'event_sequence',
+      nameOf(event),
+      `it is number ${event.sequence} and follows number ${follows}`,
+    );
   if (before !== undefined && event.createdAt < before.createdAt)
     audit.report('event_time', nameOf(event), 'it is dated before the event that it follows');
 }
@@ -121,7 +148,8 @@ function checkBody(audit: AuditRun, event: EventRow, body: Body): void {
   };
   const wrong = Object.keys(wanted).filter((field) => String(body?.[field]) !== wanted[field]);
   if (idOfObject(body) !== event.resourceId) wrong.push('data.object');
-  if (wrong.length > 0) audit.report('event_body', nameOf(event), `its body differs in ${wrong.join(', ')}`);
+  if (wrong.length > 0)
+    audit.report('event_body', nameOf(event), `its body differs in ${wrong.join(', ')}`);
 }
 
 /** The resource in the body. A verification event names the account. */
@@ -135,11 +163,19 @@ function objectOf(body: Body): Body {
 }
 
 /** What its body shows of the resource, of that which never changes. */
-function checkShown(audit: AuditRun, event: EventRow, body: Body, shown: Readonly<Record<string, unknown>>): void {
+function checkShown(
+  audit: AuditRun,
+  event: EventRow,
+  body: Body,
+  shown: Readonly<Record<string, unknown>>,
+): void {
   const object = objectOf(body);
   if (object === null) return;
-  const wrong = Object.keys(shown).filter((field) => !isDeepStrictEqual(object[field] ?? null, shown[field]));
-  if (wrong.length > 0) audit.report('event_body', nameOf(event), `its body shows another ${wrong.join(' and ')}`);
+  const wrong = Object.keys(shown).filter(
+    (field) => !isDeepStrictEqual(object[field] ?? null, shown[field]),
+  );
+  if (wrong.length > 0)
+    audit.report('event_body', nameOf(event), `its body shows another ${wrong.join(' and ')}`);
 }
 
 function parseObject(text: string): Body {
@@ -151,7 +187,9 @@ function parseObject(text: string): Body {
 }
 
 function asObject(value: unknown): Body {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
 }
 
 interface ReadEvents {
@@ -176,17 +214,29 @@ async function checkResources(
     for (const event of own) {
       const resource = expected?.get(event.resourceId);
       if (owners.get(event.resourceId) !== event.tenantId)
-        audit.report('event_resource', nameOf(event), `the tenant has no ${word} ${event.resourceId}`);
+        audit.report(
+          'event_resource',
+          nameOf(event),
+          `the tenant has no ${word} ${event.resourceId}`,
+        );
       else if (resource !== undefined) {
         checkShown(audit, event, bodies.get(event) ?? null, resource.shown);
         if (isUntallied(event) && !resource.events.includes(event.type))
-          audit.report('operation_event', `${word} ${event.resourceId}`, `its state has no event ${event.type}`);
+          audit.report(
+            'operation_event',
+            `${word} ${event.resourceId}`,
+            `its state has no event ${event.type}`,
+          );
       }
     }
   }
 }
 
-async function ownersOf(reader: Reader, word: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Uuid>> {
+async function ownersOf(
+  reader: Reader,
+  word: string,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, Uuid>> {
   if (word === 'account') return ownersById(reader, accounts, ids);
   return (await sourceCalled(word)?.owners(reader, ids)) ?? new Map<Uuid, Uuid>();
 }
@@ -249,7 +299,8 @@ export const eventCounterChecks: Check = {
         const subject = `tenant ${uuid.parse(row.id)}`;
         const counter = nullable(bigint).parse(row.last_sequence);
         const lastAt = nullable(time).parse(row.last_at);
-        const last = nullable(bigint).parse(row.sequence) ?? nullable(bigint).parse(row.removed_through) ?? 0n;
+        const last =
+          nullable(bigint).parse(row.sequence) ?? nullable(bigint).parse(row.removed_through) ?? 0n;
         const sequence = acrossGaps(last, gaps.get(uuid.parse(row.id)) ?? []);
         const createdAt = nullable(time).parse(row.created_at);
         if (counter !== sequence)

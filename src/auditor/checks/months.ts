@@ -20,7 +20,8 @@ export const monthChecks: Check = {
   run: (audit) =>
     walkTable(audit, accounts, ACCOUNTS_A_SLICE, async (_, slice) => {
       audit.counted('month_accounts', slice.length);
-      for (const ids of evenly(slice)) await audit.slice((reader) => checkMonths(audit, reader, ids));
+      for (const ids of evenly(slice))
+        await audit.slice((reader) => checkMonths(audit, reader, ids));
     }),
 };
 
@@ -71,5 +72,6 @@ async function addUse(
 }
 
 function compare(audit: AuditRun, name: string, total: bigint, sum: bigint): void {
-  if (total !== sum) audit.report('month_total', name, `${total} are counted, its operations make ${sum}`);
+  if (total !== sum)
+    audit.report('month_total', name, `${total} are counted, its operations make ${sum}`);
 }

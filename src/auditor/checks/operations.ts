@@ -27,7 +27,12 @@ export const operationChecks: Check = {
         const facts = await readFacts(reader, operations);
         for (const operation of operations) {
           checkOperation(audit, source, operation, facts);
-          tally(audit, source, operation, isUntallied(operation.id, removals.get(operation.tenantId)));
+          tally(
+            audit,
+            source,
+            operation,
+            isUntallied(operation.id, removals.get(operation.tenantId)),
+          );
         }
       });
   },
@@ -57,19 +62,33 @@ async function readFacts(reader: Reader, operations: readonly Expectation[]): Pr
   };
 }
 
-function tally(audit: AuditRun, { resourceType }: OperationSource, operation: Expectation, isUntallied: boolean): void {
+function tally(
+  audit: AuditRun,
+  { resourceType }: OperationSource,
+  operation: Expectation,
+  isUntallied: boolean,
+): void {
   if (!audit.isInTime(operation.id)) return;
   const { money, events } = factsOf(resourceType, operation);
   const told = isUntallied ? [] : events;
   for (const fact of [...money, ...told]) audit.tally.add(operation.id, fact, 1);
 }
 
-function checkOperation(audit: AuditRun, source: OperationSource, operation: Expectation, facts: Facts): void {
+function checkOperation(
+  audit: AuditRun,
+  source: OperationSource,
+  operation: Expectation,
+  facts: Facts,
+): void {
   const { id, fee, people } = operation;
   const subject = `${source.resourceType} ${id}`;
   checkAccounts(audit, subject, operation, facts.owners);
   if ((fee.raw === 0n) !== (fee.accountId === null))
-    audit.report('operation_fee', subject, `its fee is ${fee.raw}, for ${fee.accountId ?? 'no account'}`);
+    audit.report(
+      'operation_fee',
+      subject,
+      `its fee is ${fee.raw}, for ${fee.accountId ?? 'no account'}`,
+    );
   if (people !== null && people.decided !== null && people.decided === people.proposed)
     audit.report('operation_people', subject, 'one person proposed and decided it');
   checkHold(audit, subject, operation, facts.holds.get(id));
@@ -85,9 +104,17 @@ function checkAccounts(
   for (const accountId of named) {
     const owner = owners.get(accountId);
     if (owner === undefined)
-      audit.report('operation_account', subject, `it names account ${accountId}, which does not exist`);
+      audit.report(
+        'operation_account',
+        subject,
+        `it names account ${accountId}, which does not exist`,
+      );
     else if (owner !== tenantId && owned.includes(accountId))
-      audit.report('operation_account', subject, `it names account ${accountId}, which is another tenant's`);
+      audit.report(
+        'operation_account',
+        subject,
+        `it names account ${accountId}, which is another tenant's`,
+      );
   }
 }
 
@@ -99,24 +126,49 @@ function checkApproval(
 ): void {
   const counted = approval?.received ?? 0;
   if (found.length !== counted)
-    audit.report('operation_approval', subject, `${counted} approval(s) are counted, but ${found.length} are there`);
+    audit.report(
+      'operation_approval',
+      subject,
+      `${counted} approval(s) are counted, but ${found.length} are there`,
+    );
   if (approval === null) return;
   const { received, required, isApproved, isWaiting, createdBy } = approval;
   // The last approval makes it proceed or end: it never waits with all of them.
-  if (received > required || (isApproved && received < required) || (isWaiting && received >= required))
-    audit.report('operation_approval', subject, `it is ${state} with ${received} of ${required} approval(s)`);
+  if (
+    received > required ||
+    (isApproved && received < required) ||
+    (isWaiting && received >= required)
+  )
+    audit.report(
+      'operation_approval',
+      subject,
+      `it is ${state} with ${received} of ${required} approval(s)`,
+    );
   if (found.some(({ memberId }) => memberId === createdBy))
     audit.report('operation_approval', subject, 'it was approved by whoever created it');
   // The name under which an approval counts keeps one person from giving two.
-  if (found.some(({ memberId, approver }) => approver !== (memberId === null ? SUPPORT : `member:${memberId}`)))
+  if (
+    found.some(
+      ({ memberId, approver }) => approver !== (memberId === null ? SUPPORT : `member:${memberId}`),
+    )
+  )
     audit.report('operation_approval', subject, 'an approval counts as given by somebody else');
 }
 
-function checkHold(audit: AuditRun, subject: string, { hold, state }: Expectation, found: Hold | undefined): void {
+function checkHold(
+  audit: AuditRun,
+  subject: string,
+  { hold, state }: Expectation,
+  found: Hold | undefined,
+): void {
   const remaining = found?.remaining ?? 0n;
   const wanted = hold?.remaining ?? 0n;
   if (remaining !== wanted)
-    audit.report('operation_hold', subject, `it is ${state}, so ${wanted} are held, but its hold has ${remaining}`);
+    audit.report(
+      'operation_hold',
+      subject,
+      `it is ${state}, so ${wanted} are held, but its hold has ${remaining}`,
+    );
   else if (hold !== null && found !== undefined && !isHoldOf(found, hold))
     audit.report('operation_hold', subject, 'its hold is of another account, asset or amount');
   else if ((found?.expiresAt ?? null) !== (hold?.expiresAt ?? null))
@@ -137,7 +189,9 @@ export const holdChecks: Check = {
       async (reader, after: Hold | undefined) => {
         const conditions = [
           ...(after === undefined ? [] : [`resource_id>${uuid.literal(after.resourceId)}`]),
-          ...audit.own('tenant_id').map((own) => `account_id IN (SELECT id FROM accounts WHERE ${own})`),
+          ...audit
+            .own('tenant_id')
+            .map((own) => `account_id IN (SELECT id FROM accounts WHERE ${own})`),
         ];
         const rows = await reader.query(
           `SELECT resource_id FROM holds FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY resource_id LIMIT ${ROWS_A_SLICE}`,

@@ -32,10 +32,21 @@ const AGREEING: Readonly<Record<PayoutStatus, readonly Word[]>> = {
   failed: ['unknown', 'accepted', 'failed', 'voided'],
 };
 /** The effects of new reports that were accepted as the rail's. */
-const GENUINE: readonly PayoutRailEvent['effect'][] = ['noted', 'applied', 'duplicate', 'conflict', 'settled'];
+const GENUINE: readonly PayoutRailEvent['effect'][] = [
+  'noted',
+  'applied',
+  'duplicate',
+  'conflict',
+  'settled',
+];
 
 /** The states before an order is given to the rail, and those that only the rail's word, or two people, lead to. */
-const WITHOUT_ORDER: readonly PayoutStatus[] = ['pending_approval', 'approved', 'rejected', 'canceled'];
+const WITHOUT_ORDER: readonly PayoutStatus[] = [
+  'pending_approval',
+  'approved',
+  'rejected',
+  'canceled',
+];
 const TOLD: readonly PayoutStatus[] = ['completed', 'returned', 'failed'];
 
 /**
@@ -48,7 +59,10 @@ export const railReportChecks: Check = {
   run: (audit) =>
     walkTable(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
       const calm = slice.filter(({ stuckSince }) => stuckSince === null);
-      const [reports, resolved] = [await readReports(reader, calm), await readResolved(reader, calm)];
+      const [reports, resolved] = [
+        await readReports(reader, calm),
+        await readResolved(reader, calm),
+      ];
       const lines = await readLines(reader, calm, instant(audit.beganAt - NOTED_WITHIN_MS));
       for (const payout of calm) {
         const own = reports.get(payout.id) ?? [];
@@ -67,11 +81,19 @@ export const railReportChecks: Check = {
 };
 
 /** Orders given to its rail, in all and before its end; words of the rail, and resolutions, that had an effect. */
-const parseTraces = rowParser({ payoutId: uuid, given: integer, givenBefore: integer, told: integer });
+const parseTraces = rowParser({
+  payoutId: uuid,
+  given: integer,
+  givenBefore: integer,
+  told: integer,
+});
 type Traces = ReturnType<typeof parseTraces>;
 
 /** Of those that have any: retention removes them, the oldest first, once the payout has ended. */
-async function readTraces(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Traces>> {
+async function readTraces(
+  reader: Reader,
+  slice: readonly Payout[],
+): Promise<ReadonlyMap<Uuid, Traces>> {
   const rows = await reader.query(
     `SELECT e.payout_id, COUNT(IF(e.effect='sent', 1, NULL)) AS given, COUNT(IF(e.effect='applied', 1, NULL)) AS told,
        COUNT(IF(e.effect='sent' AND e.at<=COALESCE(p.failed_at, p.ended_at, e.at), 1, NULL)) AS given_before
@@ -85,10 +107,18 @@ function checkTraces(audit: AuditRun, { id, status }: Payout, traces: Traces | u
   if (traces === undefined) return;
   const subject = `payout ${id}`;
   if (traces.given > 0 && WITHOUT_ORDER.includes(status))
-    audit.report('payout_order', subject, `it is ${status}, but its rail was given it and may pay it`);
+    audit.report(
+      'payout_order',
+      subject,
+      `it is ${status}, but its rail was given it and may pay it`,
+    );
   // The order is older than the outcome: where it is kept, so is the outcome.
   if (traces.givenBefore > 0 && traces.told === 0 && TOLD.includes(status))
-    audit.report('payout_outcome', subject, `it is ${status}, which neither its rail nor two people have said`);
+    audit.report(
+      'payout_outcome',
+      subject,
+      `it is ${status}, which neither its rail nor two people have said`,
+    );
 }
 
 const parseReport = rowParser({
@@ -116,7 +146,10 @@ async function readReports(
 }
 
 /** When operators last decided the outcome of each. */
-async function readResolved(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
+async function readResolved(
+  reader: Reader,
+  slice: readonly Payout[],
+): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
      WHERE payout_id IN (${idList(slice.map(({ id }) => id))}) AND status='applied'
@@ -191,8 +224,14 @@ function checkLines(
     const { said, railReference, raw } = line;
     const isPaidAfterAll = said === 'failed' && payout.failedAt !== null;
     const isOther = raw !== payout.raw || line.asset !== payout.asset;
-    if (!isOther && (isPaidAfterAll || !contradicts(payout, { said, railReference, effect: 'noted' }))) continue;
-    const same = reports.filter((report) => report.said === said && report.railReference === railReference);
+    if (
+      !isOther &&
+      (isPaidAfterAll || !contradicts(payout, { said, railReference, effect: 'noted' }))
+    )
+      continue;
+    const same = reports.filter(
+      (report) => report.said === said && report.railReference === railReference,
+    );
     const knownAt = [line.takenAt, ...same.map(({ firstAt }) => firstAt)];
     if (resolvedAt !== undefined && knownAt.some((at) => at <= resolvedAt)) continue;
     const listed = `${said} ${raw} ${line.asset}${railReference === null ? '' : ` as ${railReference}`}`;
@@ -217,7 +256,10 @@ async function readReleased(reader: Reader, slice: readonly Payout[]): Promise<r
   return rows.map((row) => uuid.parse(row.id));
 }
 
-function contradicts({ status, railReference }: Payout, report: Omit<RailReport, 'payoutId' | 'firstAt'>): boolean {
+function contradicts(
+  { status, railReference }: Payout,
+  report: Omit<RailReport, 'payoutId' | 'firstAt'>,
+): boolean {
   const { said, railReference: reference, effect } = report;
   if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
   // An acceptance before the failure agrees; one after it does not.

@@ -45,23 +45,35 @@ export const keyChecks: Check = {
 type Known = ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Expectation>>;
 
 /** Whether it is the key of the request that made the operation. */
-function isKeyOf(key: string, resourceId: Uuid | null, known: Known | undefined): resourceId is Uuid {
+function isKeyOf(
+  key: string,
+  resourceId: Uuid | null,
+  known: Known | undefined,
+): resourceId is Uuid {
   return resourceId !== null && known?.get(resourceId)?.isKeyed === true && OF_A_REQUEST.test(key);
 }
 
 /** Those that exist, by id. */
-function knownOf(reader: Reader, type: KeyResourceType, ids: readonly Uuid[]): Promise<Known | undefined> {
+function knownOf(
+  reader: Reader,
+  type: KeyResourceType,
+  ids: readonly Uuid[],
+): Promise<Known | undefined> {
   if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
   if (type === 'statement') return byId(reader, statements, ids);
   return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
 }
 
 /** The operations that have a key of a request, of those that are wanted. */
-export async function collectKeyed(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<ReadonlySet<Uuid>> {
+export async function collectKeyed(
+  audit: AuditRun,
+  isWanted: (id: Uuid) => boolean,
+): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   await walkTable(audit, idempotencyKeys, ROWS_A_SLICE, (_, slice) => {
     for (const { resourceId, idempotencyKey } of slice)
-      if (resourceId !== null && isWanted(resourceId) && OF_A_REQUEST.test(idempotencyKey)) found.add(resourceId);
+      if (resourceId !== null && isWanted(resourceId) && OF_A_REQUEST.test(idempotencyKey))
+        found.add(resourceId);
   });
   return found;
 }

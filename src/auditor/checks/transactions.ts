@@ -18,13 +18,18 @@ export const transactionChecks: Check = {
         for (const transaction of own) {
           const { relatedId, description } = transaction;
           checkOperation(audit, transaction, owners?.get(relatedId));
-          if (audit.isInTime(relatedId)) audit.tally.add(relatedId, postingFact(type, description), -1);
+          if (audit.isInTime(relatedId))
+            audit.tally.add(relatedId, postingFact(type, description), -1);
         }
       }
     }),
 };
 
-function checkOperation(audit: AuditRun, transaction: LedgerTransaction, tenantId: Uuid | undefined): void {
+function checkOperation(
+  audit: AuditRun,
+  transaction: LedgerTransaction,
+  tenantId: Uuid | undefined,
+): void {
   const subject = `ledger transaction ${transaction.id}`;
   const of = `${transaction.relatedType} ${transaction.relatedId}`;
   if (tenantId === undefined) audit.report('transaction_resource', subject, `there is no ${of}`);

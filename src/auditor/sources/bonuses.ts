@@ -15,7 +15,14 @@ export const bonusSource = operationSource({
     owned: [bonus.sourceAccountId, ...feeAccountOf(bonus)],
     fee: { raw: bonus.feeRaw, accountId: bonus.feeAccountId },
     postings: [
-      [...moved([bonus.sourceAccountId, 'bonus_out'], [bonus.recipientAccountId, 'bonus_in'], bonus), ...feeOf(bonus)],
+      [
+        ...moved(
+          [bonus.sourceAccountId, 'bonus_out'],
+          [bonus.recipientAccountId, 'bonus_in'],
+          bonus,
+        ),
+        ...feeOf(bonus),
+      ],
     ],
     isKeyed: true,
   }),
@@ -39,8 +46,18 @@ export const batchSource = operationSource({
   table: bonusBatches,
   monthUse: null,
   expect: (batch) => {
-    const { status, sourceAccountId, feeAccountId, asset, totalRaw, feesRaw, settledRaw, description } = batch;
-    const isAccepted = status !== 'validating' && (status !== 'rejected' || batch.rejectionCode !== null);
+    const {
+      status,
+      sourceAccountId,
+      feeAccountId,
+      asset,
+      totalRaw,
+      feesRaw,
+      settledRaw,
+      description,
+    } = batch;
+    const isAccepted =
+      status !== 'validating' && (status !== 'rejected' || batch.rejectionCode !== null);
     const isHeld = status === 'executing' && batch.canceledAt === null;
     const debit = totalRaw + feesRaw;
     return {
@@ -50,7 +67,10 @@ export const batchSource = operationSource({
       // Those of a file that was refused are nobody's.
       ...(isAccepted ? { fee: { raw: feesRaw, accountId: feeAccountId } } : {}),
       // A withdrawn or lapsed batch was ready before.
-      events: [...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
+      events: [
+        ...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready),
+        ...BATCH_EVENTS[status],
+      ],
       hold:
         batch.isHeld && asset !== null
           ? {

@@ -31,7 +31,10 @@ export const adjustmentSource = operationSource({
       description: adjustment.reason,
       accounts: [accountId],
       postings: status === 'posted' ? [posted] : [],
-      people: status === 'posted' ? { proposed: adjustment.proposedById, decided: adjustment.decidedById } : null,
+      people:
+        status === 'posted'
+          ? { proposed: adjustment.proposedById, decided: adjustment.decidedById }
+          : null,
     };
   },
 });

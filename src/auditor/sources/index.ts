@@ -15,7 +15,9 @@ export const SOURCES: readonly OperationSource[] = [
   adjustmentSource,
 ];
 
-const BY_TYPE = new Map<ResourceType, OperationSource>(SOURCES.map((source) => [source.resourceType, source]));
+const BY_TYPE = new Map<ResourceType, OperationSource>(
+  SOURCES.map((source) => [source.resourceType, source]),
+);
 
 export function sourceOf(type: ResourceType): OperationSource | undefined {
   return BY_TYPE.get(type);

@@ -1,6 +1,14 @@
 import type { EventType } from '../../db/entities/events.js';
 import { type Payout, payouts, type PayoutStatus } from '../../db/entities/payouts.js';
-import { approvalOf, type ExpectedEntry, feeAccountOf, feeOf, moved, operationSource, shownOf } from './types.js';
+import {
+  approvalOf,
+  type ExpectedEntry,
+  feeAccountOf,
+  feeOf,
+  moved,
+  operationSource,
+  shownOf,
+} from './types.js';
 
 /** The event of each status that has one; `approved` follows from its own time, as a payout may be canceled after. */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
@@ -23,8 +31,18 @@ export const payoutSource = operationSource({
   table: payouts,
   monthUse: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
   expect: (payout) => {
-    const { status, sourceAccountId, systemAccountId, asset, raw, feeRaw, feeAccountId, description } = payout;
-    const isHeld = status === 'pending_approval' || status === 'approved' || status === 'in_progress';
+    const {
+      status,
+      sourceAccountId,
+      systemAccountId,
+      asset,
+      raw,
+      feeRaw,
+      feeAccountId,
+      description,
+    } = payout;
+    const isHeld =
+      status === 'pending_approval' || status === 'approved' || status === 'in_progress';
     const approval = approvalOf(payout, payout.approvedAt !== null);
     const debit = raw + feeRaw;
     return {
@@ -34,7 +52,13 @@ export const payoutSource = operationSource({
       fee: { raw: feeRaw, accountId: feeAccountId },
       postings: postingsOf(payout),
       events: eventsOf(payout),
-      hold: { accountId: sourceAccountId, asset, raw: debit, remaining: isHeld ? debit : 0n, expiresAt: null },
+      hold: {
+        accountId: sourceAccountId,
+        asset,
+        raw: debit,
+        remaining: isHeld ? debit : 0n,
+        expiresAt: null,
+      },
       approval,
       isKeyed: approval === null,
       shown: shownOf(payout),
@@ -51,7 +75,10 @@ function eventsOf({ status, approvedAt, failedAt }: Payout): EventType[] {
 function postingsOf(payout: Payout): ExpectedEntry[][] {
   const { sourceAccountId: source, status } = payout;
   if (status !== 'completed' && status !== 'returned') return [];
-  const paid = [...moved([source, 'payout_out'], ['pay_out', 'system_in'], payout), ...feeOf(payout)];
+  const paid = [
+    ...moved([source, 'payout_out'], ['pay_out', 'system_in'], payout),
+    ...feeOf(payout),
+  ];
   const returned = moved(['pay_out', 'system_out'], [source, 'adjustment_in'], payout);
   return status === 'returned' ? [paid, returned] : [paid];
 }

@@ -15,11 +15,24 @@ export const transferSource = operationSource({
   table: transfers,
   monthUse: `status IN ('pending_approval','completed')`,
   expect: (transfer) => {
-    const { status, sourceAccountId, destinationAccountId, asset, raw, feeRaw, feeAccountId, description } = transfer;
+    const {
+      status,
+      sourceAccountId,
+      destinationAccountId,
+      asset,
+      raw,
+      feeRaw,
+      feeAccountId,
+      description,
+    } = transfer;
     const isPending = status === 'pending_approval';
     const approval = approvalOf(transfer, status === 'completed');
     const debit = raw + feeRaw;
-    const amount = moved([sourceAccountId, 'transfer_out'], [destinationAccountId, 'transfer_in'], transfer);
+    const amount = moved(
+      [sourceAccountId, 'transfer_out'],
+      [destinationAccountId, 'transfer_in'],
+      transfer,
+    );
     return {
       state: status,
       description,

@@ -37,7 +37,12 @@ export function feeAccountOf({ feeAccountId }: Pick<FeeColumns, 'feeAccountId'>)
   return feeAccountId === null ? [] : [feeAccountId];
 }
 
-export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: FeeColumns): ExpectedEntry[] {
+export function feeOf({
+  sourceAccountId,
+  feeAccountId,
+  asset,
+  feeRaw: raw,
+}: FeeColumns): ExpectedEntry[] {
   return feeAccountId === null
     ? []
     : moved([sourceAccountId, 'fee_out'], [feeAccountId, 'adjustment_in'], { asset, raw });
@@ -45,7 +50,10 @@ export function feeOf({ sourceAccountId, feeAccountId, asset, feeRaw: raw }: Fee
 
 type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
 
-type ShownColumns = Pick<Transfer | Payout, 'sourceAccountId' | 'asset' | 'raw' | 'feeRaw' | 'description'>;
+type ShownColumns = Pick<
+  Transfer | Payout,
+  'sourceAccountId' | 'asset' | 'raw' | 'feeRaw' | 'description'
+>;
 
 /** What events of transfers and payouts show. */
 export function shownOf(row: ShownColumns): Expectation['shown'] {
@@ -103,13 +111,22 @@ interface ExpectedApproval {
   readonly createdBy: Uuid;
 }
 
-type ApprovalColumns = Pick<Transfer | Payout, 'status' | 'createdBy' | 'approvalsRequired' | 'approvalsReceived'>;
+type ApprovalColumns = Pick<
+  Transfer | Payout,
+  'status' | 'createdBy' | 'approvalsRequired' | 'approvalsReceived'
+>;
 
 export function approvalOf(row: ApprovalColumns, isApproved: boolean): ExpectedApproval | null {
   const { status, createdBy, approvalsRequired, approvalsReceived } = row;
   const isWaiting = status === 'pending_approval';
   if (approvalsRequired === null && approvalsReceived === null && !isWaiting) return null;
-  return { required: approvalsRequired ?? 0, received: approvalsReceived ?? 0, isApproved, isWaiting, createdBy };
+  return {
+    required: approvalsRequired ?? 0,
+    received: approvalsReceived ?? 0,
+    isApproved,
+    isWaiting,
+    createdBy,
+  };
 }
 
 /**
@@ -137,9 +154,17 @@ interface SourceDefinition<Row> {
   readonly expect: (row: Row) => Expected;
 }
 
-type Expected = Pick<Expectation, 'state' | 'description' | 'accounts'> & Partial<Omit<Expectation, 'id' | 'tenantId'>>;
+type Expected = Pick<Expectation, 'state' | 'description' | 'accounts'> &
+  Partial<Omit<Expectation, 'id' | 'tenantId'>>;
 
-const NOT_CALLED_FOR = { postings: [], events: [], hold: null, approval: null, people: null, shown: {} };
+const NOT_CALLED_FOR = {
+  postings: [],
+  events: [],
+  hold: null,
+  approval: null,
+  people: null,
+  shown: {},
+};
 
 export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>(
   definition: SourceDefinition<Row>,
@@ -160,6 +185,7 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
     owners: (reader, ids) => ownersById(reader, table, ids),
-    walk: (audit, size, check) => walkTable(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
+    walk: (audit, size, check) =>
+      walkTable(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
   };
 }

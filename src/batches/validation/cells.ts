@@ -15,11 +15,26 @@ const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 /** A problem that no column accepts, or null. */
 function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'formula')
-    return cellProblem(field, 'formula_cell', `${field} is a formula: put in the value itself`, cell);
+    return cellProblem(
+      field,
+      'formula_cell',
+      `${field} is a formula: put in the value itself`,
+      cell,
+    );
   if (cell?.kind === 'error')
-    return cellProblem(field, 'invalid_field', `${field} shows an error: put in the value itself`, cell);
+    return cellProblem(
+      field,
+      'invalid_field',
+      `${field} shows an error: put in the value itself`,
+      cell,
+    );
   if (LINE_BREAK.test(cell?.text.trim() ?? ''))
-    return cellProblem(field, 'invalid_field', `${field} has a line break inside the cell: remove it`, cell);
+    return cellProblem(
+      field,
+      'invalid_field',
+      `${field} has a line break inside the cell: remove it`,
+      cell,
+    );
   return null;
 }
 
@@ -49,11 +64,15 @@ function written(
     problem: cellProblem(field, 'invalid_field', `${message}. ${AS_TEXT}`, cell),
   });
   if (cell.kind === 'date' && field !== 'description')
-    return refused(`${field} is a date or a time (${cell.text}), perhaps a code that the spreadsheet has converted`);
+    return refused(
+      `${field} is a date or a time (${cell.text}), perhaps a code that the spreadsheet has converted`,
+    );
   if (cell.kind !== 'number') return { text: cell.text.trim() };
   const text = textOfNumber(cell.text, cell.format);
   if (text !== null) return { text };
-  return refused(`${field} is a number of more than ${MAX_DIGITS} digits, and spreadsheets change the last ones`);
+  return refused(
+    `${field} is a number of more than ${MAX_DIGITS} digits, and spreadsheets change the last ones`,
+  );
 }
 
 const AS_TEXT = 'Format the column as text and enter the value again.';
@@ -83,12 +102,14 @@ export function readAmount(cell: FilledCell | null): Reading<bigint> {
   const refused = (message: string): Reading<bigint> => ({
     problem: cellProblem('amount', 'invalid_field', message, found.cell),
   });
-  if (kind === 'date') return refused('amount is a date: format the column as text and put in a whole number');
+  if (kind === 'date')
+    return refused('amount is a date: format the column as text and put in a whole number');
   if (kind === 'text') {
     const trimmed = text.trim();
     const raw = parseRaw(trimmed);
     if (raw !== null) return { value: raw };
-    if (/^[0-9]+$/.test(trimmed) && !trimmed.startsWith('0')) return refused(`${quoted(text)} is over ${MAX_RAW}`);
+    if (/^[0-9]+$/.test(trimmed) && !trimmed.startsWith('0'))
+      return refused(`${quoted(text)} is over ${MAX_RAW}`);
     return refused(notAnAmount(quoted(text)));
   }
   if (format !== undefined)
@@ -98,7 +119,8 @@ export function readAmount(cell: FilledCell | null): Reading<bigint> {
   const digits = kind === 'number' ? integerText(text) : null;
   const raw = digits === null ? null : parseRaw(digits);
   if (raw === null) return refused(notAnAmount(quoted(text)));
-  if (raw > MAX_NUMBER_CELL) return refused('a number cell cannot hold this exactly: format the column as text');
+  if (raw > MAX_NUMBER_CELL)
+    return refused('a number cell cannot hold this exactly: format the column as text');
   return { value: raw };
 }
 
@@ -130,7 +152,9 @@ export function readText(
   const fault = textFault(text, { max });
   if (fault === null) return { value: text };
   const message =
-    fault === 'too_long' ? `${field} has more than ${max} characters` : `${field} has a character that cannot be shown`;
+    fault === 'too_long'
+      ? `${field} has more than ${max} characters`
+      : `${field} has a character that cannot be shown`;
   return { problem: cellProblem(field, 'invalid_field', message, cell) };
 }
 

@@ -24,7 +24,10 @@ export function readHeader({ cells }: SheetRow): Header {
     const name = COLUMNS.find((known) => known === text);
     if (name === undefined) return;
     if (columns[name] === undefined) columns[name] = index;
-    else problems.push(cellProblem(name, 'duplicate_column', `there are two columns ${name}: keep one`, cell));
+    else
+      problems.push(
+        cellProblem(name, 'duplicate_column', `there are two columns ${name}: keep one`, cell),
+      );
   });
   for (const name of REQUIRED_COLUMNS)
     if (columns[name] === undefined)

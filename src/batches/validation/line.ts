@@ -19,7 +19,11 @@ const BEGUN_TOO_OFTEN = 5;
 const WAITS = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
 
 /** The last of the tenant's queued batches with a workflow, but `except`; null if there is room for another. */
-export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: Uuid | null): Promise<Uuid | null> {
+export async function lastWithWorkflow(
+  reader: Reader,
+  tenantId: Uuid,
+  except: Uuid | null,
+): Promise<Uuid | null> {
   const others = except === null ? '' : ` AND id<>${uuid.literal(except)}`;
   const [row] = await reader.query(
     `SELECT id FROM bonus_batches FORCE INDEX (status)

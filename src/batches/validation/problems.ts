@@ -15,7 +15,12 @@ const MAX_VALUE = 100;
 const MAX_MESSAGE = 300;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
-export function cellProblem(field: string, code: ProblemCode, message: string, cell: FilledCell | null): Problem {
+export function cellProblem(
+  field: string,
+  code: ProblemCode,
+  message: string,
+  cell: FilledCell | null,
+): Problem {
   return {
     field,
     code,

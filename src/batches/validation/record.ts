@@ -90,7 +90,8 @@ export class ValidationRecord {
       await lockLine(transaction, batch.tenantId);
       return [batch, await tellNext(transaction, batch, deps.clock(), outboxId)] as const;
     });
-    if (next !== null) deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
+    if (next !== null)
+      deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
     return batch === null ? null : new ValidationRecord(deps, batch);
   }
 
@@ -115,7 +116,11 @@ export class ValidationRecord {
     }
   }
 
-  async add(rows: readonly ValidRow[], problems: readonly RowProblems[], progress: Progress): Promise<void> {
+  async add(
+    rows: readonly ValidRow[],
+    problems: readonly RowProblems[],
+    progress: Progress,
+  ): Promise<void> {
     await this.write(async (transaction) => {
       const statements = [updateSql(bonusBatches, progress, { id: this.batch.id })];
       if (rows.length > 0)
@@ -128,7 +133,9 @@ export class ValidationRecord {
       const stored = problems.flatMap((one) => this.problemRows(one));
       if (stored.length > 0) statements.push(this.countProblems(stored.length));
       for (let from = 0; from < stored.length; from += PROBLEMS_AN_INSERT)
-        statements.push(insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_AN_INSERT)));
+        statements.push(
+          insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_AN_INSERT)),
+        );
       await transaction.all(statements);
     });
   }
@@ -180,7 +187,8 @@ export class ValidationRecord {
       await appendEvents(transaction, [event], at, [statement, counted]);
       return [finished, next] as const;
     });
-    if (next !== null) notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
+    if (next !== null)
+      notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
     return finished;
   }
 
@@ -194,9 +202,16 @@ export class ValidationRecord {
   }
 
   /** Under the lock of the source, so that no batch is ready that the policy in force refuses. */
-  private async assertNotRefused(transaction: Transaction, { asset, totalRaw }: Progress, at: Instant): Promise<void> {
+  private async assertNotRefused(
+    transaction: Transaction,
+    { asset, totalRaw }: Progress,
+    at: Instant,
+  ): Promise<void> {
     if (asset === null) return;
-    const row = await transaction.find(approvalPolicies, { accountId: this.batch.sourceAccountId, asset });
+    const row = await transaction.find(approvalPolicies, {
+      accountId: this.batch.sourceAccountId,
+      asset,
+    });
     if (batchRefusal(row, totalRaw, at) !== null)
       throw new Error('the approval policy was changed while the file was read');
   }
@@ -216,12 +231,23 @@ export class ValidationRecord {
   }
 
   private pending(row: ValidRow): BonusBatchRow {
-    const open = { status: 'pending', bonusId: null, code: null, message: null, settledAt: null } as const;
+    const open = {
+      status: 'pending',
+      bonusId: null,
+      code: null,
+      message: null,
+      settledAt: null,
+    } as const;
     return { id: newId(), batchId: this.batch.id, ...row, ...open };
   }
 
   private problemRows({ number, problems }: RowProblems): BonusBatchProblem[] {
-    return problems.map((problem, ordinal) => ({ batchId: this.batch.id, number, ordinal, ...problem }));
+    return problems.map((problem, ordinal) => ({
+      batchId: this.batch.id,
+      number,
+      ordinal,
+      ...problem,
+    }));
   }
 }
 

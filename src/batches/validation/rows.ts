@@ -8,7 +8,14 @@ import { operationLimitRefusal } from '../../accounts/rules.js';
 import { MAX_REFERENCE } from '../../bonuses/rules.js';
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import { type Cell, type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
-import { type NamedRecipient, readAmount, readAsset, type Reading, readRecipient, readText } from './cells.js';
+import {
+  type NamedRecipient,
+  readAmount,
+  readAsset,
+  type Reading,
+  readRecipient,
+  readText,
+} from './cells.js';
 import type { ColumnName, Header } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
@@ -65,7 +72,11 @@ export function readRow(
   };
   const extra = cells.findIndex((cell, index) => index >= width && !isBlank(cell));
   const tooLong = extra < 0 ? null : tooLongProblem(number, cells[extra] ?? null, extra, width);
-  if (tooLong === null && Object.values(own).every((cell) => isBlank(cell) && cell?.kind !== 'formula')) return null;
+  if (
+    tooLong === null &&
+    Object.values(own).every((cell) => isBlank(cell) && cell?.kind !== 'formula')
+  )
+    return null;
   return {
     number,
     cells: own,
@@ -107,10 +118,12 @@ export class RowChecker {
       return undefined;
     };
     const recipient = value(row.recipient);
-    const accountId = recipient === undefined ? null : this.account(recipient, cells.recipient, found, problems);
+    const accountId =
+      recipient === undefined ? null : this.account(recipient, cells.recipient, found, problems);
     const raw = value(row.amount);
     const asset = value(row.asset);
-    if (raw !== undefined && asset !== undefined) this.checkLimits(raw, asset, cells.amount, problems);
+    if (raw !== undefined && asset !== undefined)
+      this.checkLimits(raw, asset, cells.amount, problems);
     if (asset !== undefined) this.checkAsset(asset, cells.asset, problems);
     const description = value(row.description) ?? null;
     const reference = value(row.reference) ?? null;
@@ -165,13 +178,21 @@ export class RowChecker {
     };
     if (recipient === null) return add('not_found', `nobody can be paid under ${quoted(text)}`);
     if (recipient === SEVERAL)
-      return add('ambiguous_recipient', `${quoted(text)} belongs to several accounts: use the id of one`);
+      return add(
+        'ambiguous_recipient',
+        `${quoted(text)} belongs to several accounts: use the id of one`,
+      );
     if (recipient === this.terms.sourceAccountId)
       return add('same_account', 'this is the account that the batch is paid from');
     return recipient;
   }
 
-  private checkLimits(raw: bigint, asset: Asset, cell: FilledCell | null, problems: Problem[]): void {
+  private checkLimits(
+    raw: bigint,
+    asset: Asset,
+    cell: FilledCell | null,
+    problems: Problem[],
+  ): void {
     const refusal = operationLimitRefusal({ raw, asset }, this.terms.limits[asset]);
     if (refusal !== null) problems.push(cellProblem('amount', refusal.code, refusal.message, cell));
   }
@@ -182,11 +203,24 @@ export class RowChecker {
     problems.push(cellProblem('asset', 'mixed_asset', message, cell));
   }
 
-  private checkReference(reference: string | null, number: number, cell: FilledCell | null, problems: Problem[]): void {
+  private checkReference(
+    reference: string | null,
+    number: number,
+    cell: FilledCell | null,
+    problems: Problem[],
+  ): void {
     if (reference === null) return;
     const first = this.references.get(reference);
     if (first === undefined) this.references.set(reference, number);
-    else problems.push(cellProblem('reference', 'duplicate_reference', `row ${first} has the same reference`, cell));
+    else
+      problems.push(
+        cellProblem(
+          'reference',
+          'duplicate_reference',
+          `row ${first} has the same reference`,
+          cell,
+        ),
+      );
   }
 }
 

@@ -5,7 +5,12 @@ import type { Reader } from '../../db/database.js';
 import { approvalPolicies } from '../../db/entities/approvals.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import type { RecipientBudget } from '../../accounts/recipient-budget.js';
-import { foundByName, MAX_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
+import {
+  foundByName,
+  MAX_NAMES,
+  type RecipientName,
+  resolveRecipients,
+} from '../../accounts/recipients.js';
 import { batchRefusal } from '../../approvals/rules.js';
 import { ApiError } from '../../core/errors.js';
 import type { FileToRead, ReadingFor } from '../../spreadsheets/apart/sheet-readers.js';
@@ -16,7 +21,13 @@ import type { FileMaker } from '../making.js';
 import { storedFile } from '../uploaded-file.js';
 import { readHeader } from './header.js';
 import { fileProblem, type Problem } from './problems.js';
-import { type Progress, type RecordDeps, type RowProblems, ValidationRecord, ValidationSuperseded } from './record.js';
+import {
+  type Progress,
+  type RecordDeps,
+  type RowProblems,
+  ValidationRecord,
+  ValidationSuperseded,
+} from './record.js';
 import { readRow, type ReadRow, RowChecker, type ValidRow } from './rows.js';
 import { readTerms } from './terms.js';
 
@@ -54,12 +65,18 @@ export async function validateBatch(
     const checker = new RowChecker(terms);
     const reading = new FileReading(deps, record, checker, watch);
     const { tenantId } = record.of;
-    await reading.readAll(deps.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }));
+    await reading.readAll(
+      deps.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }),
+    );
     const { progress, hasProblems } = reading;
     const errors = hasProblems
       ? await deps.files.makeIfPossible('errors', { ...record.of, ...progress }, watch.signal)
       : null;
-    return await record.finish({ isAccepted: !hasProblems, progress, errors }, checker, feeAccountId);
+    return await record.finish(
+      { isAccepted: !hasProblems, progress, errors },
+      checker,
+      feeAccountId,
+    );
   } catch (failure) {
     if (failure instanceof ValidationSuperseded || failure instanceof MakingSuperseded)
       return reader.find(bonusBatches, { id: batchId });
@@ -119,10 +136,15 @@ class FileReading {
   private async readPolicyProblem(): Promise<FinalProblem | null> {
     const { asset, totalRaw } = this.checker;
     if (asset === null) return null;
-    const row = await this.reader.find(approvalPolicies, { accountId: this.record.of.sourceAccountId, asset });
+    const row = await this.reader.find(approvalPolicies, {
+      accountId: this.record.of.sourceAccountId,
+      asset,
+    });
     const policy = batchRefusal(row, totalRaw, this.clock());
     if (policy === null) return null;
-    const [total, threshold] = [totalRaw, policy.threshold].map((raw) => formatAmount({ raw, asset }));
+    const [total, threshold] = [totalRaw, policy.threshold].map((raw) =>
+      formatAmount({ raw, asset }),
+    );
     const message = `the file pays ${total}, and the account's approval policy refuses batches of ${threshold} or more: send transfers, which wait for approval`;
     return { number: 0, problem: fileProblem('above_approval_threshold', message) };
   }
@@ -137,13 +159,15 @@ class FileReading {
       if (header === null) {
         header = readHeader(row);
         this.skippedSheets = row.skippedSheets ?? 0;
-        if (header.problems.length > 0) await this.put([], [{ number: row.number, problems: header.problems }]);
+        if (header.problems.length > 0)
+          await this.put([], [{ number: row.number, problems: header.problems }]);
         continue;
       }
       await this.turns.pause();
       const read = readRow(row, header);
       if (read === null) continue;
-      if (this.rowCount === this.maxRows) return { number: row.number, problem: tooManyRows(this.maxRows) };
+      if (this.rowCount === this.maxRows)
+        return { number: row.number, problem: tooManyRows(this.maxRows) };
       this.rowCount += 1;
       if (row.isHidden === true) this.hiddenRows += 1;
       // Without its columns nothing can be said about a row: it only counts.
@@ -164,7 +188,10 @@ class FileReading {
     );
     const found = await resolveRecipients(this.reader, this.record.of.tenantId, names);
     const { id: batchId, tenantId, tokenKeyId } = this.record.of;
-    await this.budget.charge({ tenantId, tokenKeyId }, foundByName(names, found), { batchId, row: this.lastNumber });
+    await this.budget.charge({ tenantId, tokenKeyId }, foundByName(names, found), {
+      batchId,
+      row: this.lastNumber,
+    });
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {
@@ -197,7 +224,8 @@ interface FinalProblem {
 
 /** What is wrong with the file as a whole. Rethrows our own faults. */
 function asFinalProblem(failure: unknown): FinalProblem {
-  if (failure instanceof SheetProblem) return { number: 0, problem: fileProblem(failure.code, failure.message) };
+  if (failure instanceof SheetProblem)
+    return { number: 0, problem: fileProblem(failure.code, failure.message) };
   if (failure instanceof ApiError && failure.refusal.code === 'rate_limited')
     return { number: 0, problem: fileProblem('rate_limited', failure.refusal.message) };
   throw failure;
@@ -209,7 +237,10 @@ function tooManyRows(most: number): Problem {
 
 const DISORDER: FinalProblem = {
   number: 0,
-  problem: fileProblem('unreadable_file', 'the rows of the sheet are not in order: save the file anew'),
+  problem: fileProblem(
+    'unreadable_file',
+    'the rows of the sheet are not in order: save the file anew',
+  ),
 };
 const NO_ROWS: FinalProblem = {
   number: 0,

@@ -30,7 +30,10 @@ export const bonuses = defineTable(
   },
   {
     unique: { batch: ['batchId', 'batchRow'] },
-    indexes: { source: ['sourceAccountId', 'createdAt', 'id'], tenant: ['tenantId', 'createdAt', 'id'] },
+    indexes: {
+      source: ['sourceAccountId', 'createdAt', 'id'],
+      tenant: ['tenantId', 'createdAt', 'id'],
+    },
   },
 );
 export type Bonus = RowOf<typeof bonuses>;
@@ -157,7 +160,10 @@ export const bonusBatchRows = defineTable(
   },
   {
     key: ['batchId', 'number'],
-    indexes: { reference: ['reference', 'recipientAccountId'], status: ['batchId', 'status', 'number'] },
+    indexes: {
+      reference: ['reference', 'recipientAccountId'],
+      status: ['batchId', 'status', 'number'],
+    },
   },
 );
 export type BonusBatchRow = RowOf<typeof bonusBatchRows>;
@@ -222,7 +228,15 @@ export function storageOf({
   fileBytes,
 }: Pick<BonusBatch, 'id' | 'tenantId' | 'fileBytes'>): BonusBatchStorage {
   const counts = { problemRows: 0, unpaidRows: 0, filesRun: 0, chargedRow: 0 };
-  return { batchId: id, tenantId, fileBytes, ...counts, rowsRemovedAt: null, csvBytes: null, xlsxBytes: null };
+  return {
+    batchId: id,
+    tenantId,
+    fileBytes,
+    ...counts,
+    rowsRemovedAt: null,
+    csvBytes: null,
+    xlsxBytes: null,
+  };
 }
 
 /** The bytes of an uploaded file, at most 1 MiB per row: a single large parameter would exceed max_allowed_packet. */

@@ -21,7 +21,9 @@ const LIST = {
 export type EventType = keyof typeof LIST;
 export const EVENT_TYPES = Object.keys(LIST) as [EventType, ...EventType[]];
 
-export type SubscribableType = { [Type in EventType]: (typeof LIST)[Type] extends true ? Type : never }[EventType];
+export type SubscribableType = {
+  [Type in EventType]: (typeof LIST)[Type] extends true ? Type : never;
+}[EventType];
 export const SUBSCRIBABLE_TYPES = EVENT_TYPES.filter(isSubscribable);
 
 export function isSubscribable(type: EventType): type is SubscribableType {
@@ -43,7 +45,11 @@ export const events = defineTable(
     /** The trace that wrote it; null outside one. */
     traceparent: column.nullable(column.asciiChar(55)),
   },
-  { key: ['tenantId', 'sequence'], unique: { id: ['id'] }, indexes: { type: ['tenantId', 'type', 'sequence'] } },
+  {
+    key: ['tenantId', 'sequence'],
+    unique: { id: ['id'] },
+    indexes: { type: ['tenantId', 'type', 'sequence'] },
+  },
 );
 export type EventRow = RowOf<typeof events>;
 

@@ -112,7 +112,10 @@ export const chainedActs = defineTable(
     previousHash: column.binary(32),
     hash: column.binary(32),
   },
-  { unique: { chain: ['chainId', 'sequence'] }, indexes: { subject: ['subjectId', 'id'], tenant: ['tenantId', 'id'] } },
+  {
+    unique: { chain: ['chainId', 'sequence'] },
+    indexes: { subject: ['subjectId', 'id'], tenant: ['tenantId', 'id'] },
+  },
 );
 export type ChainedAct = RowOf<typeof chainedActs>;
 

@@ -20,11 +20,25 @@ import * as webhooks from './webhooks.js';
 
 const FILES = [
   ...[approvals, audits, bonuses, events, identity, ledger, operations],
-  ...[outbox, parties, payouts, railBreakers, railStatements, requests, restores, staff, statements, sweeps, webhooks],
+  ...[
+    outbox,
+    parties,
+    payouts,
+    railBreakers,
+    railStatements,
+    requests,
+    restores,
+    staff,
+    statements,
+    sweeps,
+    webhooks,
+  ],
 ];
 
 /** Every table, once. A test compares them with what the migrations create, column by column. */
-export const TABLES: readonly Table<unknown>[] = FILES.flatMap((file): readonly unknown[] => Object.values(file))
+export const TABLES: readonly Table<unknown>[] = FILES.flatMap((file): readonly unknown[] =>
+  Object.values(file),
+)
   .filter(isTable)
   // The acts without their place in the chain: `chainedActs` has all columns.
   .filter((table) => table !== identity.auditLog);

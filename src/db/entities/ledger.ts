@@ -21,7 +21,14 @@ export type MovementKind = (typeof MOVEMENT_KINDS)[number];
 export const ENTRY_KINDS = [...MOVEMENT_KINDS, 'system_in', 'system_out'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-export const RESOURCE_TYPES = ['transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch'] as const;
+export const RESOURCE_TYPES = [
+  'transfer',
+  'bonus',
+  'payout',
+  'payin',
+  'adjustment',
+  'bonus_batch',
+] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /** What an idempotency key can have created, including what is not an operation of the ledger. */
@@ -95,7 +102,10 @@ export const holds = defineTable(
   },
   {
     key: ['resourceId'],
-    indexes: { account: ['accountId', 'asset', 'remaining'], expiring: ['resourceType', 'expiresAt'] },
+    indexes: {
+      account: ['accountId', 'asset', 'remaining'],
+      expiring: ['resourceType', 'expiresAt'],
+    },
   },
 );
 export type Hold = RowOf<typeof holds>;

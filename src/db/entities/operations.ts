@@ -33,7 +33,12 @@ export const transfers = defineTable(
     rejectionCode: column.nullable(column.ascii(40)),
     rejectionReason: column.nullable(column.varchar(300)),
   },
-  { indexes: { source: ['sourceAccountId', 'createdAt', 'id'], status: ['tenantId', 'status', 'createdAt', 'id'] } },
+  {
+    indexes: {
+      source: ['sourceAccountId', 'createdAt', 'id'],
+      status: ['tenantId', 'status', 'createdAt', 'id'],
+    },
+  },
 );
 export type Transfer = RowOf<typeof transfers>;
 
@@ -52,7 +57,10 @@ export const payIns = defineTable(
     recordedBy: column.varchar(80),
     createdAt: column.time,
   },
-  { unique: { reference: ['tenantId', 'reference'] }, indexes: { account: ['accountId', 'createdAt'] } },
+  {
+    unique: { reference: ['tenantId', 'reference'] },
+    indexes: { account: ['accountId', 'createdAt'] },
+  },
 );
 export type PayIn = RowOf<typeof payIns>;
 
@@ -80,6 +88,9 @@ export const adjustments = defineTable(
     createdAt: column.time,
     decidedAt: column.nullable(column.time),
   },
-  { unique: { reference: ['tenantId', 'reference'] }, indexes: { account: ['accountId', 'createdAt'] } },
+  {
+    unique: { reference: ['tenantId', 'reference'] },
+    indexes: { account: ['accountId', 'createdAt'] },
+  },
 );
 export type Adjustment = RowOf<typeof adjustments>;

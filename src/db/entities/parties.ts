@@ -47,7 +47,11 @@ export const accounts = defineTable(
     createdAt: column.time,
   },
   {
-    unique: { alias: ['tenantId', 'alias'], phone: ['tenantId', 'phone'], systemRole: ['tenantId', 'systemRole'] },
+    unique: {
+      alias: ['tenantId', 'alias'],
+      phone: ['tenantId', 'phone'],
+      systemRole: ['tenantId', 'systemRole'],
+    },
     indexes: { byPhone: ['phone'], created: ['tenantId', 'createdAt', 'id'] },
   },
 );

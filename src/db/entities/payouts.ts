@@ -108,9 +108,23 @@ export const payoutSecrets = defineTable(
 );
 export type PayoutSecrets = RowOf<typeof payoutSecrets>;
 
-const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
+const RAIL_EVENT_KINDS = [
+  'submission',
+  'inquiry',
+  'callback',
+  'statement',
+  'resolution',
+  'void',
+] as const;
 /** What a rail can say about a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
-export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown', 'voided'] as const;
+export const RAIL_WORDS = [
+  'accepted',
+  'completed',
+  'failed',
+  'returned',
+  'unknown',
+  'voided',
+] as const;
 export const RAIL_EFFECTS = [
   'sent',
   'no_answer',
@@ -198,7 +212,10 @@ export const simulatedRailPayments = defineTable(
     /** From then on it is never acted on, whatever is submitted. */
     voidedAt: column.nullable(column.time),
   },
-  { key: ['rail', 'paymentKey'], indexes: { acted: ['rail', 'actedAt'], report: ['rail', 'reportAt'] } },
+  {
+    key: ['rail', 'paymentKey'],
+    indexes: { acted: ['rail', 'actedAt'], report: ['rail', 'reportAt'] },
+  },
 );
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 

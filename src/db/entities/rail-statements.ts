@@ -52,6 +52,11 @@ export type PayoutStatementLine = RowOf<typeof payoutStatementLines>;
 /** The lines of versions that a corrected statement has replaced. */
 export const payoutSupersededLines = defineTable(
   'payout_superseded_lines',
-  { statementId: column.uuid, number: column.integer, rail: column.ascii(40), payoutKey: column.uuid },
+  {
+    statementId: column.uuid,
+    number: column.integer,
+    rail: column.ascii(40),
+    payoutKey: column.uuid,
+  },
   { key: ['statementId', 'number'], indexes: { payment: ['rail', 'payoutKey'] } },
 );

@@ -61,7 +61,13 @@ export type EventGap = RowOf<typeof eventGaps>;
  * `approval_lost`: it waits for approval here, but the rail has it; `amount`: the amounts differ; `not_paid_there`: the
  * rail does not know a payout that it had accepted; `goes_on`: no contradiction, its workflow follows the rail.
  */
-export const RESTORE_FINDINGS = ['unknown_here', 'approval_lost', 'amount', 'not_paid_there', 'goes_on'] as const;
+export const RESTORE_FINDINGS = [
+  'unknown_here',
+  'approval_lost',
+  'amount',
+  'not_paid_there',
+  'goes_on',
+] as const;
 
 export const restoreFindings = defineTable(
   'restore_findings',

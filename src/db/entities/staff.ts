@@ -8,7 +8,15 @@ import { defineTable, type RowOf } from '../table.js';
  * resume and retry batches and webhook endpoints; adjust balances and record pay-ins; resolve payouts; manage
  * everything else.
  */
-export const STAFF_RIGHTS = ['read', 'approve', 'cancel', 'pause', 'adjust', 'resolve', 'manage'] as const;
+export const STAFF_RIGHTS = [
+  'read',
+  'approve',
+  'cancel',
+  'pause',
+  'adjust',
+  'resolve',
+  'manage',
+] as const;
 export type StaffRight = (typeof STAFF_RIGHTS)[number];
 
 const STAFF_KINDS = ['person', 'service'] as const;
@@ -42,7 +50,14 @@ export const staff = defineTable(
     lastUsedAt: column.nullable(column.time),
     createdAt: column.time,
   },
-  { unique: { foldedName: ['foldedName'], keyHash: ['keyHash'], name: ['name'], subjectHash: ['subjectHash'] } },
+  {
+    unique: {
+      foldedName: ['foldedName'],
+      keyHash: ['keyHash'],
+      name: ['name'],
+      subjectHash: ['subjectHash'],
+    },
+  },
 );
 export type Staff = RowOf<typeof staff>;
 

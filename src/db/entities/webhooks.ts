@@ -7,7 +7,12 @@ import { SUBSCRIBABLE_TYPES } from './events.js';
 
 /** A deleted one stays as the resource that its idempotency key made. */
 const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
-export const DISABLED_REASONS = ['by_tenant', 'by_operator', 'answered_410', 'failing_for_5_days'] as const;
+export const DISABLED_REASONS = [
+  'by_tenant',
+  'by_operator',
+  'answered_410',
+  'failing_for_5_days',
+] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** The lock on everything that belongs to the endpoint. Each run that sends to it has its own number, the `fence`. */

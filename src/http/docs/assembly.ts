@@ -44,7 +44,10 @@ export function assembleSite(deps: SiteDeps): AssembledSite {
     if (typeof from === 'string') return writtenPage(listed, from, places, baseUrl);
     return { path, title: from.title, about, ...made[from.made]() };
   };
-  const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({ title, pages: pages.map(pageOf) }));
+  const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
+    title,
+    pages: pages.map(pageOf),
+  }));
   const pages = [...menu.flatMap((chapter) => chapter.pages), ...reference.pages()];
   return {
     pages: new Map(pages.map((page) => [page.path, fileOf(HTML, framed(places, menu, page))])),
@@ -63,10 +66,17 @@ export function assembleSite(deps: SiteDeps): AssembledSite {
 
 function missingPage(places: Places): SitePage {
   const content = html`<p>
-    The address may be mistyped, or its page renamed. The menu and the search lead to all pages, as does
+    The address may be mistyped, or its page renamed. The menu and the search lead to all pages, as
+    does
     <a href="${places.page('')}">the first one</a>.
   </p>`;
-  return { path: '/404', title: 'There is no such page', about: 'No page has this address.', content, sections: [] };
+  return {
+    path: '/404',
+    title: 'There is no such page',
+    about: 'No page has this address.',
+    content,
+    sections: [],
+  };
 }
 
 export function fileOf(type: string, content: string | Buffer): SiteFile {

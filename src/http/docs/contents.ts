@@ -20,8 +20,16 @@ export const CONTENTS: readonly Chapter[] = [
   {
     title: 'Get started',
     pages: [
-      { path: '', from: 'docs/guides/index.md', about: 'what the service does, and where to start' },
-      { path: '/first-transfer', from: 'docs/guides/first-transfer.md', about: 'from a token to money that has moved' },
+      {
+        path: '',
+        from: 'docs/guides/index.md',
+        about: 'what the service does, and where to start',
+      },
+      {
+        path: '/first-transfer',
+        from: 'docs/guides/first-transfer.md',
+        about: 'from a token to money that has moved',
+      },
       {
         path: '/idempotency',
         from: 'docs/guides/idempotency.md',
@@ -42,15 +50,31 @@ export const CONTENTS: readonly Chapter[] = [
         from: 'docs/guides/approvals.md',
         about: 'transfers and payouts that wait for other members',
       },
-      { path: '/batches', from: 'docs/guides/batches.md', about: 'pay up to 100,000 people from one file' },
-      { path: '/payouts', from: 'docs/guides/payouts.md', about: 'money to a bank account, and its possible outcomes' },
+      {
+        path: '/batches',
+        from: 'docs/guides/batches.md',
+        about: 'pay up to 100,000 people from one file',
+      },
+      {
+        path: '/payouts',
+        from: 'docs/guides/payouts.md',
+        about: 'money to a bank account, and its possible outcomes',
+      },
     ],
   },
   {
     title: 'Get notified',
     pages: [
-      { path: '/webhooks', from: 'docs/webhooks.md', about: 'receive and verify deliveries, in five languages' },
-      { path: '/events', from: 'docs/guides/events.md', about: 'every type of event, and the log that holds them' },
+      {
+        path: '/webhooks',
+        from: 'docs/webhooks.md',
+        about: 'receive and verify deliveries, in five languages',
+      },
+      {
+        path: '/events',
+        from: 'docs/guides/events.md',
+        about: 'every type of event, and the log that holds them',
+      },
     ],
   },
   {
@@ -71,10 +95,26 @@ export const CONTENTS: readonly Chapter[] = [
         from: { made: 'permissions', title: 'Permissions' },
         about: 'the scope and the role that an operation needs',
       },
-      { path: '/limits', from: 'docs/guides/limits.md', about: 'amounts, months, fees, rates and quotas' },
-      { path: '/conventions', from: 'docs/guides/conventions.md', about: 'amounts, times, text, pages and cursors' },
-      { path: '/versions', from: 'docs/guides/versions.md', about: 'how the API changes, and how it does not' },
-      { path: '/changelog', from: 'docs/guides/changelog.md', about: 'what has changed for tenants' },
+      {
+        path: '/limits',
+        from: 'docs/guides/limits.md',
+        about: 'amounts, months, fees, rates and quotas',
+      },
+      {
+        path: '/conventions',
+        from: 'docs/guides/conventions.md',
+        about: 'amounts, times, text, pages and cursors',
+      },
+      {
+        path: '/versions',
+        from: 'docs/guides/versions.md',
+        about: 'how the API changes, and how it does not',
+      },
+      {
+        path: '/changelog',
+        from: 'docs/guides/changelog.md',
+        about: 'what has changed for tenants',
+      },
     ],
   },
 ];

@@ -7,7 +7,9 @@ type Part = Html | string | number | readonly Html[];
 
 /** HTML from a template: values are escaped, unless they are Html. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`));
+  return new Html(
+    strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`),
+  );
 }
 
 export const NOTHING = new Html('');
@@ -19,7 +21,9 @@ function shown(part: Part | undefined): string {
 }
 
 export function prose(text: string): Html {
-  const parts = text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+  const parts = text
+    .split('`')
+    .map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
   return html`${parts}`;
 }
 

@@ -57,7 +57,9 @@ export function framed(places: Places, menu: readonly MenuChapter[], page: SiteP
           <a class="home" href="${places.page('')}">${NAME}</a>
         </header>
         <div class="frame">
-          <nav id="menu" popover aria-label="Pages">${menu.map((chapter) => chapterList(places, chapter, page))}</nav>
+          <nav id="menu" popover aria-label="Pages">
+            ${menu.map((chapter) => chapterList(places, chapter, page))}
+          </nav>
           <main id="content">
             <h1>${page.title}</h1>
             ${page.content} ${neighbours(places, menu, page)}
@@ -78,7 +80,9 @@ function entry(places: Places, page: SitePage, current: SitePage): Html {
   const isCurrent = page.path === current.path;
   const isOpen = isCurrent || page.path === current.under;
   const mark = isCurrent ? html` aria-current="page"` : NOTHING;
-  const sections = isOpen ? current.sections.filter(({ level, anchor }) => level === 2 && anchor !== '') : [];
+  const sections = isOpen
+    ? current.sections.filter(({ level, anchor }) => level === 2 && anchor !== '')
+    : [];
   const own = sections.map(
     ({ anchor, title }) =>
       html`<li><a href="${isCurrent ? '' : places.page(current.path)}#${anchor}">${title}</a></li>`,

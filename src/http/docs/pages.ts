@@ -15,13 +15,17 @@ export interface Made {
 export function errorsPage(places: Places): Made {
   const content = html`
     <p>
-      Every error has this shape. <code>code</code> is stable and for machines, <code>message</code> is for people, and
-      <code>details</code> holds the rule's data, if there is any.
+      Every error has this shape. <code>code</code> is stable and for machines,
+      <code>message</code> is for people, and <code>details</code> holds the rule's data, if there
+      is any.
     </p>
     ${codeBlock('{"error": {"code": "…", "message": "…", "doc_url": "…", "details": {}}}')}
     <p>
-      For a 4xx, correct the request. A 422 is a business rule and never transient. A 503 means that the result is
-      unknown: repeat the same request with the same key (<a href="${places.page('/idempotency')}">how</a>).
+      For a 4xx, correct the request. A 422 is a business rule and never transient. A 503 means that
+      the result is unknown: repeat the same request with the same key (<a
+        href="${places.page('/idempotency')}"
+        >how</a
+      >).
     </p>
     ${ERROR_CODES.map((code) => errorEntry(code, ERRORS[code]))}
   `;
@@ -39,7 +43,10 @@ function errorEntry(code: string, { status, meaning, remedy, example, reasons }:
 }
 
 function reasonsTable(reasons: NonNullable<ErrorEntry['reasons']>): Html {
-  const rows = Object.entries(reasons).map(([reason, meaning]) => [html`<code>${reason}</code>`, prose(meaning)]);
+  const rows = Object.entries(reasons).map(([reason, meaning]) => [
+    html`<code>${reason}</code>`,
+    prose(meaning),
+  ]);
   return table(['Reason', 'Meaning'], rows);
 }
 
@@ -55,21 +62,32 @@ export function permissionsPage(routes: readonly Route[], callLink: (route: Rout
   const content = html`
     <p>
       A token has scopes; a member has one role in each account. Without the scope you get 401
-      <code>insufficient_scope</code>, without the role 403 <code>authority_insufficient</code>. Lists omit whatever the
-      member may not see.
+      <code>insufficient_scope</code>, without the role 403 <code>authority_insufficient</code>.
+      Lists omit whatever the member may not see.
     </p>
     ${table(
       heads,
       operations.map((operation) => permissionCells(operation, routes, callLink)),
     )}
   `;
-  const text = operations.map((operation) => `${operation} ${PERMISSIONS[operation].scopes.join(' ')}`).join(' ');
-  return { content, sections: [{ anchor: '', title: '', level: 1, text: `scope role token member ${text}` }] };
+  const text = operations
+    .map((operation) => `${operation} ${PERMISSIONS[operation].scopes.join(' ')}`)
+    .join(' ');
+  return {
+    content,
+    sections: [{ anchor: '', title: '', level: 1, text: `scope role token member ${text}` }],
+  };
 }
 
-function permissionCells(operation: Operation, routes: readonly Route[], callLink: (route: Route) => Html): Html[] {
+function permissionCells(
+  operation: Operation,
+  routes: readonly Route[],
+  callLink: (route: Route) => Html,
+): Html[] {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
-  const calls = routes.filter((route) => route.operation === operation).map((route) => html`<br />${callLink(route)}`);
+  const calls = routes
+    .filter((route) => route.operation === operation)
+    .map((route) => html`<br />${callLink(route)}`);
   return [
     html`${operation}${calls}`,
     html`${scopes.join(', ')}`,
@@ -80,7 +98,8 @@ function permissionCells(operation: Operation, routes: readonly Route[], callLin
 
 /** On a phone each cell is shown below its heading. */
 function table(heads: readonly string[], rows: readonly (readonly Html[])[]): Html {
-  const cell = (content: Html, index: number): Html => html`<td data-label="${heads[index] ?? ''}">${content}</td>`;
+  const cell = (content: Html, index: number): Html =>
+    html`<td data-label="${heads[index] ?? ''}">${content}</td>`;
   return html`<div class="scroll" tabindex="0">
     <table>
       <thead>

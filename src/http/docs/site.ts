@@ -57,7 +57,10 @@ export class DocsSite {
       ...Array.from(assets, ([name, file]) => [places.asset(name), file] as const),
       [places.openApi, document] as const,
     ];
-    return { files: new Map(files.map(([path, file]) => [path, withEtag(file)])), missing: withEtag(missing) };
+    return {
+      files: new Map(files.map(([path, file]) => [path, withEtag(file)])),
+      missing: withEtag(missing),
+    };
   }
 
   /** Serves the pages, and passes on requests for anything else. */
@@ -70,7 +73,8 @@ export class DocsSite {
       // A person who opens the service's address in a browser wants something to read. Programs get the API's 404.
       this.lead(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
-    else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1))) this.lead(context, path.slice(0, -1));
+    else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1)))
+      this.lead(context, path.slice(0, -1));
     else this.send(context, this.base, this.assemble().missing);
   }
 
@@ -79,7 +83,11 @@ export class DocsSite {
     return path === OPENAPI || path === this.base || path.startsWith(`${this.base}/`);
   }
 
-  private send(context: Koa.ParameterizedContext<RequestState>, routeName: string, file: ServedFile): void {
+  private send(
+    context: Koa.ParameterizedContext<RequestState>,
+    routeName: string,
+    file: ServedFile,
+  ): void {
     this.begin(context, routeName);
     context.status = file === this.assemble().missing ? 404 : 200;
     context.set('Cache-Control', 'public, max-age=60');
@@ -113,7 +121,10 @@ function isRead(method: string): boolean {
 }
 
 function withEtag(file: SiteFile): ServedFile {
-  return { ...file, etag: `"${createHash('sha256').update(file.content).digest('base64url').slice(0, 22)}"` };
+  return {
+    ...file,
+    etag: `"${createHash('sha256').update(file.content).digest('base64url').slice(0, 22)}"`,
+  };
 }
 
 function securityHeaders(): ReturnType<typeof helmet> {

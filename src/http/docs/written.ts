@@ -37,10 +37,16 @@ export function renderMarkdown(text: string): Html {
 }
 
 /** Throws if the file is missing, has no title or a heading twice, or links to what is not on the site. */
-export function writtenPage({ path, about }: Listed, file: string, places: Places, baseUrl: string): SitePage {
+export function writtenPage(
+  { path, about }: Listed,
+  file: string,
+  places: Places,
+  baseUrl: string,
+): SitePage {
   const tokens = markdown.parse(readPart(file).toString('utf8'), {});
   const [opening, inline] = tokens;
-  if (opening?.tag !== 'h1' || inline === undefined) throw new Error(`${file} does not begin with a title`);
+  if (opening?.tag !== 'h1' || inline === undefined)
+    throw new Error(`${file} does not begin with a title`);
   const rest = tokens.slice(3);
   const here = { file, places, baseUrl };
   rest.forEach((token) => address(token, here));
@@ -98,10 +104,14 @@ function sectionsOf(tokens: readonly Token[], file: string): Section[] {
     if (token.type === 'heading_open') {
       const title = plainText(tokens[index + 1]);
       const anchor = anchorOf(title);
-      if (sections.some((section) => section.anchor === anchor)) throw new Error(`${file} has #${anchor} twice`);
+      if (sections.some((section) => section.anchor === anchor))
+        throw new Error(`${file} has #${anchor} twice`);
       token.attrSet('id', anchor);
       sections.push({ anchor, title, level: token.tag === 'h2' ? 2 : 3, text: '' });
-    } else if (['inline', 'fence', 'code_block'].includes(token.type) && tokens[index - 1]?.type !== 'heading_open') {
+    } else if (
+      ['inline', 'fence', 'code_block'].includes(token.type) &&
+      tokens[index - 1]?.type !== 'heading_open'
+    ) {
       const last = sections.at(-1);
       if (last !== undefined) last.text += `${plainText(token)} `;
     }

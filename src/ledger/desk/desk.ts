@@ -1,8 +1,20 @@
 import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../db/deadline.js';
-import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
+import {
+  DatabaseUnavailable,
+  isDataFault,
+  isLockWait,
+  TransactionRetryable,
+} from '../../db/failures.js';
 import { AccountTurns } from './account-turns.js';
-import { answerFromKeys, answersAfter, ClockStrayed, GroupUnknown, nameAccounts, postGroup } from './group.js';
+import {
+  answerFromKeys,
+  answersAfter,
+  ClockStrayed,
+  GroupUnknown,
+  nameAccounts,
+  postGroup,
+} from './group.js';
 import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
 import { LedgerClosed } from './loading.js';
 import type { DeskObserver } from './observer.js';
@@ -105,7 +117,9 @@ export class PostingDesk {
     }
     return new Promise((resolve) => {
       const { commandTimeoutMs } = this.options;
-      this.pump.add(waitingFor(kind, command, { submission, timeoutMs: commandTimeoutMs }, resolve));
+      this.pump.add(
+        waitingFor(kind, command, { submission, timeoutMs: commandTimeoutMs }, resolve),
+      );
     });
   }
 
@@ -138,7 +152,9 @@ export class PostingDesk {
       ]);
       await this.park(group.filter(isOpen), named);
       const post = (): Promise<void> => this.post(group.filter(isOpen), named);
-      await (this.options.isInTurn ? this.turns.take([...named.ids.values()].flat(), post) : post());
+      await (this.options.isInTurn
+        ? this.turns.take([...named.ids.values()].flat(), post)
+        : post());
     } catch (fault) {
       // Whatever failed, nobody was answered: the result is unknown to the client, who repeats the request with its
       // key.
@@ -152,10 +168,17 @@ export class PostingDesk {
   private async post(group: readonly Waiting[], firstNamed?: NamedAccounts): Promise<void> {
     let unavailable = 0;
     let named = firstNamed;
-    for (let open = group; ; open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed())) {
+    for (
+      let open = group;
+      ;
+      open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed())
+    ) {
       const [first, ...rest] = open;
       if (first === undefined) return;
-      const deadline = Deadline.latestOf([first.deadline, ...rest.map((pending) => pending.deadline)]);
+      const deadline = Deadline.latestOf([
+        first.deadline,
+        ...rest.map((pending) => pending.deadline),
+      ]);
       try {
         if (!(await this.isClockWell())) return await this.refuseByClock(open);
         named ??= await nameAccounts(this.deps.database.lookup, open, true);
@@ -168,7 +191,8 @@ export class PostingDesk {
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
         else if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
-        else if (lastNamed !== undefined && isLockWait(failure)) await this.setAsideBusy(open, lastNamed);
+        else if (lastNamed !== undefined && isLockWait(failure))
+          await this.setAsideBusy(open, lastNamed);
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
         else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
           this.observer.groupRetried('unavailable');

@@ -8,21 +8,42 @@ import type { IdempotencyKey } from '../../db/entities/ledger.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
 import type { Table } from '../../db/table.js';
-import { answerOfKey, type BoundKeys, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './keys.js';
+import {
+  answerOfKey,
+  type BoundKeys,
+  findKeys,
+  isBoundBy,
+  keyName,
+  newCommitId,
+  UNKNOWN,
+} from './keys.js';
 import { lockAndLoad } from './loading.js';
 import type { Pace } from './pace.js';
 import { AccountNotLocked, type GroupState } from './state.js';
-import type { Answers, AnyRow, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
+import type {
+  Answers,
+  AnyRow,
+  GroupDeps,
+  NamedAccounts,
+  PendingCommand,
+} from './pending-commands.js';
 import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
 import { writeGroup } from './writer.js';
 
 /** Answers the commands whose key is already bound. Throws DatabaseUnavailable. */
-export async function answerFromKeys(reader: Reader, group: readonly PendingCommand[]): Promise<Answers> {
+export async function answerFromKeys(
+  reader: Reader,
+  group: readonly PendingCommand[],
+): Promise<Answers> {
   const commands = group.map((pending) => pending.command);
   return replay(reader, group, await findKeys(reader, commands));
 }
 
-async function replay(reader: Reader, group: readonly PendingCommand[], keys: BoundKeys): Promise<Answers> {
+async function replay(
+  reader: Reader,
+  group: readonly PendingCommand[],
+  keys: BoundKeys,
+): Promise<Answers> {
   const answers: Answers = new Map();
   if (keys.size === 0) return answers;
   const wanted = new Map<Table<AnyRow>, { pending: PendingCommand; id: Uuid }[]>();
@@ -40,7 +61,8 @@ async function replay(reader: Reader, group: readonly PendingCommand[], keys: Bo
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const { pending, id } of asked) {
       const resource = byId.get(id);
-      if (resource !== undefined) answers.set(pending, { outcome: { done: true, resource }, replayed: true });
+      if (resource !== undefined)
+        answers.set(pending, { outcome: { done: true, resource }, replayed: true });
     }
   }
   return answers;
@@ -225,7 +247,11 @@ function decideOne(
 ): Decision<AnyRow> | null {
   try {
     const decision = kind.decide(command, state.lockedState(at, accountIds));
-    state.apply(span === null ? decision.writes : traced(decision.writes, span.traceparent), command.tenantId, at);
+    state.apply(
+      span === null ? decision.writes : traced(decision.writes, span.traceparent),
+      command.tenantId,
+      at,
+    );
     return decision;
   } catch (fault) {
     if (fault instanceof AccountNotLocked) throw fault;
@@ -240,7 +266,9 @@ function traced(writes: Writes, traceparent: Traceparent): Writes {
   return {
     ...writes,
     events: events.map((event) => ({ ...event, traceparent })),
-    rows: rows.map((write) => (write.table === outbox ? { ...write, row: { ...write.row, traceparent } } : write)),
+    rows: rows.map((write) =>
+      write.table === outbox ? { ...write, row: { ...write.row, traceparent } } : write,
+    ),
   };
 }
 

@@ -37,7 +37,9 @@ export function selectKeysSql(commands: readonly NamedKey[]): string {
 
 export function parseKeys(stored: readonly StoredRow[]): BoundKeys {
   const rows = stored.map((row) => parseRow(idempotencyKeys, row));
-  return new Map(rows.map((row) => [keyName({ tenantId: row.tenantId, key: row.idempotencyKey }), row]));
+  return new Map(
+    rows.map((row) => [keyName({ tenantId: row.tenantId, key: row.idempotencyKey }), row]),
+  );
 }
 
 const KEY_REUSED: Refusal = {

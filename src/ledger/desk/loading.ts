@@ -32,7 +32,9 @@ export async function lockAndLoad(
   named: NamedAccounts,
 ): Promise<{ readonly state: GroupState; readonly keys: BoundKeys; readonly waitedMs: number }> {
   const tables = askedBy(deps, group, named);
-  const asked = Array.from(tables, ([table, { shapes }]) => shapes.map((alike) => ({ table, alike }))).flat();
+  const asked = Array.from(tables, ([table, { shapes }]) =>
+    shapes.map((alike) => ({ table, alike })),
+  ).flat();
   const ids = new Set(group.flatMap((pending) => named.ids.get(pending) ?? []));
   const reads = [
     OPEN_RESTORE_SQL,
@@ -40,10 +42,13 @@ export async function lockAndLoad(
     ...asked.map(({ table, alike }) => neededSql(table, alike)),
   ];
   const [locked = [], closed = [], keys = [], ...loaded] =
-    ids.size === 0 ? [[], ...(await transaction.all(reads))] : await transaction.all([lockSql(ids), ...reads], 'lock');
+    ids.size === 0
+      ? [[], ...(await transaction.all(reads))]
+      : await transaction.all([lockSql(ids), ...reads], 'lock');
   if (closed.length > 0) throw new LedgerClosed('the database was put back to an earlier moment');
   asked.forEach(({ table, alike }, index) => {
-    for (const row of loaded[index] ?? []) alike.add(parseRow(table, row) as Record<string, unknown>);
+    for (const row of loaded[index] ?? [])
+      alike.add(parseRow(table, row) as Record<string, unknown>);
   });
   // The last row is answered when all are locked.
   const waitedMs = integer.parse(locked.at(-1)?.waited_us ?? 0) / 1_000;
@@ -70,7 +75,11 @@ function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupSt
   );
 }
 
-function askedBy(deps: GroupDeps, group: readonly PendingCommand[], named: NamedAccounts): LoadedTables {
+function askedBy(
+  deps: GroupDeps,
+  group: readonly PendingCommand[],
+  named: NamedAccounts,
+): LoadedTables {
   const now = deps.clock();
   const tables = new Map<Table<unknown>, LoadedTable>();
   for (const pending of group)

@@ -10,7 +10,11 @@ const SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 /** Metrics of the posting desks: the number of commands waiting at each by name, everything else for all together. */
 export function deskMetrics(registry: Registry): (desk: string) => DeskObserver {
   const { counter, gauge, histogram } = metersOf(registry);
-  const size = histogram('desk_group_commands', 'Commands that shared one ledger transaction', GROUP_SIZES);
+  const size = histogram(
+    'desk_group_commands',
+    'Commands that shared one ledger transaction',
+    GROUP_SIZES,
+  );
   const duration = histogram(
     'desk_group_seconds',
     'Time from taking a group to answering it, retries included',
@@ -25,7 +29,10 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
     'desk_fingerprint_keys_unknown_total',
     'Commands answered 503 because their key is bound under a fingerprint key this process lacks',
   );
-  const shed = counter('desk_commands_shed_total', 'Commands refused at once because too many were waiting');
+  const shed = counter(
+    'desk_commands_shed_total',
+    'Commands refused at once because too many were waiting',
+  );
   const clock = counter(
     'desk_commands_refused_by_clock_total',
     "Commands answered 503 because this process's clock differs from the database's",
@@ -51,8 +58,14 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
 
 export function clockMetrics(
   registry: Registry,
-  log: { readonly strayed: ClockObserver['strayed']; readonly ahead: (accountId: Uuid, aheadMs: number) => void },
-): { readonly observer: ClockObserver; readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void } {
+  log: {
+    readonly strayed: ClockObserver['strayed'];
+    readonly ahead: (accountId: Uuid, aheadMs: number) => void;
+  },
+): {
+  readonly observer: ClockObserver;
+  readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
+} {
   const { counter, gauge } = metersOf(registry);
   const difference = gauge(
     'clock_difference_seconds',
@@ -63,7 +76,10 @@ export function clockMetrics(
     'Groups with commands answered 503 because an account is dated ahead of every clock',
   );
   return {
-    observer: { compared: (differenceMs) => difference.set(differenceMs / 1_000), strayed: log.strayed },
+    observer: {
+      compared: (differenceMs) => difference.set(differenceMs / 1_000),
+      strayed: log.strayed,
+    },
     onAccountAhead: (accountId, aheadMs) => {
       ahead.inc();
       log.ahead(accountId, aheadMs);

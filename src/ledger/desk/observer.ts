@@ -1,6 +1,8 @@
 export interface DeskObserver {
   groupPosted(size: number, seconds: number): void;
-  groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault' | 'clock'): void;
+  groupRetried(
+    reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault' | 'clock',
+  ): void;
   commitUnknown(): void;
   /** A command was answered 503: its key was bound under a fingerprint key that this process lacks. */
   keyUnknown(): void;

@@ -91,7 +91,9 @@ export class Parking<T extends Parkable> {
     const locked = await lockedByOthers(this.database, ids);
     this.busy.mark(locked);
     this.busy.clear(ids.filter((id) => !locked.has(id)));
-    const free = this.places.filter(({ accounts }) => !accounts.some((id) => locked.has(id))).slice(0, this.most);
+    const free = this.places
+      .filter(({ accounts }) => !accounts.some((id) => locked.has(id)))
+      .slice(0, this.most);
     const taken = new Set(free);
     this.places = this.places.filter((place) => !taken.has(place));
     return free.map(({ pending }) => {

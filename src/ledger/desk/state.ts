@@ -92,7 +92,10 @@ export class GroupState {
     let latest: Account | undefined;
     for (const id of accountIds) {
       const account = this.accounts.get(id)?.account;
-      if (account !== undefined && (latest === undefined || account.lastPostedAt > latest.lastPostedAt))
+      if (
+        account !== undefined &&
+        (latest === undefined || account.lastPostedAt > latest.lastPostedAt)
+      )
         latest = account;
     }
     return latest;
@@ -102,7 +105,8 @@ export class GroupState {
     const named = new Set(accountIds);
     const rows: LockedState['rows'] = (table, key) => {
       const found = this.loaded.get(table)?.get(key);
-      if (found === undefined) throw new UnsoundDecision(`rows of ${table.name} were not asked for by needs`);
+      if (found === undefined)
+        throw new UnsoundDecision(`rows of ${table.name} were not asked for by needs`);
       return found as (typeof table extends Table<infer Row> ? Row : never)[];
     };
     return {
@@ -130,7 +134,8 @@ export class GroupState {
       this.accounts.set(id, state);
       this.writes.accounts.set(id, state.account);
       for (const balance of Object.values(state.balances))
-        if (balance !== before?.balances[balance.asset]) this.writes.balances.set(`${id}|${balance.asset}`, balance);
+        if (balance !== before?.balances[balance.asset])
+          this.writes.balances.set(`${id}|${balance.asset}`, balance);
     }
     for (const hold of draft.holds.values()) {
       this.writes.holds.set(hold.resourceId, hold);
@@ -153,7 +158,8 @@ export class GroupState {
       if (loaded === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
       const known = changed.get(name) ?? (loaded[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;
-      if (used < 0n || !fitsColumn(used)) throw new UnsoundDecision('a month total would leave its range');
+      if (used < 0n || !fitsColumn(used))
+        throw new UnsoundDecision('a month total would leave its range');
       changed.set(name, { accountId, asset, month, used });
     }
     return [...changed.values()];
@@ -191,7 +197,8 @@ class DecisionDraft {
     const touched = this.accounts.get(id);
     if (touched !== undefined) return touched;
     const before = this.before.get(id);
-    if (before === undefined) throw new UnsoundDecision('an account is posted to that is not locked');
+    if (before === undefined)
+      throw new UnsoundDecision('an account is posted to that is not locked');
     const copy = {
       ...before,
       account: { ...before.account, lastPostedAt: this.at },
@@ -204,7 +211,11 @@ class DecisionDraft {
   private move(id: Uuid, asset: Asset, available: bigint, held: bigint): DraftState {
     const state = this.touch(id);
     const balance = state.balances[asset];
-    state.balances[asset] = { ...balance, available: balance.available + available, held: balance.held + held };
+    state.balances[asset] = {
+      ...balance,
+      available: balance.available + available,
+      held: balance.held + held,
+    };
     return state;
   }
 
@@ -212,7 +223,8 @@ class DecisionDraft {
     if (change.change === 'place') {
       const { resourceId, resourceType, accountId, asset, raw, expiresAt = null } = change;
       if (raw <= 0n) throw new UnsoundDecision('a hold of nothing is placed');
-      if (this.findHold(resourceId) !== undefined) throw new UnsoundDecision('a second hold is placed for a resource');
+      if (this.findHold(resourceId) !== undefined)
+        throw new UnsoundDecision('a second hold is placed for a resource');
       this.move(accountId, asset, -raw, raw);
       this.holds.set(resourceId, {
         resourceId,
@@ -230,18 +242,32 @@ class DecisionDraft {
     if (hold === undefined) throw new UnsoundDecision('a hold is released that was not loaded');
     this.move(hold.accountId, hold.asset, change.raw, -change.raw);
     const remaining = hold.remaining - change.raw;
-    this.holds.set(hold.resourceId, { ...hold, remaining, expiresAt: remaining === 0n ? null : hold.expiresAt });
+    this.holds.set(hold.resourceId, {
+      ...hold,
+      remaining,
+      expiresAt: remaining === 0n ? null : hold.expiresAt,
+    });
   }
 
   private findHold(resourceId: Uuid): Hold | undefined {
-    return this.holds.get(resourceId) ?? (this.loadedHolds?.get({ resourceId })?.[0] as Hold | undefined);
+    return (
+      this.holds.get(resourceId) ?? (this.loadedHolds?.get({ resourceId })?.[0] as Hold | undefined)
+    );
   }
 
   post(posting: Posting, tenantId: Uuid): void {
-    if (posting.entries.length < 2) throw new UnsoundDecision('a ledger transaction has fewer than two entries');
+    if (posting.entries.length < 2)
+      throw new UnsoundDecision('a ledger transaction has fewer than two entries');
     const transactionId = newId();
     const { relatedType, relatedId, description } = posting;
-    this.transactions.push({ id: transactionId, tenantId, relatedType, relatedId, description, createdAt: this.at });
+    this.transactions.push({
+      id: transactionId,
+      tenantId,
+      relatedType,
+      relatedId,
+      description,
+      createdAt: this.at,
+    });
     const sums = new Map<Asset, bigint>();
     for (const { accountId, asset, raw, kind, counterpartyAccountId } of posting.entries) {
       sums.set(asset, (sums.get(asset) ?? 0n) + raw);
@@ -264,18 +290,21 @@ class DecisionDraft {
         createdAt,
       });
     }
-    for (const sum of sums.values()) if (sum !== 0n) throw new UnsoundDecision('the entries do not sum to zero');
+    for (const sum of sums.values())
+      if (sum !== 0n) throw new UnsoundDecision('the entries do not sum to zero');
   }
 
   assertSound(): void {
     for (const { overdraft, balances } of this.accounts.values())
       for (const { available, held } of Object.values(balances)) {
-        if (available < 0n && !overdraft) throw new UnsoundDecision('an account would be overdrawn');
+        if (available < 0n && !overdraft)
+          throw new UnsoundDecision('an account would be overdrawn');
         if (held < 0n) throw new UnsoundDecision('more would be released than is held');
         if (!fitsColumn(available + held) || !fitsColumn(available))
           throw new UnsoundDecision('a balance would overflow');
       }
     for (const hold of this.holds.values())
-      if (hold.remaining < 0n || hold.remaining > hold.raw) throw new UnsoundDecision('a hold would leave its range');
+      if (hold.remaining < 0n || hold.remaining > hold.raw)
+        throw new UnsoundDecision('a hold would leave its range');
   }
 }

@@ -51,7 +51,9 @@ export interface Naming {
 }
 
 /** For kinds whose commands themselves name the accounts that they touch. */
-export function naming<C>(idsOf: (command: C) => readonly Uuid[]): (commands: readonly C[]) => Promise<Naming> {
+export function naming<C>(
+  idsOf: (command: C) => readonly Uuid[],
+): (commands: readonly C[]) => Promise<Naming> {
   return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 
@@ -134,11 +136,17 @@ export interface RowWrite {
   readonly isNew: boolean;
 }
 
-export function insertRow<Row extends { readonly id: Uuid }>(table: Table<Row>, row: Row): RowWrite {
+export function insertRow<Row extends { readonly id: Uuid }>(
+  table: Table<Row>,
+  row: Row,
+): RowWrite {
   return { table: table, row, isNew: true };
 }
 
-export function changeRow<Row extends { readonly id: Uuid }>(table: Table<Row>, row: Row): RowWrite {
+export function changeRow<Row extends { readonly id: Uuid }>(
+  table: Table<Row>,
+  row: Row,
+): RowWrite {
   return { table: table, row, isNew: false };
 }
 
@@ -151,7 +159,8 @@ export interface Writes {
 }
 
 export type Outcome<Row> =
-  { readonly done: true; readonly resource: Row } | { readonly done: false; readonly refusal: Refusal };
+  | { readonly done: true; readonly resource: Row }
+  | { readonly done: false; readonly refusal: Refusal };
 
 export interface Decision<Row> {
   readonly outcome: Outcome<Row>;

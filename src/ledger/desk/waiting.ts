@@ -32,7 +32,9 @@ export function waitingFor<C extends Command, Row extends { readonly id: Uuid }>
       if (waiting.answered) return;
       waiting.answered = true;
       clearTimeout(timer);
-      waiting.span?.tell({ 'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code });
+      waiting.span?.tell({
+        'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code,
+      });
       waiting.span?.end();
       resolve(answer as Answer<Row>);
     },

@@ -31,7 +31,11 @@ export async function writeGroup(
   writes: GroupWrites,
   now: Instant,
 ): Promise<void> {
-  const statements = [...keyStatements(keys), ...ledgerStatements(writes), ...resourceStatements(writes.rows)];
+  const statements = [
+    ...keyStatements(keys),
+    ...ledgerStatements(writes),
+    ...resourceStatements(writes.rows),
+  ];
   const events = eventStatements(writes.events, now);
   const acts = actsOf(writes.rows);
   if (acts.length === 0) return transaction.withCommit([...statements, ...events]);
@@ -49,7 +53,8 @@ function actsOf(tables: GroupWrites['rows']): AuditRow[] {
 function keyStatements(keys: readonly IdempotencyKey[]): string[] {
   if (keys.length === 0) return [];
   const sorted = [...keys].sort(
-    (a, b) => compareText(a.tenantId, b.tenantId) || compareText(a.idempotencyKey, b.idempotencyKey),
+    (a, b) =>
+      compareText(a.tenantId, b.tenantId) || compareText(a.idempotencyKey, b.idempotencyKey),
   );
   return [insertSql(idempotencyKeys, sorted)];
 }
@@ -58,10 +63,14 @@ function ledgerStatements(writes: GroupWrites): string[] {
   return [
     ...statement(writes.transactions, (rows) => insertSql(ledgerTransactions, rows)),
     ...statement(writes.entries, (rows) => insertSql(entries, rows)),
-    ...statement([...writes.balances.values()], (rows) => upsertSql(balances, rows, ['available', 'held'])),
+    ...statement([...writes.balances.values()], (rows) =>
+      upsertSql(balances, rows, ['available', 'held']),
+    ),
     ...statement([...writes.accounts.values()], moveHeads),
     ...statement([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
-    ...statement([...writes.holds.values()], (rows) => upsertSql(holds, rows, ['remaining', 'expiresAt'])),
+    ...statement([...writes.holds.values()], (rows) =>
+      upsertSql(holds, rows, ['remaining', 'expiresAt']),
+    ),
   ];
 }
 
@@ -81,10 +90,14 @@ function resourceStatements(tables: GroupWrites['rows']): string[] {
   return Array.from(tables).flatMap(([table, writes]) => {
     if (table === auditLog) return [];
     const sorted = [...writes.values()].sort((a, b) => compareText(a.row.id, b.row.id));
-    const all = table.columns.map((column) => column.property).filter((property) => property !== 'id');
+    const all = table.columns
+      .map((column) => column.property)
+      .filter((property) => property !== 'id');
     return [
       ...statement(rowsOf(sorted, true), (rows) => insertSql(table, rows)),
-      ...statement(rowsOf(sorted, false), (rows) => upsertSql(table as Table<Record<string, unknown>>, rows, all)),
+      ...statement(rowsOf(sorted, false), (rows) =>
+        upsertSql(table as Table<Record<string, unknown>>, rows, all),
+      ),
     ];
   });
 }

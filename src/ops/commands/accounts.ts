@@ -3,7 +3,12 @@ import { resetClock } from '../../accounts/clock.js';
 import { closeAccount } from '../../accounts/closing.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { openAccount } from '../../accounts/opening.js';
-import { type Changed, type Decided, freezeAccount, unfreezeAccount } from '../../accounts/status.js';
+import {
+  type Changed,
+  type Decided,
+  freezeAccount,
+  unfreezeAccount,
+} from '../../accounts/status.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
@@ -24,7 +29,9 @@ const clockResetCommand = command({
 A process with a wrong clock may have dated an account ahead. Until that time nothing is posted to the account (503), so
 that it dates no other. If the time is near, wait. Otherwise this command lets postings continue from now. Movements keep
 their dates and run backwards in time at this point, so lists by created_at are not exact around it.`,
-  examples: ["accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'"],
+  examples: [
+    "accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'",
+  ],
   input: z.object({
     accountId: text,
     reason: option('<text>', 'why, for the audit log; up to 140 characters'),
@@ -35,7 +42,11 @@ their dates and run backwards in time at this point, so lists by created_at are 
     if (id === null) throw new UsageError(`${accountId} is no id`);
     await ops.output.confirm(`Reset the clock of account ${id}`);
     const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
-    ops.output.one({ account_id: id, last_posted_at: toRfc3339(account.lastPostedAt), reset: changed });
+    ops.output.one({
+      account_id: id,
+      last_posted_at: toRfc3339(account.lastPostedAt),
+      reset: changed,
+    });
     if (!changed) ops.output.say('Nothing was changed: it is not ahead of the clock.');
   },
 });
@@ -57,7 +68,11 @@ const openingCommand = command({
     ),
     alias: optional('<alias>', 'begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
     phone: optional('<phone>', 'in any format; Colombian without a country code (default: none)'),
-    grant: option('<grants>', 'members and their roles in the account, such as ana=owner,payroll=operator', grants),
+    grant: option(
+      '<grants>',
+      'members and their roles in the account, such as ana=owner,payroll=operator',
+      grants,
+    ),
   }),
   needs: 'manage',
   run: async ({ database, clock, actor, output }, { name, type, alias, phone, ...input }) => {
@@ -68,7 +83,14 @@ const openingCommand = command({
         role,
       })),
     );
-    const wanted = { tenantId, type, name, alias: alias ?? null, phone: phone ?? null, grants: granted };
+    const wanted = {
+      tenantId,
+      type,
+      name,
+      alias: alias ?? null,
+      phone: phone ?? null,
+      grants: granted,
+    };
     output.one(accountFields(await openAccount(database, clock, wanted, actor())));
   },
 });
@@ -92,11 +114,16 @@ const readingCommands = [
   query({
     usage: 'show <account>',
     summary: 'one account with its balances and members, by id, alias or phone',
-    examples: ["accounts show '$ana' --tenant acme", "accounts show '+57 300 111 2233' --tenant acme --json"],
+    examples: [
+      "accounts show '$ana' --tenant acme",
+      "accounts show '+57 300 111 2233' --tenant acme --json",
+    ],
     input: z.object({ account: text, tenant: within }),
     run: async ({ database, output }, named) => {
       const account = await findAccount(database.reader, named);
-      output.one(accountDetailFields(account, await readAccountDetails(database.reader, account.id)));
+      output.one(
+        accountDetailFields(account, await readAccountDetails(database.reader, account.id)),
+      );
     },
   }),
 ];
@@ -155,7 +182,8 @@ export const accountCommands = group('accounts', 'who holds money', [
   }),
   changeCommand({
     usage: 'close <account>',
-    summary: 'close an account for good, empty and with nothing held; its alias and phone are released',
+    summary:
+      'close an account for good, empty and with nothing held; its alias and phone are released',
     done: 'it was closed already',
     question: 'Close the account of',
     change: ({ database, clock }, id, decided) => closeAccount(database, clock, id, decided),

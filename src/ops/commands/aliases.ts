@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { releaseAlias, setAlias } from '../../accounts/alias.js';
-import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
+import {
+  listReservedAliases,
+  reserveAlias,
+  unreserveAlias,
+} from '../../accounts/reserved-aliases.js';
 import { command, group, query } from '../command.js';
 import { findAccount } from '../finding.js';
 import { text, within } from '../inputs.js';
@@ -16,7 +20,9 @@ export const aliasChangeCommands = [
     run: async ({ database, clock, actor, output }, { alias, ...named }) => {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null && found.alias !== alias)
-        await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
+        await output.confirm(
+          `Release ${found.alias} of ${found.name}, which nobody may take for 90 days`,
+        );
       output.one(accountFields(await setAlias(database, clock, found.id, alias, actor())));
     },
   }),
@@ -29,43 +35,52 @@ export const aliasChangeCommands = [
     run: async ({ database, clock, actor, output }, named) => {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null)
-        await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
+        await output.confirm(
+          `Release ${found.alias} of ${found.name}, which nobody may take for 90 days`,
+        );
       output.one(accountFields(await releaseAlias(database, clock, found.id, actor())));
       if (found.alias === null) output.say('Nothing was changed: it has no alias.');
     },
   }),
 ];
 
-export const aliasCommands = group('aliases', "the platform's reserved aliases, which nobody may take", [
-  command({
-    usage: 'reserve <alias>',
-    summary: 'reserve an alias, so that nobody may take it; an account that has it keeps it',
-    examples: ["aliases reserve '$tesoreria'"],
-    input: z.object({ alias: text }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias }) => {
-      const isNew = await reserveAlias(database, clock, alias, actor());
-      output.one({ alias, reserved: true });
-      if (!isNew) output.say('Nothing was changed: it was reserved already.');
-    },
-  }),
-  command({
-    usage: 'unreserve <alias>',
-    summary: 'end the reservation of an alias; anybody may take it again',
-    examples: ["aliases unreserve '$tesoreria'"],
-    input: z.object({ alias: text }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias }) => {
-      const wasReserved = await unreserveAlias(database, clock, alias, actor());
-      output.one({ alias, reserved: false });
-      if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
-    },
-  }),
-  query({
-    usage: 'list',
-    summary: 'the reserved aliases',
-    examples: ['aliases list', 'aliases list --json'],
-    run: async ({ database, output }) =>
-      output.list((await listReservedAliases(database.reader)).map(reservedAliasFields), 'No alias is reserved.'),
-  }),
-]);
+export const aliasCommands = group(
+  'aliases',
+  "the platform's reserved aliases, which nobody may take",
+  [
+    command({
+      usage: 'reserve <alias>',
+      summary: 'reserve an alias, so that nobody may take it; an account that has it keeps it',
+      examples: ["aliases reserve '$tesoreria'"],
+      input: z.object({ alias: text }),
+      needs: 'manage',
+      run: async ({ database, clock, actor, output }, { alias }) => {
+        const isNew = await reserveAlias(database, clock, alias, actor());
+        output.one({ alias, reserved: true });
+        if (!isNew) output.say('Nothing was changed: it was reserved already.');
+      },
+    }),
+    command({
+      usage: 'unreserve <alias>',
+      summary: 'end the reservation of an alias; anybody may take it again',
+      examples: ["aliases unreserve '$tesoreria'"],
+      input: z.object({ alias: text }),
+      needs: 'manage',
+      run: async ({ database, clock, actor, output }, { alias }) => {
+        const wasReserved = await unreserveAlias(database, clock, alias, actor());
+        output.one({ alias, reserved: false });
+        if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
+      },
+    }),
+    query({
+      usage: 'list',
+      summary: 'the reserved aliases',
+      examples: ['aliases list', 'aliases list --json'],
+      run: async ({ database, output }) =>
+        output.list(
+          (await listReservedAliases(database.reader)).map(reservedAliasFields),
+          'No alias is reserved.',
+        ),
+    }),
+  ],
+);

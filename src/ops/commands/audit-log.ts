@@ -30,11 +30,14 @@ export const auditLogCommand = query({
     ),
     action: optional('<action>', 'only this, such as token.revoke'),
     limit,
-    verify: flag('prove that no line was changed, removed, inserted or moved, and say where one was'),
+    verify: flag(
+      'prove that no line was changed, removed, inserted or moved, and say where one was',
+    ),
   }),
   run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
     const { database, output } = ops;
-    const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    const tenantId =
+      tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
     if (isProof) return verify(ops, tenantId);
     const acts = await listActs(database.reader, { tenantId, subjectId, action }, most);
     output.newest(acts.map(actFields), most, 'Nothing is recorded.');

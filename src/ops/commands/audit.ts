@@ -12,15 +12,20 @@ export const auditCommand = query({
   examples: ['audit', 'audit --tenant acme --json'],
   input: z.object({ tenant: onlyTenant }),
   run: async ({ database, output }, { tenant }) => {
-    const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    const tenantId =
+      tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
     const { findings, checked } = await audit(database, {
       ...(tenantId === undefined ? {} : { tenantId }),
       onProgress: (done, total) => output.progress('Auditing', done, total),
     });
-    const rows = Object.entries(checked).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
+    const rows = Object.entries(checked).map(
+      ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
+    );
     output.list(findings, `The ledger is sound. Looked at: ${rows.join(', ')}.`);
     const { open } = await auditStanding(database.reader);
-    if (open > 0) output.say(`${open} finding(s) of the audit that runs by itself wait: findings list`);
-    if (findings.length > 0) throw new OpsError(`the audit found ${findings.length} contradiction(s)`);
+    if (open > 0)
+      output.say(`${open} finding(s) of the audit that runs by itself wait: findings list`);
+    if (findings.length > 0)
+      throw new OpsError(`the audit found ${findings.length} contradiction(s)`);
   },
 });

@@ -32,7 +32,8 @@ const readingCommands = [
     summary: 'one batch: its state, its sums, and how much of it has been paid',
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: z.object({ batch: text }),
-    run: async ({ database, output }, input) => output.one(batchFields(await findBatch(database.reader, input.batch))),
+    run: async ({ database, output }, input) =>
+      output.one(batchFields(await findBatch(database.reader, input.batch))),
   }),
 ];
 
@@ -49,7 +50,9 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
     usage: `${action} <batch>`,
     summary,
     ...(explanation === undefined ? {} : { explanation }),
-    examples: [`batches ${action} 01930000-0000-7000-8000-000000000000 --reason 'asked for in ticket 118'`],
+    examples: [
+      `batches ${action} 01930000-0000-7000-8000-000000000000 --reason 'asked for in ticket 118'`,
+    ],
     input: z.object({
       batch: text,
       reason: option('<text>', `why, up to ${MAX_REASON} characters; the audit log keeps it`),
@@ -60,7 +63,13 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
       const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
       if (question !== undefined) await ops.output.confirm(question(batch));
-      const result = await actOnBatch(ops, { batchId: batch.id, action, by: ops.by(), reason, actId: newId() });
+      const result = await actOnBatch(ops, {
+        batchId: batch.id,
+        action,
+        by: ops.by(),
+        reason,
+        actId: newId(),
+      });
       if ('refusal' in result) throw new ApiError(result.refusal);
       ops.output.one(batchFields(result.batch));
     },
@@ -82,21 +91,27 @@ const removalCommand = command({
   },
 });
 
-export const batchCommands = group('batches', 'batches of bonuses: look at them, pause, resume and cancel them', [
-  ...readingCommands,
-  controlCommand({
-    action: 'pause',
-    summary: 'pause payment until it is resumed; the group of rows in progress is finished',
-  }),
-  controlCommand({ action: 'resume', summary: 'continue to pay a paused batch' }),
-  controlCommand({
-    action: 'cancel',
-    summary: 'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
-    explanation: '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
-    question: (batch) =>
-      batch.status === 'executing'
-        ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
-        : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
-  }),
-  removalCommand,
-]);
+export const batchCommands = group(
+  'batches',
+  'batches of bonuses: look at them, pause, resume and cancel them',
+  [
+    ...readingCommands,
+    controlCommand({
+      action: 'pause',
+      summary: 'pause payment until it is resumed; the group of rows in progress is finished',
+    }),
+    controlCommand({ action: 'resume', summary: 'continue to pay a paused batch' }),
+    controlCommand({
+      action: 'cancel',
+      summary:
+        'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
+      explanation:
+        '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
+      question: (batch) =>
+        batch.status === 'executing'
+          ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
+          : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
+    }),
+    removalCommand,
+  ],
+);

@@ -31,7 +31,9 @@ export const eventCommands = group('events', 'the event log', [
       needs: 'manage',
       run: async (ops, wanted) => {
         if (wanted.days !== null)
-          await ops.output.confirm(`Remove the events of every tenant that are older than ${wanted.days} days`);
+          await ops.output.confirm(
+            `Remove the events of every tenant that are older than ${wanted.days} days`,
+          );
         await setRetention(ops.database, ops.clock, wanted.days, ops.actor());
         await show(ops);
       },

@@ -18,7 +18,10 @@ import { PROGRAM } from '../program-name.js';
 
 const input = z.object({
   tenant,
-  reference: option('<reference>', 'your own name for the refund: letters, digits, - and _, up to 24'),
+  reference: option(
+    '<reference>',
+    'your own name for the refund: letters, digits, - and _, up to 24',
+  ),
   operation: option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS).optional()),
   asset: option('<asset>', ASSET_NAMES, assetName.optional()),
   from: option('<time>', 'the first moment at which the wrong schedule applied', time.optional()),
@@ -54,7 +57,9 @@ rejected, and what has changed since, is proposed anew by proposing again.`,
     const { operation, asset: of, from, to, reason } = given;
     const named = [operation, of, from, to, reason].filter((one) => one !== undefined).length;
     if (approve ? named > 0 : named < 5)
-      throw new UsageError('say --approve alone, or --operation, --asset, --from, --to and --reason');
+      throw new UsageError(
+        'say --approve alone, or --operation, --asset, --from, --to and --reason',
+      );
   },
   run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
 });
@@ -87,7 +92,8 @@ async function post(ops: ActingOps, { tenant, reference }: Input): Promise<void>
     await approveRefund(ops, refund, moves, ops.by(), stepsOf(ops, 'Posting'));
   }
   ops.output.one({ reference, posted: moves.toPayers.length });
-  if (countOf(moves) === 0) ops.output.say('Nothing is proposed under it, or all of it was posted before.');
+  if (countOf(moves) === 0)
+    ops.output.say('Nothing is proposed under it, or all of it was posted before.');
 }
 
 function stepsOf({ output }: ActingOps, what: string): Parameters<typeof approveRefund>[4] {
@@ -103,7 +109,9 @@ function countOf({ taken, toPayers, putBack }: Moves): number {
 function described({ taken, toPayers, putBack }: Moves): string {
   const parts = [
     ...(taken.length > 0 ? [`take ${sumsOf(taken)} out of the fee accounts`] : []),
-    ...(toPayers.length > 0 ? [`give ${sumsOf(toPayers)} back for ${toPayers.length} operation(s)`] : []),
+    ...(toPayers.length > 0
+      ? [`give ${sumsOf(toPayers)} back for ${toPayers.length} operation(s)`]
+      : []),
     ...(putBack.length > 0 ? [`put ${sumsOf(putBack)} back into the fee accounts`] : []),
   ];
   return parts.join(', and ');

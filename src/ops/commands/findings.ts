@@ -15,7 +15,16 @@ The workers audit the ledger continuously, a part at a time. A finding remains a
 it acknowledges it. An acknowledged finding that is found again is not a new alarm; one with different figures is.`;
 
 function findingFields(finding: AuditFinding): Record<string, string | null> {
-  const { id, checkName, subject, message, firstFoundAt, lastFoundAt, acknowledgedAt, acknowledgedBy } = finding;
+  const {
+    id,
+    checkName,
+    subject,
+    message,
+    firstFoundAt,
+    lastFoundAt,
+    acknowledgedAt,
+    acknowledgedBy,
+  } = finding;
   return {
     id,
     check: checkName,
@@ -37,7 +46,10 @@ export const findingCommands = group('findings', 'what the audit that runs by it
     input: z.object({ all: flag('include acknowledged ones'), limit }),
     run: async ({ database, output }, { all, limit: most }) => {
       const where = all ? '' : ' WHERE acknowledged_at IS NULL';
-      const rows = await database.reader.list(auditFindings, `${where} ORDER BY last_found_at DESC, id LIMIT ${most}`);
+      const rows = await database.reader.list(
+        auditFindings,
+        `${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
+      );
       const found = rows.map(findingFields);
       output.newest(found, most, 'Nothing was found.');
     },
@@ -61,9 +73,19 @@ export const findingCommands = group('findings', 'what the audit that runs by it
       const found = await transact(ops.database, async (transaction) => {
         const finding = await transaction.find(auditFindings, { id }, { forUpdate: true });
         if (finding === undefined || finding.acknowledgedAt !== null) return finding;
-        await transaction.execute(updateSql(auditFindings, { acknowledgedAt, acknowledgedBy }, { id }));
-        const act = { tenantId: null, action: 'finding.acknowledge', subjectType: 'finding', subjectId: id };
-        await recordAct(transaction, ops.actor(), now, { ...act, details: { reason: why, check: finding.checkName } });
+        await transaction.execute(
+          updateSql(auditFindings, { acknowledgedAt, acknowledgedBy }, { id }),
+        );
+        const act = {
+          tenantId: null,
+          action: 'finding.acknowledge',
+          subjectType: 'finding',
+          subjectId: id,
+        };
+        await recordAct(transaction, ops.actor(), now, {
+          ...act,
+          details: { reason: why, check: finding.checkName },
+        });
         return { ...finding, acknowledgedAt, acknowledgedBy };
       });
       if (found === undefined) throw new OpsError(`there is no finding ${given}`);

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
-import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
+import {
+  approveAdjustment,
+  listAdjustments,
+  proposeAdjustment,
+  rejectAdjustment,
+} from '../../funding/adjustments.js';
 import { recordPayIn } from '../../funding/pay-ins.js';
 import { command, group, query } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
@@ -52,7 +57,9 @@ const proposalCommand = command({
       by: ops.by(),
     });
     ops.output.one(adjustmentFields(resource));
-    ops.output.say(replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`);
+    ops.output.say(
+      replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`,
+    );
   },
 });
 
@@ -75,7 +82,10 @@ const approvalCommand = command({
       );
     const { resource, replayed } = await approveAdjustment(ops, adjustment, ops.by());
     ops.output.one(adjustmentFields(resource));
-    if (replayed) ops.output.say(`Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`);
+    if (replayed)
+      ops.output.say(
+        `Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`,
+      );
   },
 });
 
@@ -89,7 +99,8 @@ const rejectionCommand = command({
   run: async (ops, { reference, tenant }) => {
     const { id } = await findTenant(ops.database.reader, tenant);
     const adjustment = await findAdjustment(ops.database.reader, id, reference);
-    if (adjustment.status === 'proposed') await ops.output.confirm(`Reject the adjustment ${reference}`);
+    if (adjustment.status === 'proposed')
+      await ops.output.confirm(`Reject the adjustment ${reference}`);
     const { resource, replayed } = await rejectAdjustment(ops, adjustment, ops.by());
     ops.output.one(adjustmentFields(resource));
     if (replayed) ops.output.say('It was rejected before.');
@@ -127,19 +138,23 @@ export const payInCommands = group('payins', 'money that enters from outside', [
   }),
 ]);
 
-export const adjustmentCommands = group('adjustments', 'corrections: one person proposes, another one approves', [
-  proposalCommand,
-  approvalCommand,
-  rejectionCommand,
-  query({
-    usage: 'list',
-    summary: "a tenant's adjustments, newest first",
-    examples: ['adjustments list --tenant acme --status proposed'],
-    input: z.object({ tenant, status: status(ADJUSTMENT_STATUSES), limit }),
-    run: async ({ database, output }, { tenant, status, limit: most }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      const found = await listAdjustments(database.reader, id, status ?? null, most);
-      output.newest(found.map(adjustmentFields), most, 'There are none.');
-    },
-  }),
-]);
+export const adjustmentCommands = group(
+  'adjustments',
+  'corrections: one person proposes, another one approves',
+  [
+    proposalCommand,
+    approvalCommand,
+    rejectionCommand,
+    query({
+      usage: 'list',
+      summary: "a tenant's adjustments, newest first",
+      examples: ['adjustments list --tenant acme --status proposed'],
+      input: z.object({ tenant, status: status(ADJUSTMENT_STATUSES), limit }),
+      run: async ({ database, output }, { tenant, status, limit: most }) => {
+        const { id } = await findTenant(database.reader, tenant);
+        const found = await listAdjustments(database.reader, id, status ?? null, most);
+        output.newest(found.map(adjustmentFields), most, 'There are none.');
+      },
+    }),
+  ],
+);

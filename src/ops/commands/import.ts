@@ -71,16 +71,22 @@ export const importCommand = command({
     output.one({ ...counts, dry_run: dryRun });
     if (counts.bad === 0) return;
     for (const { line, column, code, value, message } of shown)
-      output.say(`line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`);
+      output.say(
+        `line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`,
+      );
     if (reportPath === undefined && counts.bad > MAX_SHOWN)
       output.say('More: --report bad-lines.csv writes all of them.');
     const where = reportPath === undefined ? '' : `; they are in ${reportPath}`;
-    throw new OpsError(`${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`);
+    throw new OpsError(
+      `${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`,
+    );
   },
 });
 
 async function isSameFile(known: string, other: string): Promise<boolean> {
-  const [one = null, another = null] = await Promise.all([known, other].map((path) => stat(path).catch(() => null)));
+  const [one = null, another = null] = await Promise.all(
+    [known, other].map((path) => stat(path).catch(() => null)),
+  );
   return one !== null && another !== null && one.dev === another.dev && one.ino === another.ino;
 }
 

@@ -20,19 +20,22 @@ const SEALED: Readonly<Record<string, AnySecrets>> = {
 
 const rotationCommand = command({
   usage: 'rotate',
-  summary: 'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
+  summary:
+    'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
   examples: ['keys rotate'],
   needs: 'manage',
   run: async (ops) => {
     const { database, clock, output } = ops;
     const encryptionKeys = ops.encryptionKeys();
-    const onProgress = (done: number, total: number): void => output.progress('Sealing', done, total);
+    const onProgress = (done: number, total: number): void =>
+      output.progress('Sealing', done, total);
     const deps = { database, clock, encryptionKeys, onProgress };
     const all = Object.values(SEALED);
     // Checked before anything is resealed: all or none.
     for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
     const done: [string, number][] = [];
-    for (const secrets of all) done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
+    for (const secrets of all)
+      done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
     output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
     output.say('Before an old key is taken out, every process must run with the new first key.');
   },
@@ -55,9 +58,12 @@ interface Uses {
 
 async function countUses(reader: Reader, output: Output): Promise<Uses> {
   const sealed = new Map<string, Counts>();
-  for (const [name, secrets] of Object.entries(SEALED)) sealed.set(name, await secrets.countByKey(reader));
+  for (const [name, secrets] of Object.entries(SEALED))
+    sealed.set(name, await secrets.countByKey(reader));
   return {
-    fingerprints: await countByFingerprintKey(reader, (done, total) => output.progress('Counting', done, total)),
+    fingerprints: await countByFingerprintKey(reader, (done, total) =>
+      output.progress('Counting', done, total),
+    ),
     sealed,
   };
 }
@@ -86,7 +92,10 @@ function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
   const everywhere = `it is in use: put it first wherever ${metric} still names another`;
   if (others.length === 0) return [everywhere];
   if (keyring === 'ENCRYPTION_KEYS')
-    return [everywhere, `then run keys rotate; when keys list shows nothing under ${others.join(', ')}, take them out`];
+    return [
+      everywhere,
+      `then run keys rotate; when keys list shows nothing under ${others.join(', ')}, take them out`,
+    ];
   return [everywhere, `keep ${others.join(', ')} for ever: idempotency keys are kept as long`];
 }
 
@@ -104,7 +113,9 @@ export const keyCommands = group(
         const uses = new Map([['fingerprints', fingerprints], ...sealed]);
         const rows = idsOf([...uses.values()]).map((keyId) => ({
           key_id: keyId,
-          ...Object.fromEntries(Array.from(uses, ([name, counts]) => [name, counts.get(keyId) ?? 0])),
+          ...Object.fromEntries(
+            Array.from(uses, ([name, counts]) => [name, counts.get(keyId) ?? 0]),
+          ),
         }));
         output.list(rows, 'No key is used yet.');
       },
@@ -114,7 +125,9 @@ export const keyCommands = group(
       summary: 'the next step towards using this key for everything new',
       explanation: ROLLING,
       examples: ['keys roll k2'],
-      input: z.object({ keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -') }),
+      input: z.object({
+        keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
+      }),
       run: async ({ database, output }, { keyId }) => {
         const { fingerprints, sealed } = await countUses(database.reader, output);
         const counts: Record<KeyringName, readonly Counts[] | null> = {
@@ -131,7 +144,8 @@ export const keyCommands = group(
             keyring,
             made_under_it: under,
             made_under_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
-            next: under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
+            next:
+              under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
           };
         });
         output.list(rows, '');

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { addMember, grantRole, grantRoleEverywhere, listMembers, removeRole } from '../../access/members.js';
+import {
+  addMember,
+  grantRole,
+  grantRoleEverywhere,
+  listMembers,
+  removeRole,
+} from '../../access/members.js';
 import { ROLES } from '../../core/permissions.js';
 import { command, group, query } from '../command.js';
 import { UsageError } from '../failures.js';
@@ -15,8 +21,15 @@ const WHERE = {
 };
 
 /** One account, or (null) all of them: exactly one of the two options. */
-function oneOrAll({ account, allAccounts }: { account?: string | undefined; allAccounts: boolean }): string | null {
-  if ((account !== undefined) === allAccounts) throw new UsageError('give either --account or --all-accounts');
+function oneOrAll({
+  account,
+  allAccounts,
+}: {
+  account?: string | undefined;
+  allAccounts: boolean;
+}): string | null {
+  if ((account !== undefined) === allAccounts)
+    throw new UsageError('give either --account or --all-accounts');
   return account ?? null;
 }
 
@@ -67,8 +80,14 @@ export const memberCommands = group(
         const account = oneOrAll(input);
         const { id: tenantId } = await findTenant(database.reader, input.tenant);
         const member = await findMember(database.reader, tenantId, input.member);
-        const id = account === null ? null : (await findAccount(database.reader, { account, tenant: tenantId })).id;
-        output.one({ member: member.name, accounts: await removeRole(database, clock, member, id, actor()) });
+        const id =
+          account === null
+            ? null
+            : (await findAccount(database.reader, { account, tenant: tenantId })).id;
+        output.one({
+          member: member.name,
+          accounts: await removeRole(database, clock, member, id, actor()),
+        });
       },
     }),
     query({
@@ -82,7 +101,10 @@ export const memberCommands = group(
           ...memberFields(member),
           roles: Object.fromEntries(roles),
         }));
-        output.list(rows, `${tenant} has no members yet: ${PROGRAM} members add NAME --tenant ${tenant}`);
+        output.list(
+          rows,
+          `${tenant} has no members yet: ${PROGRAM} members add NAME --tenant ${tenant}`,
+        );
       },
     }),
   ],

@@ -28,7 +28,9 @@ export interface OperationCommands<Row extends Transfer | Payout> {
 
 export const EXAMPLE_ID = '01a1feef-38a9-7169-8296-3070b51f3af4';
 
-export function operationListCommand<Row extends Transfer | Payout>(kind: OperationCommands<Row>): CommandDefinition {
+export function operationListCommand<Row extends Transfer | Payout>(
+  kind: OperationCommands<Row>,
+): CommandDefinition {
   const { noun, list, examples, present } = kind;
   return query({
     usage: 'list',
@@ -43,8 +45,16 @@ export function operationListCommand<Row extends Transfer | Payout>(kind: Operat
     run: async (ops, { tenant, status, account, limit: most }) => {
       const { reader } = ops.database;
       const { id: tenantId } = await findTenant(reader, tenant);
-      const source = account === undefined ? undefined : await findAccount(reader, { account, tenant: tenantId });
-      const found = await listNewest(list, reader, { tenantId, status, sourceAccountId: source?.id }, most);
+      const source =
+        account === undefined
+          ? undefined
+          : await findAccount(reader, { account, tenant: tenantId });
+      const found = await listNewest(
+        list,
+        reader,
+        { tenantId, status, sourceAccountId: source?.id },
+        most,
+      );
       ops.output.newest(await present(ops, found), most, 'There are none.');
     },
   });
@@ -56,7 +66,11 @@ export function approvalActCommands<Row extends Transfer | Payout>(
   until = '',
 ): readonly CommandDefinition[] {
   return [
-    actCommand(kind, 'approve', 'give one approval for support, which counts once whoever of the staff gives it'),
+    actCommand(
+      kind,
+      'approve',
+      'give one approval for support, which counts once whoever of the staff gives it',
+    ),
     actCommand(kind, 'reject', `end a ${kind.noun} that waits: nothing leaves the account`),
     actCommand(kind, 'cancel', `the same, because whoever asked for it no longer wants it${until}`),
   ];
@@ -73,7 +87,10 @@ function actCommand<Row extends Transfer | Payout>(
     examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
     input: z.object({
       id: text,
-      reason: option('<text>', `why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`),
+      reason: option(
+        '<text>',
+        `why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`,
+      ),
     }),
     needs: `${noun}.${action}`,
     subject: ({ id }) => id,
@@ -88,7 +105,9 @@ function actCommand<Row extends Transfer | Payout>(
       const { status, rejectionReason } = outcome.resource;
       // The last approval may then be stopped by a rule.
       if (action === 'approve' && status === 'rejected')
-        ops.output.say(`Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`);
+        ops.output.say(
+          `Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`,
+        );
     },
   });
 }

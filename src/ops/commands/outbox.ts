@@ -48,7 +48,8 @@ const readingCommands = [
 
 const releaseCommand = command({
   usage: 'release [resource-id]',
-  summary: 'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
+  summary:
+    'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
   explanation: EXPLANATION,
   examples: [
     'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
@@ -82,7 +83,8 @@ async function filterOf(
 ): Promise<OutboxFilter> {
   const resourceId = resource === undefined ? undefined : parseUuid(resource);
   if (resourceId === null) throw new UsageError(`${resource ?? ''} is no id of a resource`);
-  const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+  const tenantId =
+    tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
   return { tenantId, resourceId };
 }
 
@@ -93,7 +95,11 @@ async function record(
   { tenantId, resourceId }: OutboxFilter,
   entries: number,
 ): Promise<void> {
-  const about = { tenantId: tenantId ?? null, subjectType: 'outbox', subjectId: resourceId ?? 'all' };
+  const about = {
+    tenantId: tenantId ?? null,
+    subjectType: 'outbox',
+    subjectId: resourceId ?? 'all',
+  };
   const act = { ...about, action, details: { entries } };
   await transact(database, (transaction) => recordAct(transaction, actor(), clock(), act));
 }
@@ -110,7 +116,8 @@ export const outboxCommands = group('outbox', 'entries that Temporal has not rec
     needs: 'manage',
     run: async (ops) => {
       const { database, clock, output } = ops;
-      const onProgress = (done: number, total: number): void => output.progress('Looking', done, total);
+      const onProgress = (done: number, total: number): void =>
+        output.progress('Looking', done, total);
       const deps = { database, clock, outbox: new Outbox(database, clock), onProgress };
       const rebuilt = await rebuildOutbox(deps, WAITING_SOURCES);
       const written = rebuilt.reduce((sum, one) => sum + one.written, 0);

@@ -16,7 +16,13 @@ import { payoutList } from '../../payouts/reading.js';
 import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { conversationOf } from '../rail-conversation.js';
-import { approvalActCommands, operationListCommand, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
+import {
+  approvalActCommands,
+  operationListCommand,
+  EXAMPLE_ID,
+  type OperationCommands,
+  VERBS,
+} from './operations.js';
 import { reconcileCommand } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';
 import { Approvals } from '../../approvals/service.js';
@@ -32,7 +38,8 @@ const readingCommands = [
   }),
   query({
     usage: 'stuck',
-    summary: 'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
+    summary:
+      'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
     explanation: `
 Ask the rail again with payouts retry. If it does not know, ask the bank, and resolve the payout by its answer:
 payouts resolve, with a second person's approval. An outcome is never guessed.`,
@@ -50,18 +57,23 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
 const PAYOUTS: OperationCommands<Payout> = {
   noun: 'payout',
   list: payoutList,
-  examples: ['payouts list --tenant acme --status in_progress', 'payouts list --tenant acme --json'],
+  examples: [
+    'payouts list --tenant acme --status in_progress',
+    'payouts list --tenant acme --json',
+  ],
   present: (_, found) => Promise.resolve(found.map(payoutFields)),
   find: ({ database }, id) => findPayout(database.reader, id),
   show,
-  question: (_, action, payout) => Promise.resolve(questionOf(`${VERBS[action]} the payout`, payout)),
+  question: (_, action, payout) =>
+    Promise.resolve(questionOf(`${VERBS[action]} the payout`, payout)),
   approvals: ({ desk, database, clock }) =>
     new Approvals(payoutApproval, desk, database.reader, clock, { notify: () => undefined }),
 };
 
 const retryCommand = command({
   usage: 'retry <id>',
-  summary: 'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
+  summary:
+    'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
   explanation: `
 Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. A rail that took the payout and
 now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. A payout
@@ -82,9 +94,15 @@ that has ended is asked about, but never handed over again.`,
       details: { status },
     };
     // Recorded beforehand: whatever the rail then gets, it is known who wanted it.
-    await transact(ops.database, (transaction) => recordAct(transaction, ops.actor(), ops.clock(), act));
+    await transact(ops.database, (transaction) =>
+      recordAct(transaction, ops.actor(), ops.clock(), act),
+    );
     const after = await askNow(ops, payout);
-    const entry = { tenantId: payout.tenantId, resourceType: 'payout', resourceId: payout.id } as const;
+    const entry = {
+      tenantId: payout.tenantId,
+      resourceType: 'payout',
+      resourceId: payout.id,
+    } as const;
     if (after.status !== payout.status) await new Outbox(ops.database, ops.clock).add([entry]);
     await show(ops, after);
   },
@@ -93,7 +111,11 @@ that has ended is asked about, but never handed over again.`,
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   const conversation = conversationOf(ops);
   if (payout.endedAt !== null) return (await conversation.inquire(payout)).payout;
-  const deps = { conversation, encryptionKeys: ops.encryptionKeys(), monotonic: () => performance.now() };
+  const deps = {
+    conversation,
+    encryptionKeys: ops.encryptionKeys(),
+    monotonic: () => performance.now(),
+  };
   const submissions = new Submissions(deps);
   const { payout: after } = await (payout.status === 'approved'
     ? submissions.submit(payout.id)
@@ -134,7 +156,11 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
   needs: {
     among: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
     of: ({ approve, reject }) =>
-      approve ? 'payout.resolve_approve' : reject ? 'payout.resolve_reject' : 'payout.resolve_propose',
+      approve
+        ? 'payout.resolve_approve'
+        : reject
+          ? 'payout.resolve_reject'
+          : 'payout.resolve_propose',
   },
   subject: ({ id }) => id,
   check: ({ outcome, reason, approve, reject }) => {
@@ -147,11 +173,19 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
     const by = ops.by();
     const seen = await readSeen(ops.database.reader, payout);
     if (outcome !== undefined) {
-      await show(ops, await proposeResolution(ops.desk, seen, { outcome, reason: reason ?? '', by }));
-      return ops.output.say(`A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`);
+      await show(
+        ops,
+        await proposeResolution(ops.desk, seen, { outcome, reason: reason ?? '', by }),
+      );
+      return ops.output.say(
+        `A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`,
+      );
     }
-    const what = approve ? 'Apply the resolution of the payout' : 'Reject the resolution of the payout';
-    if (seen.open !== undefined) await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
+    const what = approve
+      ? 'Apply the resolution of the payout'
+      : 'Reject the resolution of the payout';
+    if (seen.open !== undefined)
+      await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
     const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
     const settled = approve
       ? approveResolution({ conversation: conversationOf(ops), quietMs }, seen, by)

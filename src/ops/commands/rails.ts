@@ -29,7 +29,10 @@ A rail is open when several calls in a row, about different payouts, had no answ
 lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
     examples: ['rails list', 'rails list --json'],
     run: async ({ database: { reader }, railConfig, output }) => {
-      const configured = [...OWN_RAILS, ...Array.from(railConfig.PAYOUT_RAIL_URLS.keys(), httpRail)];
+      const configured = [
+        ...OWN_RAILS,
+        ...Array.from(railConfig.PAYOUT_RAIL_URLS.keys(), httpRail),
+      ];
       output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
     },
   }),

@@ -16,7 +16,10 @@ import { type CsvLine, readCsv } from '../import/csv-lines.js';
 import { flag, option } from '../inputs.js';
 import { PROGRAM } from '../program-name.js';
 
-const COLUMNS = { required: ['key', 'status', 'raw', 'asset'], optional: ['reference', 'at'] } as const;
+const COLUMNS = {
+  required: ['key', 'status', 'raw', 'asset'],
+  optional: ['reference', 'at'],
+} as const;
 
 const EXPLANATION = `
 The statement is CSV in UTF-8 with the columns key (the payout's id), status (completed, failed, returned), raw and asset;
@@ -54,7 +57,8 @@ export const reconcileCommand = command({
   needs: 'resolve',
   run: async (ops, { rail, date, statement, csv }) => {
     const { output, clock } = ops;
-    if (date > clock()) throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);
+    if (date > clock())
+      throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);
     const lines: GivenLine[] = [];
     for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
     const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
@@ -64,9 +68,14 @@ export const reconcileCommand = command({
     if (csv) output.verbatim(csvOf(rows));
     else output.list(rows, 'There are none: the statement and the payouts agree.');
     const { version } = found.statement;
-    const as = found.again ? 'taken before' : version === 1 ? 'taken' : `taken as version ${version} of the day`;
+    const as = found.again
+      ? 'taken before'
+      : version === 1
+        ? 'taken'
+        : `taken as version ${version} of the day`;
     output.say(`${lines.length} line(s) ${as}, ${rows.length} difference(s).`);
-    if (found.raised > 0) output.say(`${found.raised} of them raised a payout: ${PROGRAM} payouts stuck`);
+    if (found.raised > 0)
+      output.say(`${found.raised} of them raised a payout: ${PROGRAM} payouts stuck`);
     if (rows.length > 0) process.exitCode = 1;
   },
 });
@@ -79,7 +88,9 @@ function readLine({ number, values, fault }: CsvLine): GivenLine {
   const raw = parseRaw(values.raw ?? '');
   const asset = values.asset ?? '';
   if (payoutKey === null || status === undefined || raw === null || !isAsset(asset))
-    throw new OpsError(`line ${number} of the statement is not one of a payout: key, status, raw, asset`);
+    throw new OpsError(
+      `line ${number} of the statement is not one of a payout: key, status, raw, asset`,
+    );
   return {
     number,
     payoutKey,
@@ -93,13 +104,17 @@ function readLine({ number, values, fault }: CsvLine): GivenLine {
 
 function readReference({ reference = '' }: CsvLine['values'], number: number): string | null {
   if (reference === '' || RAIL_REFERENCE.test(reference)) return reference || null;
-  throw new OpsError(`line ${number} of the statement has a reference that is none: ${RAIL_REFERENCE.source}`);
+  throw new OpsError(
+    `line ${number} of the statement has a reference that is none: ${RAIL_REFERENCE.source}`,
+  );
 }
 
 function readAt({ at = '' }: CsvLine['values'], number: number): Instant | null {
   const parsed = parseRfc3339(at);
   if (at === '' || parsed !== null) return parsed;
-  throw new OpsError(`line ${number} of the statement has no time in at: write it as 2026-11-21T09:30:00Z`);
+  throw new OpsError(
+    `line ${number} of the statement has no time in at: write it as 2026-11-21T09:30:00Z`,
+  );
 }
 
 const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'] as const;
@@ -110,5 +125,9 @@ function shown({ difference, payoutId, day: of, line, there, here }: Difference)
 }
 
 function csvOf(rows: readonly Shown[]): string {
-  return csvLines([HEADER, ...rows.map((one) => HEADER.map((name) => String(one[name] ?? '')))], [], '\n');
+  return csvLines(
+    [HEADER, ...rows.map((one) => HEADER.map((name) => String(one[name] ?? '')))],
+    [],
+    '\n',
+  );
 }

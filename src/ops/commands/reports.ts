@@ -8,7 +8,12 @@ import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { flag, option, optional, time } from '../inputs.js';
 import type { Fields } from '../output.js';
-import { type LedgerTotals, readTenants, readTotalsAt, readTotalsNow } from '../reports/ledger-totals.js';
+import {
+  type LedgerTotals,
+  readTenants,
+  readTotalsAt,
+  readTotalsNow,
+} from '../reports/ledger-totals.js';
 import { addsUp, type ReportLine, reportLines } from '../reports/lines.js';
 
 const tenant = optional('<tenant>', 'only the lines of this tenant (id or name)');
@@ -26,7 +31,9 @@ function namedMonth(name: string, timeZone: string): Month {
 
 function assertPast({ clock }: Ops, at: Instant): void {
   if (at > clock() - SETTLED_AFTER_MS)
-    throw new UsageError(`${toRfc3339(at)} is not long enough ago: it must lie ${SETTLED_AFTER_MS / 1000} s back`);
+    throw new UsageError(
+      `${toRfc3339(at)} is not long enough ago: it must lie ${SETTLED_AFTER_MS / 1000} s back`,
+    );
 }
 
 async function print(
@@ -35,7 +42,8 @@ async function print(
   totals: readonly LedgerTotals[],
   amounts: (line: ReportLine) => Fields,
 ): Promise<void> {
-  const only = wanted.tenant === undefined ? null : (await findTenant(database.reader, wanted.tenant)).id;
+  const only =
+    wanted.tenant === undefined ? null : (await findTenant(database.reader, wanted.tenant)).id;
   const lines = reportLines(await readTenants(database), totals);
   const rows = lines
     .filter(({ tenant }) => only === null || tenant?.id === only)
@@ -48,7 +56,8 @@ async function print(
     }));
   if (wanted.csv) output.csv(rows);
   else output.list(rows, 'The tenant has nothing.');
-  if (!addsUp(lines)) throw new OpsError('the totals of all tenants are not zero: run npm run ops -- audit');
+  if (!addsUp(lines))
+    throw new OpsError('the totals of all tenants are not zero: run npm run ops -- audit');
 }
 
 export const reportCommands = group('reports', 'what the ledger has in all, added up', [
@@ -56,21 +65,32 @@ export const reportCommands = group('reports', 'what the ledger has in all, adde
     usage: 'trial-balance',
     summary: "every tenant's money, by asset and kind of account; the total is zero",
     explanation: EXPLANATION,
-    examples: ['reports trial-balance', 'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv'],
+    examples: [
+      'reports trial-balance',
+      'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv',
+    ],
     input: z.object({
-      at: option('<time>', 'at this moment, at least 15 seconds ago (default: now)', time.optional()),
+      at: option(
+        '<time>',
+        'at this moment, at least 15 seconds ago (default: now)',
+        time.optional(),
+      ),
       tenant,
       csv,
     }),
     run: async (ops, { at, ...wanted }) => {
       if (at !== undefined) assertPast(ops, at);
-      const totals = at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
-      await print(ops, wanted, [totals], ({ totals: [total = 0n], asset }) => ({ total: { raw: total, asset } }));
+      const totals =
+        at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
+      await print(ops, wanted, [totals], ({ totals: [total = 0n], asset }) => ({
+        total: { raw: total, asset },
+      }));
     },
   }),
   query({
     usage: 'closing',
-    summary: "every tenant's money at the beginning and end of a month, by asset and kind of account",
+    summary:
+      "every tenant's money at the beginning and end of a month, by asset and kind of account",
     explanation: EXPLANATION,
     examples: ['reports closing --month 2026-10', 'reports closing --month 2026-10 --csv'],
     input: z.object({
@@ -88,11 +108,16 @@ export const reportCommands = group('reports', 'what the ledger has in all, adde
       assertPast(ops, instant(endsAt - 1));
       const opening = await readTotalsAt(ops.database, instant(startsAt - 1));
       const closing = await readTotalsAt(ops.database, instant(endsAt - 1));
-      await print(ops, wanted, [opening, closing], ({ totals: [before = 0n, after = 0n], asset }) => ({
-        opening: { raw: before, asset },
-        change: { raw: after - before, asset },
-        closing: { raw: after, asset },
-      }));
+      await print(
+        ops,
+        wanted,
+        [opening, closing],
+        ({ totals: [before = 0n, after = 0n], asset }) => ({
+          opening: { raw: before, asset },
+          change: { raw: after - before, asset },
+          closing: { raw: after, asset },
+        }),
+      );
     },
   }),
 ]);

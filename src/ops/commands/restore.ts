@@ -13,7 +13,13 @@ import {
 } from '../../restores/finishing.js';
 import { followAnswers } from '../../restores/holding.js';
 import { beginRestore, lastRestore, otherUnasked } from '../../restores/opening.js';
-import { askRails, findingsOf, findingsSince, railsEverSeen, railsInUse } from '../../restores/rails.js';
+import {
+  askRails,
+  findingsOf,
+  findingsSince,
+  railsEverSeen,
+  railsInUse,
+} from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
 import { isLossy } from '../../restores/sequences.js';
 import { Outbox } from '../../temporal/outbox.js';
@@ -46,7 +52,11 @@ const beginCommand = command({
     "restore begin --nothing-lost --reason 'moved to another server, ticket 118'",
   ],
   input: z.object({
-    to: option('<time>', 'the moment restored to; everything committed later is lost', time.optional()),
+    to: option(
+      '<time>',
+      'the moment restored to; everything committed later is lost',
+      time.optional(),
+    ),
     until: option('<time>', 'when the lost part ended (default: now)', time.optional()),
     skip: option(
       '<count>',
@@ -62,15 +72,19 @@ const beginCommand = command({
   }),
   needs: 'restore.begin',
   check: ({ to, until, skip, nothingLost }) => {
-    if (nothingLost === (to !== undefined)) throw new UsageError('say one of --to and --nothing-lost');
+    if (nothingLost === (to !== undefined))
+      throw new UsageError('say one of --to and --nothing-lost');
     if (nothingLost && (until !== undefined || skip !== undefined))
       throw new UsageError('--until and --skip go with --to');
   },
   run: async (ops, { to, until, skip, reason }) => {
-    const lost = to === undefined ? null : { restoredTo: to, until: until ?? ops.clock(), skip: skip ?? null };
+    const lost =
+      to === undefined ? null : { restoredTo: to, until: until ?? ops.clock(), skip: skip ?? null };
     await ops.output.confirm('Close the ledger: nothing is posted until the restore is finished');
     ops.output.one(restoreFields(await beginRestore(ops, lost, reason, ops.by())));
-    ops.output.say(`The ledger is closed. A second person finishes it: ${PROGRAM} restore finish --as NAME`);
+    ops.output.say(
+      `The ledger is closed. A second person finishes it: ${PROGRAM} restore finish --as NAME`,
+    );
   },
 });
 
@@ -108,7 +122,9 @@ const finishCommand = command({
     ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
     ops.output.say('The ledger is open. What has a payout here is in payouts stuck as well.');
     if (unasked.length > 0 && leftOut.size > 0)
-      ops.output.say(`Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`);
+      ops.output.say(
+        `Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`,
+      );
   },
 });
 
@@ -122,7 +138,8 @@ async function assertRails(
   const seen = await railsEverSeen(database.reader);
   const known = [...new Set([...openRails({ database, clock }, railConfig).keys(), ...seen])];
   const unknown = [...leftOut].filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${known.join(', ')}`);
+  if (unknown.length > 0)
+    throw new UsageError(`there is no rail ${unknown.join(', ')}: ${known.join(', ')}`);
   if (unasked.length === 0) return;
   const needed = unasked.some(isLossy) ? seen : await railsInUse(database.reader);
   const missing = needed.filter((name) => !rails.has(name) && !leftOut.has(name));
@@ -149,14 +166,24 @@ async function openRestored(
     `Ask ${asked}, make the restored database good, and open the ledger (a rail first used in the lost time is not known here: is it among them?)`,
   );
   await makeGood(ops, restore, asking, accepted);
-  const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(contradicts).length;
+  const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(
+    contradicts,
+  ).length;
   // Rails that were asked before are not left out now.
   const unasked = restore.askedAt === null ? leftOut : [];
-  await openLedger(ops, restore, ops.by(), unasked, { contradictions, accepted_findings: accepted });
+  await openLedger(ops, restore, ops.by(), unasked, {
+    contradictions,
+    accepted_findings: accepted,
+  });
 }
 
 /** The payouts of an open ledger follow what their rails say, which are asked before unless they were. */
-async function followUp(ops: Ops, restore: Restore, asking: Asking, isAsked: boolean): Promise<void> {
+async function followUp(
+  ops: Ops,
+  restore: Restore,
+  asking: Asking,
+  isAsked: boolean,
+): Promise<void> {
   const { conversation } = asking;
   const follow = async (): Promise<void> => {
     await followAnswers(ops, restore, conversation.deps.rails.keys());
@@ -165,13 +192,23 @@ async function followUp(ops: Ops, restore: Restore, asking: Asking, isAsked: boo
   await (isAsked ? follow() : askAll(ops, restore, asking, follow));
 }
 
-async function makeGood(ops: ActingOps, restore: Restore, asking: Asking, accepted: number): Promise<void> {
+async function makeGood(
+  ops: ActingOps,
+  restore: Restore,
+  asking: Asking,
+  accepted: number,
+): Promise<void> {
   const { database, clock, output: out } = ops;
-  const progress = (what: string, done: number, total: number): void => out.progress(what, done, total);
+  const progress = (what: string, done: number, total: number): void =>
+    out.progress(what, done, total);
   await moveNumbers(ops, restore, ops.by(), progress);
   await stepOf(ops, restore, 'rebuiltAt', async () => {
-    const onProgress = (done: number, total: number): void => out.progress('Looking for what waits', done, total);
-    await rebuildOutbox({ database, clock, outbox: new Outbox(database, clock), onProgress }, WAITING_SOURCES);
+    const onProgress = (done: number, total: number): void =>
+      out.progress('Looking for what waits', done, total);
+    await rebuildOutbox(
+      { database, clock, outbox: new Outbox(database, clock), onProgress },
+      WAITING_SOURCES,
+    );
   });
   await askAll(ops, restore, asking);
   const { findings } = await auditRestored(ops, restore, accepted, progress);
@@ -199,39 +236,53 @@ async function askAll(
 
 async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
   const { database, clock, output: out } = ops;
-  const onProgress = (rail: string, asked: number): void => out.progress(`Asking ${rail}`, asked, asked);
+  const onProgress = (rail: string, asked: number): void =>
+    out.progress(`Asking ${rail}`, asked, asked);
   try {
     for (const rail of await askRails({ database, clock, restore, onProgress }, rails))
-      out.say(`${rail} does not list its payments: take its statements since then (payouts reconcile --help)`);
+      out.say(
+        `${rail} does not list its payments: take its statements since then (payouts reconcile --help)`,
+      );
   } catch (failure) {
     if (!(failure instanceof RailSilent)) throw failure;
-    throw new OpsError(`${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`);
+    throw new OpsError(
+      `${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`,
+    );
   }
 }
 
-export const restoreCommands = group('restore', 'reconcile a database restored to an earlier moment', [
-  beginCommand,
-  finishCommand,
-  query({
-    usage: 'status',
-    summary: 'the last restore: whether it is open, its progress, and earlier restores that left out a rail',
-    examples: ['restore status', 'restore status --json'],
-    run: async ({ database, output }) => {
-      const last = await lastRestore(database.reader);
-      if (last === undefined) return output.list([], 'This database was never restored.');
-      const earlier = await otherUnasked(database.reader, last);
-      output.one({ ...restoreFields(last), earlier_not_asked: earlier.map(({ id }) => id) });
-    },
-  }),
-  query({
-    usage: 'findings',
-    summary: 'contradictions found by the last restore; unknown_here: a payment that this database does not know',
-    examples: ['restore findings', 'restore findings --all --json'],
-    input: z.object({ all: flag('include those that need no action') }),
-    run: async ({ database, output }, { all }) => {
-      const last = await lastRestore(database.reader);
-      const found = last === undefined ? [] : await findingsSince(database.reader, last);
-      output.list(found.filter((one) => all || contradicts(one)).map(restoreFindingFields), NOTHING);
-    },
-  }),
-]);
+export const restoreCommands = group(
+  'restore',
+  'reconcile a database restored to an earlier moment',
+  [
+    beginCommand,
+    finishCommand,
+    query({
+      usage: 'status',
+      summary:
+        'the last restore: whether it is open, its progress, and earlier restores that left out a rail',
+      examples: ['restore status', 'restore status --json'],
+      run: async ({ database, output }) => {
+        const last = await lastRestore(database.reader);
+        if (last === undefined) return output.list([], 'This database was never restored.');
+        const earlier = await otherUnasked(database.reader, last);
+        output.one({ ...restoreFields(last), earlier_not_asked: earlier.map(({ id }) => id) });
+      },
+    }),
+    query({
+      usage: 'findings',
+      summary:
+        'contradictions found by the last restore; unknown_here: a payment that this database does not know',
+      examples: ['restore findings', 'restore findings --all --json'],
+      input: z.object({ all: flag('include those that need no action') }),
+      run: async ({ database, output }, { all }) => {
+        const last = await lastRestore(database.reader);
+        const found = last === undefined ? [] : await findingsSince(database.reader, last);
+        output.list(
+          found.filter((one) => all || contradicts(one)).map(restoreFindingFields),
+          NOTHING,
+        );
+      },
+    }),
+  ],
+);

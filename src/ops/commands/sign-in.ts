@@ -22,7 +22,10 @@ export const signInCommands = [
     examples: ['login maria', 'login maria --code 492039'],
     input: z.object({
       name: text,
-      code: optional('<code>', 'the code; without it you are asked, or it is read from standard input'),
+      code: optional(
+        '<code>',
+        'the code; without it you are asked, or it is read from standard input',
+      ),
     }),
     needs: 'own proof',
     run: login,
@@ -45,12 +48,18 @@ export const signInCommands = [
     run: async (ops) => {
       const { identity, session } = await ops.signedIn();
       const others = ops.sessions.list().filter(({ name }) => name !== identity.name);
-      ops.output.one({ ...signedInFields(identity, session), others: others.map(({ name }) => name) });
+      ops.output.one({
+        ...signedInFields(identity, session),
+        others: others.map(({ name }) => name),
+      });
     },
   }),
 ];
 
-async function login(ops: Ops, { name, code: given }: { name: string; code?: string | undefined }): Promise<void> {
+async function login(
+  ops: Ops,
+  { name, code: given }: { name: string; code?: string | undefined },
+): Promise<void> {
   const { database, clock, output, sessions } = ops;
   const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
   // A session that could not be stored would waste a code.
@@ -58,29 +67,45 @@ async function login(ops: Ops, { name, code: given }: { name: string; code?: str
   const code = given ?? (await askForCode(ops, name));
   const answer = await signIn(deps, { name, code, door: 'ops', place: hostname() });
   if ('refusal' in answer)
-    throw new OpsError(`${answer.refusal.message}; each code counts once: wait for the next, and sign in again`);
+    throw new OpsError(
+      `${answer.refusal.message}; each code counts once: wait for the next, and sign in again`,
+    );
   const { token, session, identity } = answer;
   sessions.keep({ name: identity.name, token, expires_at: toRfc3339(session.expiresAt) }, clock());
   output.one(signedInFields(identity, session));
 }
 
 async function askForCode({ output }: Ops, name: string): Promise<string> {
-  const code = output.canAsk ? await output.ask(`Code of ${name}'s authenticator`, '') : await readStandardInput();
-  if (code === '') throw new UsageError('--code is required where nobody can be asked and standard input has none');
+  const code = output.canAsk
+    ? await output.ask(`Code of ${name}'s authenticator`, '')
+    : await readStandardInput();
+  if (code === '')
+    throw new UsageError(
+      '--code is required where nobody can be asked and standard input has none',
+    );
   return code;
 }
 
-function ownOf({ id, staffId }: StaffSession, everywhere: boolean): { staffId: Uuid } | { id: Uuid } {
+function ownOf(
+  { id, staffId }: StaffSession,
+  everywhere: boolean,
+): { staffId: Uuid } | { id: Uuid } {
   return everywhere ? { staffId } : { id };
 }
 
 /** Sessions that are over or unknown to the database are removed from the file nonetheless. */
-async function logout(ops: Ops, { as, everywhere }: { as?: string | undefined; everywhere: boolean }): Promise<void> {
+async function logout(
+  ops: Ops,
+  { as, everywhere }: { as?: string | undefined; everywhere: boolean },
+): Promise<void> {
   const stored = ops.sessions.find(as);
   if (stored === undefined)
     throw new OpsError(as === undefined ? 'nobody is signed in' : `${as} is not signed in here`);
   const found = await findSession(ops, stored.token, 'ops');
-  const ended = found === null ? 0 : await revokeSessions(ops, ownOf(found.session, everywhere), found.identity);
+  const ended =
+    found === null
+      ? 0
+      : await revokeSessions(ops, ownOf(found.session, everywhere), found.identity);
   ops.sessions.drop(stored.name);
   ops.output.one({ name: stored.name, ended_sessions: ended });
   if (ended === 0) ops.output.say('It was over already.');

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { approveFactorReset, proposeFactorReset, withdrawFactorReset } from '../../staff/factor-resets.js';
+import {
+  approveFactorReset,
+  proposeFactorReset,
+  withdrawFactorReset,
+} from '../../staff/factor-resets.js';
 import { command } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
@@ -9,7 +13,8 @@ import { PROGRAM } from '../program-name.js';
 
 export const factorResetCommand = command({
   usage: 'reset-factor <name>',
-  summary: 'a new authenticator for somebody who lost theirs: one person proposes it, another creates it',
+  summary:
+    'a new authenticator for somebody who lost theirs: one person proposes it, another creates it',
   explanation: `
   staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
   staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
@@ -17,7 +22,10 @@ export const factorResetCommand = command({
 
 Nobody can do either for themselves, so it takes two others with manage. The old authenticator stops working, all sessions of
 the person end, and so does a lock-out by wrong codes.`,
-  examples: ["staff reset-factor maria --reason 'lost her phone, ticket 118'", 'staff reset-factor maria --approve'],
+  examples: [
+    "staff reset-factor maria --reason 'lost her phone, ticket 118'",
+    'staff reset-factor maria --approve',
+  ],
   input: z.object({
     name: text,
     reason: optional('<text>', 'why, up to 140 characters: proposes it'),
@@ -26,7 +34,8 @@ the person end, and so does a lock-out by wrong codes.`,
   }),
   needs: {
     among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
-    of: ({ approve, withdraw }) => (approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose'),
+    of: ({ approve, withdraw }) =>
+      approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
   },
   subject: ({ name }) => name,
   check: ({ reason, approve, withdraw }) => {

@@ -22,8 +22,10 @@ const can = option(
 
 const unbindCommand = command({
   usage: 'unbind <name>',
-  summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
-  explanation: 'For a person with a new account there. Their sessions end, and their next sign-in needs a code.',
+  summary:
+    "forget the account at the company's identity provider by which somebody signs in at the support desk",
+  explanation:
+    'For a person with a new account there. Their sessions end, and their next sign-in needs a code.',
   examples: ['staff unbind maria'],
   input: z.object({ name: text }),
   needs: 'manage',
@@ -49,8 +51,12 @@ more: replacing a lost authenticator takes two others with manage (staff reset-f
   input: z.object({ name: text, can }),
   needs: 'manage',
   firstByAdministrator: true,
-  run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
-    if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
+  run: async (
+    { database, clock, actor, encryptionKeys, output, isFirst },
+    { name, can: rights },
+  ) => {
+    if (isFirst && !rights.includes('manage'))
+      throw new UsageError('--can: the first of the staff must have manage');
     const deps = { database, clock, encryptionKeys: encryptionKeys() };
     const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
     showWithFactor(output, person, factor);
@@ -59,7 +65,8 @@ more: replacing a lost authenticator takes two others with manage (staff reset-f
 
 const serviceCommand = command({
   usage: 'add-service <name>',
-  summary: 'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
+  summary:
+    'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
   explanation: `
 The program has the key in OPS_KEY and uses no --as. A service never counts as a person, so it cannot be one of two people.`,
   examples: ['staff add-service nightly-reconcile --can resolve --json'],
@@ -80,17 +87,24 @@ const sessionCommands = [
     summary: 'who is signed in, here and at the support desk, from where and until when',
     examples: ['staff sessions', 'staff sessions --json'],
     run: async ({ database, clock, output }) =>
-      output.list((await listOpenSessions(database.reader, clock())).map(sessionFields), 'Nobody is signed in.'),
+      output.list(
+        (await listOpenSessions(database.reader, clock())).map(sessionFields),
+        'Nobody is signed in.',
+      ),
   }),
   command({
     usage: 'revoke-session <id|name>',
     summary: 'end one session at once, or all sessions of a person',
-    examples: ['staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4', 'staff revoke-session maria'],
+    examples: [
+      'staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4',
+      'staff revoke-session maria',
+    ],
     input: z.object({ 'id|name': text }),
     needs: 'manage',
     run: async ({ database, clock, by, output }, { 'id|name': named }) => {
       const id = parseUuid(named);
-      const which = id === null ? { staffId: (await findStaffCalled(database.reader, named)).id } : { id };
+      const which =
+        id === null ? { staffId: (await findStaffCalled(database.reader, named)).id } : { id };
       const ended = await revokeSessions({ database, clock }, which, by());
       output.one({ ended_sessions: ended });
       if (ended === 0) output.say('Nothing was changed: there is none that is open.');
@@ -114,7 +128,8 @@ export const staffCommands = group(
     }),
     command({
       usage: 'deactivate <name>',
-      summary: 'deactivate somebody: they can no longer act, and their sessions end; past acts remain',
+      summary:
+        'deactivate somebody: they can no longer act, and their sessions end; past acts remain',
       examples: ['staff deactivate maria'],
       input: z.object({ name: text }),
       needs: 'manage',

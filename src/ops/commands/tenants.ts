@@ -16,21 +16,44 @@ import { PROGRAM } from '../program-name.js';
 const quotasCommand = command({
   usage: 'quotas <tenant>',
   summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
-  explanation: 'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
-  examples: ['tenants quotas acme', 'tenants quotas acme --open-batches 500 --stored-bytes default'],
+  explanation:
+    'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
+  examples: [
+    'tenants quotas acme',
+    'tenants quotas acme --open-batches 500 --stored-bytes default',
+  ],
   input: z.object({
     tenant: text,
-    openBatches: option('<count>', 'batches that are validated, ready or paid, or the word default', countOrDefault),
-    problemRows: option('<count>', 'problems kept of rejected files, or the word default', countOrDefault),
-    unpaidRows: option('<count>', 'rows kept of batches that have paid nobody, or the word default', countOrDefault),
-    storedBytes: option('<count>', 'bytes kept of uploaded files, or the word default', countOrDefault),
+    openBatches: option(
+      '<count>',
+      'batches that are validated, ready or paid, or the word default',
+      countOrDefault,
+    ),
+    problemRows: option(
+      '<count>',
+      'problems kept of rejected files, or the word default',
+      countOrDefault,
+    ),
+    unpaidRows: option(
+      '<count>',
+      'rows kept of batches that have paid nobody, or the word default',
+      countOrDefault,
+    ),
+    storedBytes: option(
+      '<count>',
+      'bytes kept of uploaded files, or the word default',
+      countOrDefault,
+    ),
     statementRows: option(
       '<count>',
       'movements in the statements that are kept, 100 more for each, or the word default',
       countOrDefault,
     ),
   }),
-  needs: { among: ['manage'], of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null) },
+  needs: {
+    among: ['manage'],
+    of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
+  },
   run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
     const { id } = await findTenant(database.reader, tenant);
     if (isChange(change)) await setQuotas(database, clock, id, change, actor());
@@ -50,7 +73,11 @@ const recipientBudgetCommand = command({
   examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
   input: z.object({
     tenant: text,
-    size: option('<count>', 'people at once, or the word default: the configured size for all tenants', countOrDefault),
+    size: option(
+      '<count>',
+      'people at once, or the word default: the configured size for all tenants',
+      countOrDefault,
+    ),
   }),
   needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
   run: async ({ database, clock, actor, output }, { tenant, size }) => {
@@ -58,13 +85,17 @@ const recipientBudgetCommand = command({
     if (size !== undefined) await setQuotas(database, clock, id, { newRecipients: size }, actor());
     const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
     const isFull = fullAt === null || fullAt <= clock();
-    output.one({ size: newRecipients?.toString() ?? 'default', full_at: isFull ? 'now' : toRfc3339(fullAt) });
+    output.one({
+      size: newRecipients?.toString() ?? 'default',
+      full_at: isFull ? 'now' : toRfc3339(fullAt),
+    });
   },
 });
 
 const policyDelayCommand = command({
   usage: 'policy-delay <tenant>',
-  summary: "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
+  summary:
+    "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
   explanation:
     'It holds for members and operators alike, from the next change on: what waits already keeps its time. What is stricter never waits.',
   examples: [
@@ -74,16 +105,25 @@ const policyDelayCommand = command({
   ],
   input: z.object({
     tenant: text,
-    seconds: option('<time>', '24h, 7d, or seconds; 1s to 30d', seconds(1, MAX_POLICY_DELAY_S).optional()),
+    seconds: option(
+      '<time>',
+      '24h, 7d, or seconds; 1s to 30d',
+      seconds(1, MAX_POLICY_DELAY_S).optional(),
+    ),
     none: flag('changes that weaken a policy take effect at once'),
   }),
-  needs: { among: ['manage'], of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null) },
+  needs: {
+    among: ['manage'],
+    of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null),
+  },
   check: ({ seconds: given, none }) => {
-    if (given !== undefined && none) throw new UsageError('--seconds and --none say different things');
+    if (given !== undefined && none)
+      throw new UsageError('--seconds and --none say different things');
   },
   run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
     const { id } = await findTenant(database.reader, tenant);
-    if (given !== undefined || none) await setPolicyDelay(database, clock, id, given ?? null, actor());
+    if (given !== undefined || none)
+      await setPolicyDelay(database, clock, id, given ?? null, actor());
     const { name, policyDelayS } = await findTenant(database.reader, id);
     output.one({ tenant: name, policy_delay_s: policyDelayS });
   },
@@ -93,7 +133,10 @@ export const tenantCommands = group('tenants', 'who uses the service', [
   command({
     usage: 'add <name>',
     summary: 'create a tenant with its system accounts',
-    examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
+    examples: [
+      'tenants add acme',
+      'tenants add initech --network andes --time-zone America/Mexico_City',
+    ],
     input: z.object({
       name: text,
       network: optional('<name>', 'tenants of one network can pay each other (default: none)'),

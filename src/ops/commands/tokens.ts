@@ -1,12 +1,28 @@
 import { z } from 'zod';
-import { issueToken, listTokens, revokeToken, revokeTokensOf, rotateToken } from '../../access/tokens.js';
+import {
+  issueToken,
+  listTokens,
+  revokeToken,
+  revokeTokensOf,
+  rotateToken,
+} from '../../access/tokens.js';
 import type { Reader } from '../../db/database.js';
 import { members, type Token, tokens } from '../../db/entities/parties.js';
 import { SCOPES } from '../../core/permissions.js';
 import { type ActingOps, command, group, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
-import { cidrs, duration, option, optional, optionalText, scopes, tenant, text, time } from '../inputs.js';
+import {
+  cidrs,
+  duration,
+  option,
+  optional,
+  optionalText,
+  scopes,
+  tenant,
+  text,
+  time,
+} from '../inputs.js';
 import { tokenFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
@@ -23,8 +39,16 @@ const issueCommand = command({
     name: text,
     tenant,
     member: option('<member>', 'id or name of the member that it acts for'),
-    scopes: option('<scopes>', `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`, scopes),
-    expires: option('<time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)', time.optional()),
+    scopes: option(
+      '<scopes>',
+      `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`,
+      scopes,
+    ),
+    expires: option(
+      '<time>',
+      'when it expires, such as 2027-01-31T00:00:00Z (default: never)',
+      time.optional(),
+    ),
     cidrs: option(
       '<ranges>',
       'the only address ranges from which it may be used, separated by commas (default: anywhere)',
@@ -35,7 +59,12 @@ const issueCommand = command({
   run: async ({ database, clock, actor, output }, input) => {
     const { id } = await findTenant(database.reader, input.tenant);
     const member = await findMember(database.reader, id, input.member);
-    const wanted = { name: input.name, scopes: input.scopes, expiresAt: input.expires ?? null, cidrs: input.cidrs };
+    const wanted = {
+      name: input.name,
+      scopes: input.scopes,
+      expiresAt: input.expires ?? null,
+      cidrs: input.cidrs,
+    };
     const { token, text: secretText } = await issueToken(database, clock, member, wanted, actor());
     output.one({ token: secretText, ...tokenFields(token, member.name) });
     output.say(SHOWN_ONCE);
@@ -54,34 +83,51 @@ const listCommand = query({
       database.reader.select(members, { tenantId }),
     ]);
     const nameOf = new Map(people.map(({ id, name }) => [id, name]));
-    const rows = own.map((token) => tokenFields(token, nameOf.get(token.memberId) ?? token.memberId));
+    const rows = own.map((token) =>
+      tokenFields(token, nameOf.get(token.memberId) ?? token.memberId),
+    );
     output.list(rows, `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`);
   },
 });
 
 const revokeCommand = command({
   usage: 'revoke [key-id]',
-  summary: 'revoke a token for ever, within 5 seconds; the key id is its third part: svc_live_<key id>_…',
-  examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
+  summary:
+    'revoke a token for ever, within 5 seconds; the key id is its third part: svc_live_<key id>_…',
+  examples: [
+    'tokens revoke k3jd7q2mzx5tyw4a',
+    'tokens revoke --tenant acme --member payroll --yes',
+  ],
   input: z.object({
     keyId: optionalText,
     tenant: optional('<tenant>', 'id or name of the tenant'),
-    member: optional('<member>', 'instead of a key id: every live token of this member (id or name)'),
+    member: optional(
+      '<member>',
+      'instead of a key id: every live token of this member (id or name)',
+    ),
   }),
   needs: 'manage',
   run: async (ops, { keyId, tenant, member }) => {
-    if (keyId === undefined && tenant !== undefined && member !== undefined) return revokeAll(ops, tenant, member);
+    if (keyId === undefined && tenant !== undefined && member !== undefined)
+      return revokeAll(ops, tenant, member);
     if (keyId === undefined || tenant !== undefined || member !== undefined)
-      throw new UsageError('name a token by its key id, or all of a member by --tenant and --member');
+      throw new UsageError(
+        'name a token by its key id, or all of a member by --tenant and --member',
+      );
     const { database, clock, actor, output } = ops;
     const { token, memberName } = await findToken(database.reader, keyId);
-    if (token.revokedAt === null) await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
+    if (token.revokedAt === null)
+      await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
     output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
   },
 });
 
 /** One of them has leaked: all end at once, and new ones are issued once the member's programs are safe again. */
-async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: string, name: string): Promise<void> {
+async function revokeAll(
+  { database, clock, actor, output }: ActingOps,
+  tenant: string,
+  name: string,
+): Promise<void> {
   const { id } = await findTenant(database.reader, tenant);
   const member = await findMember(database.reader, id, name);
   await output.confirm(`Revoke every live token of ${member.name}`);
@@ -93,8 +139,12 @@ async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: 
 
 const rotateCommand = command({
   usage: 'rotate <key-id>',
-  summary: 'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
-  examples: ['tokens rotate k3jd7q2mzx5tyw4a --grace 24h', 'tokens rotate k3jd7q2mzx5tyw4a --yes --json'],
+  summary:
+    'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
+  examples: [
+    'tokens rotate k3jd7q2mzx5tyw4a --grace 24h',
+    'tokens rotate k3jd7q2mzx5tyw4a --yes --json',
+  ],
   input: z.object({
     keyId: text,
     grace: option(
@@ -107,9 +157,18 @@ const rotateCommand = command({
   run: async ({ database, clock, actor, output }, { keyId, grace }) => {
     const known = await findToken(database.reader, keyId);
     const end = grace === 0 ? 'now' : 'after the grace';
-    await output.confirm(`Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`);
-    const { token, text: secretText, old } = await rotateToken(database, clock, keyId, grace, actor());
-    const { revoked_at: oldRevokedAt, expires_at: oldExpiresAt } = tokenFields(old, known.memberName);
+    await output.confirm(
+      `Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`,
+    );
+    const {
+      token,
+      text: secretText,
+      old,
+    } = await rotateToken(database, clock, keyId, grace, actor());
+    const { revoked_at: oldRevokedAt, expires_at: oldExpiresAt } = tokenFields(
+      old,
+      known.memberName,
+    );
     output.one({
       token: secretText,
       ...tokenFields(token, known.memberName),
@@ -120,7 +179,10 @@ const rotateCommand = command({
   },
 });
 
-async function findToken(reader: Reader, keyId: string): Promise<{ token: Token; memberName: string }> {
+async function findToken(
+  reader: Reader,
+  keyId: string,
+): Promise<{ token: Token; memberName: string }> {
   const token = await reader.find(tokens, { keyId });
   if (token === undefined) throw new OpsError(`there is no token with the key id ${keyId}`);
   const member = await reader.find(members, { id: token.memberId });

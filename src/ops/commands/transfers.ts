@@ -10,7 +10,13 @@ import { findTransfer } from '../finding.js';
 import { text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
-import { approvalActCommands, operationListCommand, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
+import {
+  approvalActCommands,
+  operationListCommand,
+  EXAMPLE_ID,
+  type OperationCommands,
+  VERBS,
+} from './operations.js';
 
 const TRANSFERS: OperationCommands<Transfer> = {
   noun: 'transfer',
@@ -20,7 +26,10 @@ const TRANSFERS: OperationCommands<Transfer> = {
     "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
   ],
   present: async ({ database }, found) => {
-    const ids = found.flatMap((transfer) => [transfer.sourceAccountId, transfer.destinationAccountId]);
+    const ids = found.flatMap((transfer) => [
+      transfer.sourceAccountId,
+      transfer.destinationAccountId,
+    ]);
     const names = await readNames(database.reader, ids);
     return found.map((transfer) => transferFields(transfer, names));
   },
@@ -50,7 +59,9 @@ export const transferCommands = group(
       input: z.object({ id: text }),
       run: async (ops, { id }) => {
         await TRANSFERS.show(ops, await TRANSFERS.find(ops, id));
-        ops.output.say(`What was done to it, and what was refused: ${PROGRAM} audit-log --subject ${id}`);
+        ops.output.say(
+          `What was done to it, and what was refused: ${PROGRAM} audit-log --subject ${id}`,
+        );
       },
     }),
     ...approvalActCommands(TRANSFERS),

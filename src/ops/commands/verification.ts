@@ -12,7 +12,8 @@ const TYPES = DOCUMENT_TYPES.join(', ');
 
 export const verificationCommand = command({
   usage: 'verify <account>',
-  summary: 'declare who is behind an account, so that it may send; repeated, it replaces the declaration',
+  summary:
+    'declare who is behind an account, so that it may send; repeated, it replaces the declaration',
   examples: [
     "accounts verify '$ana' --tenant acme --legal-name 'Ana María Pérez' --document-type CC --country CO",
     "accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO --document-number-stdin < nit.txt",
@@ -35,7 +36,10 @@ export const verificationCommand = command({
     declaredAt: option('<time>', 'when it was declared (default: now)', time.optional()),
   }),
   needs: 'manage',
-  run: async (ops, { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared }) => {
+  run: async (
+    ops,
+    { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared },
+  ) => {
     const { database, clock } = ops;
     const encryptionKeys = ops.encryptionKeys();
     const account = await findAccount(database.reader, { account: named, tenant });
@@ -54,17 +58,23 @@ export const verificationCommand = command({
       ops.actor(),
     );
     ops.output.one({ name: account.name, ...answer });
-    if (account.verifiedAt !== null) ops.output.say('It was verified already: the declaration was replaced.');
+    if (account.verifiedAt !== null)
+      ops.output.say('It was verified already: the declaration was replaced.');
   },
 });
 
 const HOW = '--document-number or --document-number-stdin is required where nobody can be asked';
 
 /** Read from exactly one place. Never repeated in a message: it is the account holder's secret. */
-async function readDocumentNumber({ output }: Ops, given: string | undefined, fromStdin: boolean): Promise<string> {
+async function readDocumentNumber(
+  { output }: Ops,
+  given: string | undefined,
+  fromStdin: boolean,
+): Promise<string> {
   if (given !== undefined && fromStdin)
     throw new UsageError('give either --document-number or --document-number-stdin');
-  const number = given ?? (fromStdin ? await readStandardInput() : await output.ask('Document number', HOW));
+  const number =
+    given ?? (fromStdin ? await readStandardInput() : await output.ask('Document number', HOW));
   if (!DOCUMENT_NUMBER.test(number))
     throw new UsageError('the document number must be 5 to 20 letters, digits, . and -');
   return number;

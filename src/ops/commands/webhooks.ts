@@ -30,7 +30,8 @@ const listCommand = query({
   examples: ['webhooks list', 'webhooks list --tenant acme --json'],
   input: z.object({ tenant: optional('<tenant>', 'all of this tenant (id or name)') }),
   run: async ({ database, output }, { tenant }) => {
-    const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    const tenantId =
+      tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
     const found = await database.reader.select(
       webhookEndpoints,
       { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
@@ -38,9 +39,15 @@ const listCommand = query({
     );
     const shown = found.filter(
       ({ status, pausedAt, failingSince }) =>
-        tenantId !== undefined || status === 'disabled' || pausedAt !== null || failingSince !== null,
+        tenantId !== undefined ||
+        status === 'disabled' ||
+        pausedAt !== null ||
+        failingSince !== null,
     );
-    const none = tenant === undefined ? 'No endpoint is disabled, paused or failing.' : `${tenant} has no endpoint.`;
+    const none =
+      tenant === undefined
+        ? 'No endpoint is disabled, paused or failing.'
+        : `${tenant} has no endpoint.`;
     output.list(shown.map(endpointFields), none);
   },
 });
@@ -50,7 +57,8 @@ const showCommand = query({
   summary: 'one endpoint, by its id, and what it waits for',
   examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
   input: z.object({ endpoint: text }),
-  run: async (ops, { endpoint }) => show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
+  run: async (ops, { endpoint }) =>
+    show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
 });
 
 async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
@@ -88,7 +96,12 @@ const recoverCommand = command({
 });
 
 /** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
-function actCommand(name: string, summary: string, operation: Operation, act: StaffActName): CommandDefinition {
+function actCommand(
+  name: string,
+  summary: string,
+  operation: Operation,
+  act: StaffActName,
+): CommandDefinition {
   return command({
     usage: `${name} <endpoint>`,
     summary,
@@ -106,19 +119,33 @@ function actCommand(name: string, summary: string, operation: Operation, act: St
 }
 
 /** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
-export const webhookCommands = group('webhooks', 'the webhook endpoints of tenants and what is on its way to them', [
-  listCommand,
-  showCommand,
-  deliveriesCommand,
-  recoverCommand,
-  actCommand('pause', 'send nothing to it until it is resumed; what waits keeps its place', pause, 'webhook.pause'),
-  actCommand('resume', 'continue sending where it stopped', resume, 'webhook.resume'),
-  actCommand('retry-now', 'retry now whatever waits for a retry', retryNow, 'webhook.retry_now'),
-  actCommand(
-    'enable',
-    'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
-    enableForStaff,
-    'webhook.enable',
-  ),
-  actCommand('disable', 'disable it until its tenant or an operator enables it', disableForStaff, 'webhook.disable'),
-]);
+export const webhookCommands = group(
+  'webhooks',
+  'the webhook endpoints of tenants and what is on its way to them',
+  [
+    listCommand,
+    showCommand,
+    deliveriesCommand,
+    recoverCommand,
+    actCommand(
+      'pause',
+      'send nothing to it until it is resumed; what waits keeps its place',
+      pause,
+      'webhook.pause',
+    ),
+    actCommand('resume', 'continue sending where it stopped', resume, 'webhook.resume'),
+    actCommand('retry-now', 'retry now whatever waits for a retry', retryNow, 'webhook.retry_now'),
+    actCommand(
+      'enable',
+      'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
+      enableForStaff,
+      'webhook.enable',
+    ),
+    actCommand(
+      'disable',
+      'disable it until its tenant or an operator enables it',
+      disableForStaff,
+      'webhook.disable',
+    ),
+  ],
+);

@@ -8,7 +8,10 @@ import type { CsvColumns, CsvLine } from './csv-lines.js';
 
 /** Parses the lines of an import of accounts, and finds what is wrong with them. */
 
-export const COLUMNS: CsvColumns = { required: ['type', 'name'], optional: ['alias', 'phone', 'grant'] };
+export const COLUMNS: CsvColumns = {
+  required: ['type', 'name'],
+  optional: ['alias', 'phone', 'grant'],
+};
 
 /** One problem of one line. `code` is a code of the API, or duplicate_line, missing_identifier, wrong_column_count, unknown_member. */
 export interface LineProblem {
@@ -46,16 +49,24 @@ export class AccountLines {
       problems.push({ line: line.number, column, code, value: line.values[column] ?? '', message });
     };
     if (line.fault !== null) wrong('', 'wrong_column_count', line.fault);
-    if (type !== 'person' && type !== 'business') wrong('type', 'invalid_field', 'must be person or business');
+    if (type !== 'person' && type !== 'business')
+      wrong('type', 'invalid_field', 'must be person or business');
     if (name === '') wrong('name', 'missing_field', 'is required');
     if (alias === '' && phone === '')
-      wrong('', 'missing_identifier', 'an alias or a phone is required: by it a second run knows the account again');
+      wrong(
+        '',
+        'missing_identifier',
+        'an alias or a phone is required: by it a second run knows the account again',
+      );
     this.nameOnce(line, 'alias', alias === '' ? null : parseAlias(alias), wrong);
     this.nameOnce(line, 'phone', phone === '' ? null : parsePhone(phone), wrong);
     const granted = this.readGrants(grant, wrong);
     if (problems.length > 0 || (type !== 'person' && type !== 'business')) return { problems };
     const wanted = { tenantId: this.tenantId, type, name, grants: granted } as const;
-    return { line, wanted: { ...wanted, alias: alias === '' ? null : alias, phone: phone === '' ? null : phone } };
+    return {
+      line,
+      wanted: { ...wanted, alias: alias === '' ? null : alias, phone: phone === '' ? null : phone },
+    };
   }
 
   /** `stored` is the canonical value, or null if absent or malformed, which opening reports. */
@@ -90,10 +101,21 @@ export class AccountLines {
 }
 
 /** Why a line's account was refused, as a problem for each column concerned. */
-export function problemsOf(line: CsvLine, { code, message, details }: Refusal): readonly LineProblem[] {
-  const fields = (details?.errors ?? [{ code, field: 'alias', reason: message }]) as readonly FieldProblem[];
+export function problemsOf(
+  line: CsvLine,
+  { code, message, details }: Refusal,
+): readonly LineProblem[] {
+  const fields = (details?.errors ?? [
+    { code, field: 'alias', reason: message },
+  ]) as readonly FieldProblem[];
   return fields.map(({ code: own, field, reason }) => {
     const column = field === 'grants' ? 'grant' : field;
-    return { line: line.number, column, code: own, value: line.values[column] ?? '', message: reason };
+    return {
+      line: line.number,
+      column,
+      code: own,
+      value: line.values[column] ?? '',
+      message: reason,
+    };
   });
 }

@@ -45,7 +45,8 @@ export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerato
       const { record: values, info } = record.parse(parsed);
       const filled = withoutBlankEnd(values.map((value) => value.trim()));
       if (header === undefined) header = checkedHeader(path, filled, columns);
-      else yield line(header, values, filled, info.lines - breaksIn(values) + (skipped > 0 ? 1 : 0));
+      else
+        yield line(header, values, filled, info.lines - breaksIn(values) + (skipped > 0 ? 1 : 0));
     }
     if (header === undefined) throw new OpsError(`${path} is empty`);
     await feeding;
@@ -71,7 +72,9 @@ async function* decoded(path: string): AsyncGenerator<string> {
   } catch (failure) {
     if (failure instanceof TypeError)
       throw new OpsError(`${path} is not UTF-8 (after byte ${bytes}): save it as "CSV UTF-8"`);
-    throw new OpsError(`${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`);
+    throw new OpsError(
+      `${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`,
+    );
   }
 }
 
@@ -79,7 +82,9 @@ function dialect(path: string, head: string): Dialect {
   try {
     return dialectOf(head);
   } catch (failure) {
-    throw failure instanceof SheetProblem ? new OpsError(`${path} cannot be read: ${failure.message}`) : failure;
+    throw failure instanceof SheetProblem
+      ? new OpsError(`${path} cannot be read: ${failure.message}`)
+      : failure;
   }
 }
 
@@ -87,7 +92,11 @@ function withoutBlankEnd(values: readonly string[]): readonly string[] {
   return values.slice(0, values.findLastIndex((value) => value !== '') + 1);
 }
 
-function checkedHeader(path: string, names: readonly string[], { required, optional }: CsvColumns): readonly string[] {
+function checkedHeader(
+  path: string,
+  names: readonly string[],
+  { required, optional }: CsvColumns,
+): readonly string[] {
   const given = names.map((name) => name.toLowerCase());
   const known = [...required, ...optional];
   const wrong = [
@@ -100,7 +109,9 @@ function checkedHeader(path: string, names: readonly string[], { required, optio
       .map((name) => `${name} is there twice`),
   ];
   if (wrong.length === 0) return given;
-  throw new OpsError(`the header of ${path} is wrong: ${wrong.join('; ')} (columns: ${known.join(', ')})`);
+  throw new OpsError(
+    `the header of ${path} is wrong: ${wrong.join('; ')} (columns: ${known.join(', ')})`,
+  );
 }
 
 /** `filled` is the line without the blank values at its end. */
@@ -112,7 +123,8 @@ function line(
 ): CsvLine {
   const values = Object.fromEntries(header.map((name, index) => [name, filled[index] ?? '']));
   const extra = filled[header.length];
-  if (length < header.length) return { number, values, fault: 'the line has fewer values than the header' };
+  if (length < header.length)
+    return { number, values, fault: 'the line has fewer values than the header' };
   if (extra === undefined) return { number, values, fault: null };
   // The first value beyond the header may be blank.
   const shown = JSON.stringify(extra || filled.at(-1));

@@ -1,6 +1,12 @@
 import { importAccounts, type ImportDeps } from '../../accounts/importing.js';
 import type { Uuid } from '../../core/ids.js';
-import { type AccountLines, type LineProblem, problemsOf, type ReadLine, type WantedLine } from './account-lines.js';
+import {
+  type AccountLines,
+  type LineProblem,
+  problemsOf,
+  type ReadLine,
+  type WantedLine,
+} from './account-lines.js';
 import type { CsvLine } from './csv-lines.js';
 
 const GROUP = 500;
@@ -24,7 +30,11 @@ export async function* importLines(
   yield await importGroup(deps, tenantId, group);
 }
 
-async function importGroup(deps: ImportDeps, tenantId: Uuid, group: readonly ReadLine[]): Promise<LineOutcome[]> {
+async function importGroup(
+  deps: ImportDeps,
+  tenantId: Uuid,
+  group: readonly ReadLine[],
+): Promise<LineOutcome[]> {
   const good = group.filter((line): line is WantedLine => 'wanted' in line);
   const outcomes = await importAccounts(
     deps,

@@ -16,13 +16,21 @@ export class ReportFile {
       await file.write(HEADER);
       return new ReportFile(file);
     } catch (failure) {
-      throw new OpsError(`${path} cannot be written: ${failure instanceof Error ? failure.message : String(failure)}`);
+      throw new OpsError(
+        `${path} cannot be written: ${failure instanceof Error ? failure.message : String(failure)}`,
+      );
     }
   }
 
   async write(problems: readonly LineProblem[]): Promise<void> {
     if (problems.length === 0) return;
-    const rows = problems.map(({ line, column, code, value, message }) => [String(line), column, code, value, message]);
+    const rows = problems.map(({ line, column, code, value, message }) => [
+      String(line),
+      column,
+      code,
+      value,
+      message,
+    ]);
     await this.file.write(csvLines(rows, [], '\n'));
   }
 

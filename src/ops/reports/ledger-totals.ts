@@ -3,7 +3,13 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { asset, bigint, nullable, oneOf, uuid } from '../../db/columns.js';
 import type { Database } from '../../db/database.js';
-import { type Account, accounts, SYSTEM_ROLES, type Tenant, tenants } from '../../db/entities/parties.js';
+import {
+  type Account,
+  accounts,
+  SYSTEM_ROLES,
+  type Tenant,
+  tenants,
+} from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 import { awaitPostings, totalsAt } from '../../accounts/past-balances.js';
 
@@ -65,7 +71,8 @@ export async function readTotalsAt(database: Database, at: Instant): Promise<Led
     for (const [id, own] of await totalsAt(reader, [...owned.keys()], at)) {
       const row = owned.get(id);
       if (row === undefined) continue;
-      for (const one of ASSETS) totals.add(row.tenantId, row.systemRole ?? 'accounts', one, own[one]);
+      for (const one of ASSETS)
+        totals.add(row.tenantId, row.systemRole ?? 'accounts', one, own[one]);
     }
     after = rows.at(-1)?.id ?? null;
     if (rows.length < ACCOUNTS_A_SLICE) return totals;

@@ -13,14 +13,19 @@ export interface ReportLine {
 }
 
 /** The totals of each tenant by asset and group, then of all tenants. Empty groups are omitted. */
-export function reportLines(tenants: readonly Tenant[], all: readonly LedgerTotals[]): ReportLine[] {
+export function reportLines(
+  tenants: readonly Tenant[],
+  all: readonly LedgerTotals[],
+): ReportLine[] {
   const own = tenants.flatMap((tenant) =>
     ASSETS.flatMap((asset): ReportLine[] => {
       const lines = GROUPS.map((group) => ({
         ...{ tenant, asset, group },
         totals: all.map((totals) => totals.of(tenant.id, group, asset)),
       })).filter(({ totals }) => totals.some((total) => total !== 0n));
-      return lines.length === 0 ? [] : [...lines, { tenant, asset, group: 'all', totals: added(lines, all.length) }];
+      return lines.length === 0
+        ? []
+        : [...lines, { tenant, asset, group: 'all', totals: added(lines, all.length) }];
     }),
   );
   return [...own, ...ASSETS.map((asset) => totalLine(own, asset, all.length))];
@@ -39,5 +44,7 @@ function added(lines: readonly Pick<ReportLine, 'totals'>[], count: number): big
 
 /** Whether the totals sum to zero, as in any double-entry ledger. */
 export function addsUp(lines: readonly ReportLine[]): boolean {
-  return lines.every(({ tenant, totals }) => tenant !== null || totals.every((total) => total === 0n));
+  return lines.every(
+    ({ tenant, totals }) => tenant !== null || totals.every((total) => total === 0n),
+  );
 }

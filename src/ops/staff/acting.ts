@@ -55,13 +55,21 @@ export async function findActor(deps: ActingDeps): Promise<SignedIn> {
  * The actor, if they have the right; acts that take two people also require a code. Otherwise throws OpsError, with
  * what to do next; the refusal is recorded under the given name, and nothing else changes.
  */
-export async function authorise(deps: ActingDeps, need: Need, wanted: Wanted): Promise<StaffIdentity> {
+export async function authorise(
+  deps: ActingDeps,
+  need: Need,
+  wanted: Wanted,
+): Promise<StaffIdentity> {
   const found = await lookFor(deps);
   const right = rightOf(need);
   if (!('identity' in found)) {
     const { named, failure } = found;
     if (named !== null)
-      await record(deps, { channel: 'ops', name: named }, refusal(need, wanted, 'the session is over'));
+      await record(
+        deps,
+        { channel: 'ops', name: named },
+        refusal(need, wanted, 'the session is over'),
+      );
     throw failure;
   }
   const { identity } = found;
@@ -73,9 +81,14 @@ export async function authorise(deps: ActingDeps, need: Need, wanted: Wanted): P
 }
 
 /** Throws OpsError if the session has ended, or the right is gone, since they were authorised. */
-export async function assertStillActs(deps: ActingDeps, need: Need, { id }: StaffIdentity): Promise<void> {
+export async function assertStillActs(
+  deps: ActingDeps,
+  need: Need,
+  { id }: StaffIdentity,
+): Promise<void> {
   const { identity } = await findActor(deps);
-  if (identity.id !== id) throw new OpsError('somebody else is signed in here by now: nothing was done');
+  if (identity.id !== id)
+    throw new OpsError('somebody else is signed in here by now: nothing was done');
   const refused = rightRefusal(identity, rightOf(need), needsCode(need));
   if (refused !== null) throw adviceOn(refused, identity, rightOf(need));
 }
@@ -89,12 +102,15 @@ async function lookFor(deps: ActingDeps): Promise<Found> {
     return identity === null
       ? {
           named: null,
-          failure: new OpsError('OPS_KEY is the key of no active service: staff add-service makes a new one'),
+          failure: new OpsError(
+            'OPS_KEY is the key of no active service: staff add-service makes a new one',
+          ),
         }
       : { identity, session: null };
   }
   const stored = sessions.find(as);
-  if (stored === undefined) return { named: null, failure: new OpsError(await nobody(database, as)) };
+  if (stored === undefined)
+    return { named: null, failure: new OpsError(await nobody(database, as)) };
   const found = await findSession(deps, stored.token, 'ops');
   return found ?? { named: stored.name, failure: new OpsError(over(stored)) };
 }
@@ -111,7 +127,12 @@ function over({ name }: StoredSession): string {
   return `the session of ${name} is over: ${PROGRAM} login ${shellWord(name)}`;
 }
 
-async function verified(deps: ActingDeps, identity: StaffIdentity, need: Need, wanted: Wanted): Promise<StaffIdentity> {
+async function verified(
+  deps: ActingDeps,
+  identity: StaffIdentity,
+  need: Need,
+  wanted: Wanted,
+): Promise<StaffIdentity> {
   const { database, clock } = deps;
   const right = rightOf(need);
   const encryptionKeys = deps.encryptionKeys();
@@ -123,7 +144,8 @@ async function verified(deps: ActingDeps, identity: StaffIdentity, need: Need, w
   };
   const answer = await verifyClaim({ database, clock, encryptionKeys }, claim);
   if ('refusal' in answer) throw adviceOn(answer.refusal, identity, mayIfProven ? null : right);
-  if (answer.identity.id !== identity.id) throw new Error('a code proved somebody else than who is signed in');
+  if (answer.identity.id !== identity.id)
+    throw new Error('a code proved somebody else than who is signed in');
   return answer.identity;
 }
 
@@ -139,12 +161,22 @@ function refusal(need: Need, { command, subject }: Wanted, refused?: string): Ac
   };
 }
 
-async function record({ database, clock }: ActingDeps, { channel, name }: Actor, act: Act): Promise<void> {
-  await transact(database, (transaction) => recordAct(transaction, { channel, name }, clock(), act));
+async function record(
+  { database, clock }: ActingDeps,
+  { channel, name }: Actor,
+  act: Act,
+): Promise<void> {
+  await transact(database, (transaction) =>
+    recordAct(transaction, { channel, name }, clock(), act),
+  );
 }
 
 /** `lacking`: the missing right; null if the code was wrong. */
-function adviceOn({ message }: Refusal, { kind, name, rights }: StaffIdentity, lacking: StaffRight | null): OpsError {
+function adviceOn(
+  { message }: Refusal,
+  { kind, name, rights }: StaffIdentity,
+  lacking: StaffRight | null,
+): OpsError {
   if (lacking === null)
     return new OpsError(
       `${message}; each code counts once: give the next that ${name}'s authenticator shows, by --code`,

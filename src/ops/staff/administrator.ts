@@ -16,14 +16,19 @@ interface Administrator {
 }
 
 /** Null without the address, or where somebody manages the staff. Throws OpsError if it is no administrator's. */
-export async function findAdministrator(config: OpsConfig, deps: OpsDeps): Promise<Administrator | null> {
-  if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader))) return null;
+export async function findAdministrator(
+  config: OpsConfig,
+  deps: OpsDeps,
+): Promise<Administrator | null> {
+  if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader)))
+    return null;
   const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);
   const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
   try {
     const actor = { channel: 'ops', name: await provenName(own.database) } as const;
     // Checked on the database that they can change, which may differ from the one in MYSQL_URL.
-    if (!(await hasNoManager(own.database.reader))) throw new OpsError('somebody may manage the staff there already');
+    if (!(await hasNoManager(own.database.reader)))
+      throw new OpsError('somebody may manage the staff there already');
     await own.guard.settle();
     return { deps: own, actor };
   } catch (failure) {
@@ -40,7 +45,9 @@ async function provenName(database: Database): Promise<string> {
     return `mysql ${String(row?.name)}`;
   } catch (failure) {
     if (isUnavailable(failure) && !isRefused(failure)) throw failure;
-    throw new OpsError(`MYSQL_ADMIN_URL names nobody who may change the tables there (error ${errnoOf(failure) ?? 0})`);
+    throw new OpsError(
+      `MYSQL_ADMIN_URL names nobody who may change the tables there (error ${errnoOf(failure) ?? 0})`,
+    );
   }
 }
 

@@ -34,7 +34,10 @@ export function namedNeeds<Input>(needs: Needs<Input>): DeclaredNeeds {
   return typeof needs === 'string' ? [needs] : needs.among;
 }
 
-export function chosenNeed<Input>(needs: Exclude<Needs<Input>, 'own proof'>, input: Input): Need | null {
+export function chosenNeed<Input>(
+  needs: Exclude<Needs<Input>, 'own proof'>,
+  input: Input,
+): Need | null {
   return typeof needs === 'string' ? needs : needs.of(input);
 }
 

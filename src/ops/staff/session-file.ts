@@ -52,11 +52,16 @@ export class SessionFile {
 
   /** The session of this name, or of the person who signed in last. */
   find(name?: string): StoredSession | undefined {
-    return this.list().findLast((one) => name === undefined || foldedName(one.name) === foldedName(name));
+    return this.list().findLast(
+      (one) => name === undefined || foldedName(one.name) === foldedName(name),
+    );
   }
 
   keep(kept: StoredSession, now: Instant): void {
-    this.change((sessions) => [...without(sessions, kept.name).filter((one) => one.expires_at > toRfc3339(now)), kept]);
+    this.change((sessions) => [
+      ...without(sessions, kept.name).filter((one) => one.expires_at > toRfc3339(now)),
+      kept,
+    ]);
   }
 
   drop(name: string): void {
@@ -76,11 +81,16 @@ export class SessionFile {
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
       this.assertOwnFolder();
-      writeFileSync(draft, `${JSON.stringify({ databases }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+      writeFileSync(draft, `${JSON.stringify({ databases }, null, 2)}\n`, {
+        mode: 0o600,
+        flag: 'wx',
+      });
       renameSync(draft, this.path);
     } catch (failure) {
       rmSync(draft, { force: true });
-      throw failure instanceof OpsError ? failure : new OpsError(`${this.path} cannot be written: ${codeOf(failure)}`);
+      throw failure instanceof OpsError
+        ? failure
+        : new OpsError(`${this.path} cannot be written: ${codeOf(failure)}`);
     }
   }
 
@@ -106,7 +116,9 @@ export class SessionFile {
       this.assertOwnFolder();
       const { mode, uid } = fstatSync(file);
       if ((mode & OTHERS) !== 0)
-        throw new OpsError(`${this.path} can be read by others: chmod 600, then ${PROGRAM} logout --everywhere`);
+        throw new OpsError(
+          `${this.path} can be read by others: chmod 600, then ${PROGRAM} logout --everywhere`,
+        );
       if (uid !== process.getuid?.()) throw new OpsError(`${this.path} belongs to somebody else`);
       return readFileSync(file, 'utf8');
     } finally {

@@ -39,10 +39,15 @@ export async function readOutboxState(reader: Reader): Promise<OutboxState> {
   return {
     entries: counts.reduce((sum, count) => sum + count, 0),
     oldestAt: oldest.length === 0 ? null : instant(Math.min(...oldest)),
-    byType: Object.fromEntries(types.map((row, index) => [string.parse(row.resource_type), counts[index] ?? 0])),
+    byType: Object.fromEntries(
+      types.map((row, index) => [string.parse(row.resource_type), counts[index] ?? 0]),
+    ),
     refused: types.reduce((sum, row) => sum + integer.parse(row.refused), 0),
     deadLetters: types.reduce((sum, row) => sum + integer.parse(row.dead), 0),
-    lastErrors: errors.map((row) => ({ message: string.parse(row.last_error), entries: integer.parse(row.entries) })),
+    lastErrors: errors.map((row) => ({
+      message: string.parse(row.last_error),
+      entries: integer.parse(row.entries),
+    })),
   };
 }
 
@@ -50,7 +55,11 @@ const SLICE = 500;
 
 type Found = Awaited<ReturnType<WaitingSource['longWaiting']>>;
 
-async function* waitingSlices(reader: Reader, source: WaitingSource, madeBefore: Instant): AsyncGenerator<Found> {
+async function* waitingSlices(
+  reader: Reader,
+  source: WaitingSource,
+  madeBefore: Instant,
+): AsyncGenerator<Found> {
   let after: Uuid | null = null;
   do {
     const found: Found = await source.longWaiting(reader, madeBefore, after, SLICE);
@@ -86,10 +95,15 @@ export async function rebuildOutbox(
     const { resourceType } = source;
     const counts = { waiting: 0, written: 0 };
     for await (const slice of waitingSlices(reader, source, madeBefore)) {
-      const known = await reader.select(outbox, { resourceType, resourceId: slice.map(({ id }) => id) });
+      const known = await reader.select(outbox, {
+        resourceType,
+        resourceId: slice.map(({ id }) => id),
+      });
       const has = new Set(known.map(({ resourceId }) => resourceId));
       const lost = slice.filter(({ id }) => !has.has(id));
-      await entries.add(lost.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })));
+      await entries.add(
+        lost.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })),
+      );
       counts.waiting += slice.length;
       counts.written += lost.length;
       // Resources that ended since the count are absent here.

@@ -7,7 +7,12 @@ import { listResolutions } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import type { Fields } from '../output.js';
-import { eventLine, payoutWaitsFor, resolutionLine, stuckText } from '../../support/reading/payouts.js';
+import {
+  eventLine,
+  payoutWaitsFor,
+  resolutionLine,
+  stuckText,
+} from '../../support/reading/payouts.js';
 import { readNames } from '../../support/reading/transfers.js';
 
 /** The operators' view of payouts: any tenant's, regardless of roles, with only the end of the account number. */
@@ -49,7 +54,11 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
 /** More would hide what matters: the newest are the most telling. */
 const MAX_EVENTS = 20;
 
-export async function payoutDetailFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {
+export async function payoutDetailFields(
+  reader: Reader,
+  payout: Payout,
+  now: Instant,
+): Promise<Fields> {
   const { id, tenantId, sourceAccountId, createdBy, asset } = payout;
   const [names, given, said, resolutions, tenant, creator] = await Promise.all([
     readNames(reader, [sourceAccountId]),
@@ -69,11 +78,15 @@ export async function payoutDetailFields(reader: Reader, payout: Payout, now: In
     waits_for: payoutWaitsFor(payout, now),
     transitions: transitionsOf(payout).map(({ status, at }) => `${status} at ${toRfc3339(at)}`),
     approvals: given.map(
-      ({ actorClaimed, channel, createdAt }) => `${actorClaimed} (${channel}) at ${toRfc3339(createdAt)}`,
+      ({ actorClaimed, channel, createdAt }) =>
+        `${actorClaimed} (${channel}) at ${toRfc3339(createdAt)}`,
     ),
     rejection:
-      payout.rejectionCode === null ? null : `${payout.rejectionCode}: ${payout.rejectionReason ?? 'no reason'}`,
-    failure: payout.failureCode === null ? null : `${payout.failureCode}: ${payout.failureMessage ?? ''}`,
+      payout.rejectionCode === null
+        ? null
+        : `${payout.rejectionCode}: ${payout.rejectionReason ?? 'no reason'}`,
+    failure:
+      payout.failureCode === null ? null : `${payout.failureCode}: ${payout.failureMessage ?? ''}`,
     rail_said: said.slice(-MAX_EVENTS).map(eventLine),
     attempts: payout.attempts,
     last_attempt_at: toRfc3339(payout.attemptedAt),

@@ -9,7 +9,17 @@ export function restoreFields(restore: Restore): Fields {
   return {
     id: restore.id,
     ledger: restore.finishedAt === null ? 'closed' : 'open',
-    ...rowFields(restores, restore, 'noticedBy', 'reason', 'beganAt', 'beganBy', 'restoredTo', 'lostUntil', 'skip'),
+    ...rowFields(
+      restores,
+      restore,
+      'noticedBy',
+      'reason',
+      'beganAt',
+      'beganBy',
+      'restoredTo',
+      'lostUntil',
+      'skip',
+    ),
     sequences_moved_at: toRfc3339(restore.movedAt),
     workflows_rebuilt_at: toRfc3339(restore.rebuiltAt),
     rails_asked_at: toRfc3339(restore.askedAt),
@@ -19,6 +29,13 @@ export function restoreFields(restore: Restore): Fields {
   };
 }
 
-export function restoreFindingFields({ kind, rail, payoutId, here, there, foundAt }: RestoreFinding): Fields {
+export function restoreFindingFields({
+  kind,
+  rail,
+  payoutId,
+  here,
+  there,
+  foundAt,
+}: RestoreFinding): Fields {
   return { finding: kind, rail, payout_id: payoutId, here, there, found_at: toRfc3339(foundAt) };
 }

@@ -1,6 +1,12 @@
 import { renderUnicodeCompact } from 'uqr';
 import { toRfc3339 } from '../../core/instant.js';
-import { type Staff, staff, type StaffFactorReset, type StaffSession, staffSessions } from '../../db/entities/staff.js';
+import {
+  type Staff,
+  staff,
+  type StaffFactorReset,
+  type StaffSession,
+  staffSessions,
+} from '../../db/entities/staff.js';
 import type { NewFactor } from '../../staff/authenticator.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import type { Fields, Output } from '../output.js';
@@ -20,16 +26,28 @@ export function staffFields(one: Staff): Fields {
   };
 }
 
-export function signedInFields({ name, kind, rights }: StaffIdentity, session: StaffSession | null): Fields {
+export function signedInFields(
+  { name, kind, rights }: StaffIdentity,
+  session: StaffSession | null,
+): Fields {
   return { name, kind, can: rights, expires_at: toRfc3339(session?.expiresAt ?? null) };
 }
 
-export function sessionFields({ session, name }: { readonly session: StaffSession; readonly name: string }): Fields {
+export function sessionFields({
+  session,
+  name,
+}: {
+  readonly session: StaffSession;
+  readonly name: string;
+}): Fields {
   const shown = ['door', 'place', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
   return { id: session.id, name, ...rowFields(staffSessions, session, ...shown) };
 }
 
-export function resetFields({ name }: Staff, { status, reason, createdAt }: StaffFactorReset): Fields {
+export function resetFields(
+  { name }: Staff,
+  { status, reason, createdAt }: StaffFactorReset,
+): Fields {
   return { name, status, reason, proposed_at: toRfc3339(createdAt) };
 }
 

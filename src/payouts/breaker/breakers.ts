@@ -6,7 +6,13 @@ import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.
 import { isUnavailable } from '../../db/failures.js';
 import { literal, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
-import { afterAnswer, afterSilence, type BreakerOptions, newBreaker, USUAL_BREAKER } from './rules.js';
+import {
+  afterAnswer,
+  afterSilence,
+  type BreakerOptions,
+  newBreaker,
+  USUAL_BREAKER,
+} from './rules.js';
 
 interface BreakerObserver {
   opened(rail: string, reason: string): void;
@@ -28,7 +34,10 @@ export interface Lease {
 
 /** Shared by all workers through MySQL: not each has to find out by hanging. (docs/decisions/0038-rails-apart.md) */
 export class RailBreakers {
-  private known: { readonly rows: Promise<ReadonlyMap<string, RailBreaker>>; readonly readAt: number } | null = null;
+  private known: {
+    readonly rows: Promise<ReadonlyMap<string, RailBreaker>>;
+    readonly readAt: number;
+  } | null = null;
 
   constructor(
     private readonly database: Database,
@@ -56,7 +65,9 @@ export class RailBreakers {
   async silent(rail: string, payoutId: Uuid, reason: string): Promise<void> {
     await this.attempt(async () => {
       const told = { payoutId, reason };
-      const { before, after } = await this.change(rail, (row, now) => afterSilence(row, told, now, this.options));
+      const { before, after } = await this.change(rail, (row, now) =>
+        afterSilence(row, told, now, this.options),
+      );
       if (before.state === 'closed' && after.state === 'open') this.observer.opened(rail, reason);
     });
   }
@@ -89,13 +100,20 @@ export class RailBreakers {
     return instant(this.clock() + LEASE_MS);
   }
 
-  private async moveWake(rail: string, from: Instant, until: Instant | null): Promise<Lease | null> {
+  private async moveWake(
+    rail: string,
+    from: Instant,
+    until: Instant | null,
+  ): Promise<Lease | null> {
     const set = `wake_at=${literal(railBreakers, 'wakeAt', until)}`;
     const isOurs = await this.write(rail, set, `state='closed' AND wake_at=${time.literal(from)}`);
     return isOurs && until !== null ? { rail, until } : null;
   }
 
-  private async due(rail: string, atOf: (row: RailBreaker) => Instant | null): Promise<Instant | null> {
+  private async due(
+    rail: string,
+    atOf: (row: RailBreaker) => Instant | null,
+  ): Promise<Instant | null> {
     const row = (await this.read()).get(rail);
     const at = row === undefined ? null : atOf(row);
     return at === null || at > this.clock() ? null : at;
@@ -119,7 +137,9 @@ export class RailBreakers {
       const found = await transaction.find(railBreakers, { rail }, { forUpdate: true });
       const before = found ?? newBreaker(rail, now);
       const after = next(before, now);
-      const all = railBreakers.columns.map(({ property }) => property as keyof RailBreaker & string);
+      const all = railBreakers.columns.map(
+        ({ property }) => property as keyof RailBreaker & string,
+      );
       await transaction.execute(upsertSql(railBreakers, [after], all));
       return { before, after };
     });
@@ -128,7 +148,8 @@ export class RailBreakers {
   }
 
   private read(): Promise<ReadonlyMap<string, RailBreaker>> {
-    if (this.known !== null && performance.now() - this.known.readAt < KNOWN_MS) return this.known.rows;
+    if (this.known !== null && performance.now() - this.known.readAt < KNOWN_MS)
+      return this.known.rows;
     const rows = this.database.reader
       .select(railBreakers, {})
       .then((all) => new Map(all.map((row): [string, RailBreaker] => [row.rail, row])));

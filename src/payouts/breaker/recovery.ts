@@ -55,7 +55,11 @@ export class RailRecovery {
         `status='in_progress' AND rail_reference IS NOT NULL ORDER BY submitted_at DESC`,
       ));
     if (known !== undefined) return void (await conversation.inquire(known));
-    const waiting = await this.first(rail, 'FORCE INDEX (expiring)', `status='approved' AND ${MAY_SEND} ORDER BY id`);
+    const waiting = await this.first(
+      rail,
+      'FORCE INDEX (expiring)',
+      `status='approved' AND ${MAY_SEND} ORDER BY id`,
+    );
     if (waiting !== undefined) return void (await submissions.submit(waiting.id));
     const lost = await this.first(
       rail,
@@ -70,7 +74,9 @@ export class RailRecovery {
     let [lease, after]: [Lease | null, Uuid | null] = [taken, null];
     while (lease !== null && !signal.aborted) {
       const rows: Waiting[] = await this.waiting(lease.rail, after);
-      await outbox.add(rows.map(({ id, tenantId }) => ({ tenantId, resourceType: 'payout', resourceId: id })));
+      await outbox.add(
+        rows.map(({ id, tenantId }) => ({ tenantId, resourceType: 'payout', resourceId: id })),
+      );
       if (rows.length < WOKEN_AT_ONCE) return breakers.woken(lease);
       after = rows.at(-1)?.id ?? null;
       await sleep(WAKE_PAUSE_MS);

@@ -15,7 +15,16 @@ export const USUAL_BREAKER: BreakerOptions = { opensAfter: 5, probeAfterMs: 10_0
 
 export function newBreaker(rail: string, now: Instant): RailBreaker {
   const unheard = { lastPayoutId: null, lastFailure: null, lastFailureAt: null } as const;
-  return { rail, state: 'closed', since: now, failures: 0, ...unheard, probes: 0, probeAt: null, wakeAt: null };
+  return {
+    rail,
+    state: 'closed',
+    since: now,
+    failures: 0,
+    ...unheard,
+    probes: 0,
+    probeAt: null,
+    wakeAt: null,
+  };
 }
 
 interface Silence {
@@ -43,7 +52,11 @@ export function afterSilence(
       return { ...told, state: 'open', since: now, probes: 0, probeAt, wakeAt: null };
     }
     case 'half_open':
-      return { ...told, state: 'open', probeAt: instant(now + pauseAfter(before.probes, probeAfterMs)) };
+      return {
+        ...told,
+        state: 'open',
+        probeAt: instant(now + pauseAfter(before.probes, probeAfterMs)),
+      };
     case 'open':
       // A call from before the breaker opened ends only now.
       return told;
@@ -65,6 +78,14 @@ export function afterAnswer(before: RailBreaker, now: Instant): RailBreaker {
   const wakeAt = instant(now + WAKES_AFTER_MS);
   return {
     ...before,
-    ...{ state: 'closed', since: now, failures: 0, lastPayoutId: null, probes: 0, probeAt: null, wakeAt },
+    ...{
+      state: 'closed',
+      since: now,
+      failures: 0,
+      lastPayoutId: null,
+      probes: 0,
+      probeAt: null,
+      wakeAt,
+    },
   };
 }

@@ -5,7 +5,14 @@ import { traceHeaders } from '../../core/trace.js';
 import type { RailStatement } from '../rules.js';
 import { signed, type SignedMessage } from './signing.js';
 import { type ListingRail, type RailOrder, type RailPage, RailSilent } from './types.js';
-import { orderText, readPage, readStatement, saysCannotList, saysCannotVoid, saysUnknown } from './wire.js';
+import {
+  orderText,
+  readPage,
+  readStatement,
+  saysCannotList,
+  saysCannotVoid,
+  saysUnknown,
+} from './wire.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -37,12 +44,18 @@ export class HttpRail implements ListingRail {
 
   async submit(order: RailOrder): Promise<RailStatement> {
     const body = Buffer.from(orderText(order));
-    const { status, text } = await this.send({ method: 'POST', path: PAYOUTS_PATH, body }, order.key);
+    const { status, text } = await this.send(
+      { method: 'POST', path: PAYOUTS_PATH, body },
+      order.key,
+    );
     return this.statement(order.key, status, text);
   }
 
   async status(key: Uuid): Promise<RailStatement | null> {
-    const { status, text } = await this.send({ method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING }, key);
+    const { status, text } = await this.send(
+      { method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING },
+      key,
+    );
     if (status === 404 && saysUnknown(text, key)) return null;
     return this.statement(key, status, text);
   }
@@ -65,7 +78,8 @@ export class HttpRail implements ListingRail {
 
   private statement(key: Uuid, status: number, text: string): RailStatement {
     const said = status >= 200 && status < 300 ? readStatement(text) : null;
-    if (said?.key !== key) throw new RailSilent(`${this.name} answered ${status} without a statement about the payout`);
+    if (said?.key !== key)
+      throw new RailSilent(`${this.name} answered ${status} without a statement about the payout`);
     return said;
   }
 
@@ -98,7 +112,10 @@ export class HttpRail implements ListingRail {
 }
 
 /** The answer's text; a longer one does not count as an answer. */
-export async function limitedText(response: Response, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
+export async function limitedText(
+  response: Response,
+  maxBytes = MAX_ANSWER_BYTES,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

@@ -13,12 +13,16 @@ export interface RailConfig {
 }
 
 /** The way to every rail that a payout may have, whatever new ones take. */
-export function openRails(deps: DatabaseDeps, { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys }: RailConfig): Rails {
+export function openRails(
+  deps: DatabaseDeps,
+  { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys }: RailConfig,
+): Rails {
   const own: Readonly<Record<OwnRail, Rail>> = { [SIMULATED]: simulatedRail(deps) };
   const rails = new Map<string, Rail>(Object.entries(own));
   for (const [name, url] of urls) {
     const shared = keys.get(name);
-    if (shared !== undefined) rails.set(httpRail(name), new HttpRail(name, url, shared, deps.clock));
+    if (shared !== undefined)
+      rails.set(httpRail(name), new HttpRail(name, url, shared, deps.clock));
   }
   return rails;
 }
@@ -42,7 +46,11 @@ const REPORTS_EVERY_MS = 500;
 const REPORTED_AT_ONCE = 100;
 
 /** What the simulated rail reports unasked, as a gateway would by its callbacks; nothing where no route takes it. */
-export function simulatedReports(deps: DatabaseDeps, routes: readonly RailRoute[], callbacks: RailCallbacks): Sweep[] {
+export function simulatedReports(
+  deps: DatabaseDeps,
+  routes: readonly RailRoute[],
+  callbacks: RailCallbacks,
+): Sweep[] {
   if (!routes.some(({ rail }) => rail === SIMULATED)) return [];
   const run = async (): Promise<boolean> => {
     const rail = await openSimulated(deps);

@@ -55,9 +55,12 @@ export function chooseRail(
   tenant: { readonly id: string; readonly name: string },
   country: string,
 ): string | null {
-  const weightOf = (route: RailRoute): number => (route.tenant === '*' ? 0 : 2) + (route.country === '*' ? 0 : 1);
+  const weightOf = (route: RailRoute): number =>
+    (route.tenant === '*' ? 0 : 2) + (route.country === '*' ? 0 : 1);
   const fitting = routes.filter(
-    (route) => ['*', tenant.id, tenant.name].includes(route.tenant) && ['*', country].includes(route.country),
+    (route) =>
+      ['*', tenant.id, tenant.name].includes(route.tenant) &&
+      ['*', country].includes(route.country),
   );
   const [best] = fitting.sort((a, b) => weightOf(b) - weightOf(a));
   return best?.rail ?? null;

@@ -38,16 +38,26 @@ export function verify(
   message: SignedMessage,
   now: Instant,
 ): Verdict {
-  const [keyId, timestamp, given] = [KEY_ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER].map((name) => headers[name]);
+  const [keyId, timestamp, given] = [KEY_ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER].map(
+    (name) => headers[name],
+  );
   if (typeof timestamp !== 'string' || !/^[1-9][0-9]{0,11}$/.test(timestamp)) return 'forged';
   if (typeof given !== 'string' || !/^[0-9a-f]{64}$/.test(given)) return 'forged';
   const key = keys.find(({ id }) => id === keyId);
-  if (key === undefined || !sameBytes(signature(key, message, timestamp), Buffer.from(given, 'hex'))) return 'forged';
+  if (
+    key === undefined ||
+    !sameBytes(signature(key, message, timestamp), Buffer.from(given, 'hex'))
+  )
+    return 'forged';
   const awayS = Math.abs(now / 1_000 - Number.parseInt(timestamp, 10));
   return awayS <= WINDOW_S ? 'genuine' : 'late';
 }
 
-function signature(key: SecretKey, { method, path, body }: SignedMessage, timestamp: string): Buffer {
+function signature(
+  key: SecretKey,
+  { method, path, body }: SignedMessage,
+  timestamp: string,
+): Buffer {
   // None of the three contains a line break, so the parts cannot run together.
   return hmac(key, Buffer.concat([Buffer.from(`${timestamp}\n${method}\n${path}\n`), body]));
 }

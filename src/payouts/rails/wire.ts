@@ -22,9 +22,18 @@ const statement = z
   // A payout that was voided before the gateway heard of it has no name there.
   .refine(({ status, reference }) => status === 'voided' || typeof reference === 'string');
 const keyWith = (status: string) => z.object({ key, status: z.literal(status) });
-const callback = z.intersection(statement, z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }));
-export const amount = z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(ASSETS) });
-const page = z.object({ items: z.array(z.intersection(statement, z.object({ amount }))), next: key.nullable() });
+const callback = z.intersection(
+  statement,
+  z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }),
+);
+export const amount = z.object({
+  raw: z.string().regex(/^[1-9][0-9]{0,18}$/),
+  asset: z.enum(ASSETS),
+});
+const page = z.object({
+  items: z.array(z.intersection(statement, z.object({ amount }))),
+  next: key.nullable(),
+});
 export interface KeyedStatement extends RailStatement {
   readonly key: Uuid;
 }
@@ -38,7 +47,12 @@ export interface RailCallback extends KeyedStatement {
 function statementOf(given: z.output<typeof statement>): KeyedStatement {
   const failed = given.status === 'failed' || given.status === 'returned';
   const code = failed ? failureCode(given.failure?.code ?? '') : null;
-  return { key: given.key, status: given.status, reference: given.reference ?? null, failureCode: code };
+  return {
+    key: given.key,
+    status: given.status,
+    reference: given.reference ?? null,
+    failureCode: code,
+  };
 }
 
 export function readStatement(text: string): KeyedStatement | null {

@@ -14,7 +14,8 @@ export const DIFFERENCES = {
   reference: "the rail's reference differs",
   twice: 'the same line a second time',
   missing_there: 'it was settled here, and no statement of any day has it',
-  no_statement: 'no complete statement of an earlier day was loaded, and outcomes of ours wait for it',
+  no_statement:
+    'no complete statement of an earlier day was loaded, and outcomes of ours wait for it',
 } as const;
 
 export interface Difference {
@@ -93,7 +94,11 @@ export interface OwnOutcome {
 export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
   const { status, submittedAt, endedAt, returnedAt } = payout;
   if (submittedAt === null || endedAt === null) return [];
-  const ended = { payout, status: status === 'failed' ? 'failed' : 'completed', at: endedAt } as const;
+  const ended = {
+    payout,
+    status: status === 'failed' ? 'failed' : 'completed',
+    at: endedAt,
+  } as const;
   return returnedAt === null ? [ended] : [ended, { payout, status: 'returned', at: returnedAt }];
 }
 

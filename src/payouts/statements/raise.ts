@@ -21,7 +21,12 @@ import { type DatedLine, shownDay } from './store.js';
 
 /** Settles nothing: only the rail's own word, or two people, release or take money. (docs/contract.md, Rails) */
 
-const CONTRADICTIONS: readonly Difference['difference'][] = ['amount', 'state', 'paid_twice', 'reference'];
+const CONTRADICTIONS: readonly Difference['difference'][] = [
+  'amount',
+  'state',
+  'paid_twice',
+  'reference',
+];
 const OF_OUTCOME: readonly Difference['difference'][] = ['state', 'reference'];
 
 interface NoteLine extends PayoutCommand {
@@ -42,15 +47,26 @@ function decideNote(command: NoteLine, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { status, railReference, stuckReason } = command.facts;
-  if (payout.status !== status || payout.railReference !== railReference || payout.stuckReason !== stuckReason)
+  if (
+    payout.status !== status ||
+    payout.railReference !== railReference ||
+    payout.stuckReason !== stuckReason
+  )
     return refuse(CHANGED, false);
   const { status: said, reference } = command.line;
   const effect = effectIn(command, payout, state);
   const reason = effect === 'noted' ? 'no_outcome' : 'contradiction';
   const flagged = effect === 'settled' ? payout : raised(payout, reason, state);
   const word = { kind: 'statement', said, effect } as const;
-  const event = railEvent(command, payout, word, state.at, { status: said, reference, failureCode: null });
-  const rows = [insertRow(payoutRailEvents, event), ...(flagged === payout ? [] : [changeRow(payouts, flagged)])];
+  const event = railEvent(command, payout, word, state.at, {
+    status: said,
+    reference,
+    failureCode: null,
+  });
+  const rows = [
+    insertRow(payoutRailEvents, event),
+    ...(flagged === payout ? [] : [changeRow(payouts, flagged)]),
+  ];
   return { outcome: { done: true, resource: flagged }, writes: { rows }, bindsKey: true };
 }
 
@@ -64,7 +80,8 @@ function effectIn(
     status === line.status && reference === line.reference;
   const isOfOutcome = differences.every((difference) => OF_OUTCOME.includes(difference));
   const standing = standingLines(payout, state);
-  if (isOfOutcome && !standing.some(isSame) && currentLines(payout, state).some(isSame)) return 'settled';
+  if (isOfOutcome && !standing.some(isSame) && currentLines(payout, state).some(isSame))
+    return 'settled';
   const isNews = isOfOutcome && effectOf(payout, line) !== 'conflict';
   return isNews && !standing.some((other) => disagree(other, line)) ? 'noted' : 'conflict';
 }
@@ -82,12 +99,35 @@ export async function noteLine(
 ): Promise<'raised' | 'unchanged' | 'changed'> {
   if (!differences.some((difference) => CONTRADICTIONS.includes(difference))) return 'unchanged';
   const { id, tenantId, status, railReference } = payout;
-  const said = [line.status, line.raw.toString(), line.asset, line.reference ?? '', String(line.at)];
-  const fingerprint = commandFingerprint(['statement', shownDay(line.day), ...said, status, railReference ?? '']);
+  const said = [
+    line.status,
+    line.raw.toString(),
+    line.asset,
+    line.reference ?? '',
+    String(line.at),
+  ];
+  const fingerprint = commandFingerprint([
+    'statement',
+    shownDay(line.day),
+    ...said,
+    status,
+    railReference ?? '',
+  ]);
   const key = `payout/${id}/statement/${fingerprint.digest.toString('hex').slice(0, 32)}`;
-  const command = { tenantId, key, fingerprint, facts: payout, eventId: newId(), line, differences };
+  const command = {
+    tenantId,
+    key,
+    fingerprint,
+    facts: payout,
+    eventId: newId(),
+    line,
+    differences,
+  };
   const { outcome, replayed } = await desk.submit(notingLine, command);
-  if (outcome.done) return !replayed && outcome.resource.stuckReason !== payout.stuckReason ? 'raised' : 'unchanged';
+  if (outcome.done)
+    return !replayed && outcome.resource.stuckReason !== payout.stuckReason
+      ? 'raised'
+      : 'unchanged';
   if (outcome.refusal === CHANGED) return 'changed';
   throw new ApiError(outcome.refusal);
 }

@@ -115,7 +115,11 @@ function foundLine(line: DatedLine, payout: Payout | undefined, beside: Beside):
   return { line, payout, beside, shown };
 }
 
-async function payoutsOf(reader: Reader, rail: string, keys: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Payout>> {
+async function payoutsOf(
+  reader: Reader,
+  rail: string,
+  keys: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, Payout>> {
   const found = new Map<Uuid, Payout>();
   for (const id of slices([...new Set(keys)]))
     for (const payout of await reader.select(payouts, { id, rail })) found.set(payout.id, payout);
@@ -140,7 +144,9 @@ async function missingThere(
   );
   const judged = [...candidates.values()]
     .flatMap(outcomesOf)
-    .filter(({ payout, at }) => (told.mayBeOn(day, at) || withdrawn.has(payout.id)) && told.isWhole(at));
+    .filter(
+      ({ payout, at }) => (told.mayBeOn(day, at) || withdrawn.has(payout.id)) && told.isWhole(at),
+    );
   const missing = (await unmatched(reader, rail, judged)).map(({ payout }): Difference => ({
     difference: 'missing_there',
     payoutId: payout.id,
@@ -156,19 +162,35 @@ async function missingThere(
     const { length } = await unmatched(reader, rail, waiting);
     const here = `${length} outcome(s) wait for it`;
     if (length > 0)
-      missing.push({ difference: 'no_statement', payoutId: null, day: gap, line: null, there: 'nothing', here });
+      missing.push({
+        difference: 'no_statement',
+        payoutId: null,
+        day: gap,
+        line: null,
+        there: 'nothing',
+        here,
+      });
   }
   return missing;
 }
 
 /** Payouts that ended or were returned at a time whose line may be on this day. */
-async function endedAround(reader: Reader, rail: string, day: Instant, delayMs: number): Promise<readonly Payout[]> {
+async function endedAround(
+  reader: Reader,
+  rail: string,
+  day: Instant,
+  delayMs: number,
+): Promise<readonly Payout[]> {
   const [from, to] = [instant(day - delayMs), instant(day + DAY_MS)];
-  const within = (column: string): string => `${column}>=${time.literal(from)} AND ${column}<${time.literal(to)}`;
+  const within = (column: string): string =>
+    `${column}>=${time.literal(from)} AND ${column}<${time.literal(to)}`;
   const named = `rail=${literal(payouts, 'rail', rail)}`;
   const found = [
     ...(await reader.list(payouts, `FORCE INDEX (ended) WHERE ${named} AND ${within('ended_at')}`)),
-    ...(await reader.list(payouts, `FORCE INDEX (returned) WHERE ${named} AND ${within('returned_at')}`)),
+    ...(await reader.list(
+      payouts,
+      `FORCE INDEX (returned) WHERE ${named} AND ${within('returned_at')}`,
+    )),
   ];
   return [...new Map(found.map((payout) => [payout.id, payout])).values()];
 }
@@ -192,7 +214,10 @@ async function unmatched(
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))
-    for (const { payoutId: id, kind } of await reader.select(payoutRailEvents, { payoutId, said: 'failed' }))
+    for (const { payoutId: id, kind } of await reader.select(payoutRailEvents, {
+      payoutId,
+      said: 'failed',
+    }))
       if (id !== null && kind !== 'resolution') found.add(id);
   return found;
 }
@@ -205,7 +230,10 @@ async function raise(deps: ReconcileDeps, found: readonly FoundLine[]): Promise<
 }
 
 /** Compares the line again whenever its payout has changed since it was read. */
-async function isRaisedBy({ desk, database }: ReconcileDeps, { line, payout, beside }: FoundLine): Promise<boolean> {
+async function isRaisedBy(
+  { desk, database }: ReconcileDeps,
+  { line, payout, beside }: FoundLine,
+): Promise<boolean> {
   let now = payout;
   while (now !== undefined) {
     const effect = await noteLine(desk, now, line, compared(line, now, beside));

@@ -43,7 +43,8 @@ export async function takeStatement(
   actor: Actor,
   at: Instant,
 ): Promise<TakenStatement> {
-  const work = (transaction: Transaction): Promise<TakenStatement> => take(transaction, given, actor, at);
+  const work = (transaction: Transaction): Promise<TakenStatement> =>
+    take(transaction, given, actor, at);
   try {
     return await database.withTransaction(work, Deadline.afterMs(TAKING_MS));
   } catch (failure) {
@@ -61,7 +62,10 @@ async function take(
 ): Promise<TakenStatement> {
   const digest = digestOf(lines);
   const own = { rail, day };
-  const versions = await transaction.select(payoutStatements, own, { orderBy: ['version'], forUpdate: true });
+  const versions = await transaction.select(payoutStatements, own, {
+    orderBy: ['version'],
+    forUpdate: true,
+  });
   const last = versions.at(-1);
   if (last?.digest.equals(digest) === true) {
     await transaction.execute(updateSql(payoutStatements, { seenAt: at }, { id: last.id }));
@@ -69,10 +73,18 @@ async function take(
   }
   const version = (last?.version ?? 0) + 1;
   const taken = { takenAt: at, takenBy: actor.name, seenAt: at };
-  const statement: PayoutStatement = { id: newId(), ...own, version, lineCount: lines.length, digest, ...taken };
+  const statement: PayoutStatement = {
+    id: newId(),
+    ...own,
+    version,
+    lineCount: lines.length,
+    digest,
+    ...taken,
+  };
   await transaction.execute(insertSql(payoutStatements, [statement]));
   const rows = lines.map((line) => ({ ...line, statementId: statement.id, rail }));
-  for (const slice of slices(rows)) await transaction.execute(insertSql(payoutStatementLines, slice));
+  for (const slice of slices(rows))
+    await transaction.execute(insertSql(payoutStatementLines, slice));
   if (last !== undefined) await transaction.execute(supersedeSql(last.id));
   await recordAct(transaction, actor, at, {
     tenantId: null,
@@ -92,7 +104,9 @@ function supersedeSql(statementId: Uuid): string {
 function digestOf(lines: readonly GivenLine[]): Buffer {
   const hash = createHash('sha256');
   for (const { number, payoutKey, status, raw, asset, reference, at } of lines)
-    hash.update(`${JSON.stringify([number, payoutKey, status, raw.toString(), asset, reference, at])}\n`);
+    hash.update(
+      `${JSON.stringify([number, payoutKey, status, raw.toString(), asset, reference, at])}\n`,
+    );
   return hash.digest();
 }
 
@@ -101,7 +115,11 @@ export interface DatedLine extends PayoutStatementLine {
 }
 
 /** What all current statements say about these payments of a rail. */
-export async function linesOf(reader: Reader, rail: string, keys: Iterable<Uuid>): Promise<readonly DatedLine[]> {
+export async function linesOf(
+  reader: Reader,
+  rail: string,
+  keys: Iterable<Uuid>,
+): Promise<readonly DatedLine[]> {
   const found: DatedLine[] = [];
   for (const slice of slices([...new Set(keys)])) {
     const rows = await reader.query(
@@ -111,13 +129,17 @@ export async function linesOf(reader: Reader, rail: string, keys: Iterable<Uuid>
          AND l.payout_key IN (${literals(payoutStatementLines, 'payoutKey', slice)})
          AND NOT EXISTS (SELECT 1 FROM payout_statements n WHERE n.rail=s.rail AND n.day=s.day AND n.version>s.version)`,
     );
-    for (const row of rows) found.push({ ...parseRow(payoutStatementLines, row), day: dayColumn.parse(row.day) });
+    for (const row of rows)
+      found.push({ ...parseRow(payoutStatementLines, row), day: dayColumn.parse(row.day) });
   }
   return found;
 }
 
 /** The payments for which an earlier version of the statement had a line. */
-export async function onceNamed(reader: Reader, { rail, day, version }: PayoutStatement): Promise<readonly Uuid[]> {
+export async function onceNamed(
+  reader: Reader,
+  { rail, day, version }: PayoutStatement,
+): Promise<readonly Uuid[]> {
   const rows = await reader.query(
     `SELECT DISTINCT l.payout_key AS payout_key
      FROM payout_statement_lines l JOIN payout_statements s ON s.id=l.statement_id
@@ -128,7 +150,10 @@ export async function onceNamed(reader: Reader, { rail, day, version }: PayoutSt
 }
 
 /** For each day with a statement, the moment up to which it covers the day. */
-export async function toldDays(reader: Reader, rail: string): Promise<ReadonlyMap<Instant, Instant>> {
+export async function toldDays(
+  reader: Reader,
+  rail: string,
+): Promise<ReadonlyMap<Instant, Instant>> {
   const rows = await reader.query(
     `SELECT day, MAX(seen_at) AS seen_at FROM payout_statements
      WHERE rail=${literal(payoutStatements, 'rail', rail)} GROUP BY day`,

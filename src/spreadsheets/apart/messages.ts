@@ -44,7 +44,12 @@ function packed({ kind, text, format }: FilledCell): (number | string)[] {
   return format === undefined ? [KINDS.indexOf(kind), text] : [KINDS.indexOf(kind), text, format];
 }
 
-type PackedRow = readonly [number: number, hidden: number, skippedSheets: number, ...cells: (number | string | null)[]];
+type PackedRow = readonly [
+  number: number,
+  hidden: number,
+  skippedSheets: number,
+  ...cells: (number | string | null)[],
+];
 
 export function unpackRows(text: string): SheetRow[] {
   const packed: readonly PackedRow[] = JSON.parse(text);

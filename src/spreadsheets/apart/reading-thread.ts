@@ -43,9 +43,13 @@ export class ReadingThread {
    * has, or more time than any file should; and the signal's reason. After a throw, or when no more rows are wanted,
    * the thread cannot be reused.
    */
-  async *read(file: ReadFile, signal: AbortSignal): AsyncGenerator<readonly SheetRow[], ReadingEnd> {
+  async *read(
+    file: ReadFile,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly SheetRow[], ReadingEnd> {
     signal.throwIfAborted();
-    const stop = (): void => this.failed(signal.reason instanceof Error ? signal.reason : new ThreadEnded('stopped'));
+    const stop = (): void =>
+      this.failed(signal.reason instanceof Error ? signal.reason : new ThreadEnded('stopped'));
     signal.addEventListener('abort', stop, { once: true });
     try {
       this.worker.postMessage(file, [file.bytes.buffer as ArrayBuffer]);
@@ -91,12 +95,16 @@ export class ReadingThread {
   }
 }
 
-const TOO_LONG = 'reading the file took more than a minute: save it anew with your spreadsheet program';
+const TOO_LONG =
+  'reading the file took more than a minute: save it anew with your spreadsheet program';
 
 function isOutOfMemory(fault: Error): boolean {
   return 'code' in fault && fault.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function tooLarge(): SheetProblem {
-  return new SheetProblem('too_large_inflated', 'reading the file takes more memory than a file may take');
+  return new SheetProblem(
+    'too_large_inflated',
+    'reading the file takes more memory than a file may take',
+  );
 }

@@ -39,7 +39,8 @@ export class SheetReaders {
     const until = AbortSignal.any([signal, this.stopping.signal]);
     const short = file.size > SHORT_FILE_BYTES ? null : await this.readShort(file, tenantId, until);
     if (short === null) {
-      for await (const piece of this.readWhole(file, tenantId, until)) for (const row of piece) yield row;
+      for await (const piece of this.readWhole(file, tenantId, until))
+        for (const row of piece) yield row;
       return;
     }
     for (const row of short.rows) yield row;

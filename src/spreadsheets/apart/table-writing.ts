@@ -24,7 +24,12 @@ export async function writeApart(
 ): Promise<void> {
   signal.throwIfAborted();
   // It gets neither the service's settings nor its secrets.
-  const thread = new Worker(THREAD, { workerData: wanted, resourceLimits: MEMORY, env: {}, execArgv: [] });
+  const thread = new Worker(THREAD, {
+    workerData: wanted,
+    resourceLimits: MEMORY,
+    env: {},
+    execArgv: [],
+  });
   const told = on(thread, 'message', { signal, close: ['exit'] });
   const until = async (wanted: Told): Promise<void> => {
     for (;;) {

@@ -83,10 +83,14 @@ async function readShort(bytes: Uint8Array): Promise<void> {
 }
 
 function lengthOf({ cells }: SheetRow): number {
-  return cells.reduce((sum, cell) => sum + (cell?.text.length ?? 0) + (cell?.format?.length ?? 0), 0);
+  return cells.reduce(
+    (sum, cell) => sum + (cell?.text.length ?? 0) + (cell?.format?.length ?? 0),
+    0,
+  );
 }
 
 function endOf(failure: unknown): ReadingEnd {
-  if (failure instanceof SheetProblem) return { how: 'problem', code: failure.code, message: failure.message };
+  if (failure instanceof SheetProblem)
+    return { how: 'problem', code: failure.code, message: failure.message };
   return { how: 'failed', message: failure instanceof Error ? failure.message : String(failure) };
 }

@@ -40,5 +40,7 @@ export function dialectOf(head: string): Dialect {
   const delimiter = named || ([...SEPARATORS.keys()][counts.indexOf(most)] ?? ',');
   if (delimiter === ',' || delimiter === ';') return { delimiter, skipped: line.length };
   const name = SEPARATORS.get(delimiter) ?? JSON.stringify(delimiter);
-  throw unreadable(`the columns are separated by ${name}: save the file as CSV with commas or semicolons`);
+  throw unreadable(
+    `the columns are separated by ${name}: save the file as CSV with commas or semicolons`,
+  );
 }

@@ -2,7 +2,11 @@ import type { Parser } from 'csv-parse';
 import { Turns } from '../turns.js';
 
 /** Writes the text into the parser as fast as it accepts it. A failure comes out of the parser. */
-export async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
+export async function feed(
+  parser: Parser,
+  head: string,
+  rest: AsyncGenerator<string>,
+): Promise<void> {
   const turns = new Turns();
   try {
     await written(parser, head);

@@ -22,7 +22,9 @@ const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
 /** Without control characters: breaks and tabs become spaces, and other invisible characters are escaped. */
 function shownText(text: string): string {
-  const shown = UNSHOWN.test(text) ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '') : text;
+  const shown = UNSHOWN.test(text)
+    ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '')
+    : text;
   return withEscapes(shown);
 }
 
@@ -32,7 +34,9 @@ export function csvLines(
   kinds: readonly CellKind[] = [],
   newline = '\r\n',
 ): string {
-  const safe = rows.map((row) => row.map((text, at) => (text === null ? null : csvText(text, kinds[at] ?? 'text'))));
+  const safe = rows.map((row) =>
+    row.map((text, at) => (text === null ? null : csvText(text, kinds[at] ?? 'text'))),
+  );
   return stringify(safe, { record_delimiter: newline, quoted_match: QUOTED });
 }
 

@@ -32,7 +32,11 @@ export async function withTableFiles<T>(
   }
 }
 
-async function writeHere({ columns, sheetName, pieces }: Table, paths: TablePaths, signal: AbortSignal): Promise<void> {
+async function writeHere(
+  { columns, sheetName, pieces }: Table,
+  paths: TablePaths,
+  signal: AbortSignal,
+): Promise<void> {
   // It imports exceljs, three hundred files that every process would otherwise load at its start.
   const { TableFiles } = await import('./table.js');
   const files = new TableFiles(columns, paths, sheetName);

@@ -8,4 +8,6 @@ export const HEADER: Partial<ExcelJS.Style> = {
   fill: { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFE8EEF7' } },
 };
 /** The header stays in view. */
-export const VIEWS: ExcelJS.WorksheetView[] = [{ state: 'frozen', ySplit: 1 } as ExcelJS.WorksheetView];
+export const VIEWS: ExcelJS.WorksheetView[] = [
+  { state: 'frozen', ySplit: 1 } as ExcelJS.WorksheetView,
+];

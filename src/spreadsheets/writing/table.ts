@@ -34,7 +34,12 @@ export class TableFiles {
     this.written = Promise.all([finished(this.csv), finished(this.xlsx)]);
     // The next call of add or end gets the failure.
     this.written.catch(() => undefined);
-    const stream = { stream: this.xlsx, useStyles: true, useSharedStrings: false, zip: { zlib: { level: LEVEL } } };
+    const stream = {
+      stream: this.xlsx,
+      useStyles: true,
+      useSharedStrings: false,
+      zip: { zlib: { level: LEVEL } },
+    };
     this.book = new ExcelJS.stream.xlsx.WorkbookWriter(stream);
     this.sheet = this.book.addWorksheet(sheetName, { views: VIEWS });
     this.sheet.columns = columns.map(({ width }) => ({ width }));

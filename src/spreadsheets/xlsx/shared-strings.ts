@@ -4,7 +4,10 @@ import { TextBuffer, Texts, unescaped } from './texts.js';
 import { readWholePart } from './xml.js';
 
 /** The texts that cells refer to by index; rich text without its formatting. Throws SheetProblem. */
-export async function readSharedStrings(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<Texts> {
+export async function readSharedStrings(
+  bytes: AsyncIterable<Buffer>,
+  effort: Effort,
+): Promise<Texts> {
   const texts = new Texts(effort.limits);
   const item = new TextBuffer();
   let isItem = false;

@@ -60,8 +60,10 @@ export class SheetRows implements PartReader {
   /** worksheet > sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
     // Programs differ on what is left of the value.
-    if (this.listening !== null) throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
-    if (depth === 1 && name !== 'worksheet') throw unreadable('the first sheet is no sheet of cells');
+    if (this.listening !== null)
+      throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
+    if (depth === 1 && name !== 'worksheet')
+      throw unreadable('the first sheet is no sheet of cells');
     else if (depth === 2) this.openPart(name);
     else if (!this.isData) return;
     else if (depth === 3 && name === 'row') this.openRow(attributes);
@@ -91,7 +93,8 @@ export class SheetRows implements PartReader {
   private openRow({ r, hidden, ht }: Attributes): void {
     const number = r === undefined ? this.rowNumber + 1 : positive(r);
     if (number > LAST_ROW) throw tooManyRows();
-    if (number <= this.rowNumber) throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
+    if (number <= this.rowNumber)
+      throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
     this.rowNumber = number;
     this.isHidden = isTrue(hidden) || (ht !== undefined && Number.parseFloat(ht) === 0);
     this.cells = [];
@@ -101,7 +104,8 @@ export class SheetRows implements PartReader {
   private openCell({ r, t, s }: Attributes): void {
     const column = r === undefined ? this.column + 1 : columnOf(r, this.rowNumber);
     if (column > LAST_COLUMN) throw tooManyColumns(`row ${this.rowNumber}`);
-    if (column <= this.column) throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
+    if (column <= this.column)
+      throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
     this.column = column;
     this.isCell = true;
     this.type = t ?? 'n';
@@ -146,7 +150,11 @@ export class SheetRows implements PartReader {
     this.cells = null;
     if (row.cells.length === 0) return;
     const { isHidden, skippedSheets } = this;
-    this.rows.push({ ...row, ...(isHidden && { isHidden }), ...(skippedSheets > 0 && { skippedSheets }) });
+    this.rows.push({
+      ...row,
+      ...(isHidden && { isHidden }),
+      ...(skippedSheets > 0 && { skippedSheets }),
+    });
     this.skippedSheets = 0;
   }
 
@@ -165,7 +173,9 @@ export class SheetRows implements PartReader {
       case 'str':
         return textCell(unescaped(value));
       case 'b':
-        return value === '' ? null : { kind: 'boolean', text: value.trim() === '0' ? 'FALSE' : 'TRUE' };
+        return value === ''
+          ? null
+          : { kind: 'boolean', text: value.trim() === '0' ? 'FALSE' : 'TRUE' };
       case 'e':
         return value === '' ? null : { kind: 'error', text: value };
       case 'd':
@@ -180,7 +190,8 @@ export class SheetRows implements PartReader {
     if (!DECIMAL.test(text)) throw unreadable(`a number in row ${this.rowNumber} is not one`);
     const { styles, is1904 } = this.book;
     const style = styles[this.style];
-    if (style === undefined) throw unreadable(`a number in row ${this.rowNumber} has a style that the workbook lacks`);
+    if (style === undefined)
+      throw unreadable(`a number in row ${this.rowNumber} has a style that the workbook lacks`);
     const { view, format } = style;
     if (view !== 'number') return dateCell(isoOfDays(text, view, is1904), text);
     return format === null ? { kind: 'number', text } : { kind: 'number', text, format };
@@ -218,6 +229,7 @@ function columnOf(reference: string, row: number): number {
     column = column * 26 + letter;
     if (column > LAST_COLUMN) return column;
   }
-  if (at === 0 || positive(reference.slice(at)) !== row) throw unreadable(`a cell in row ${row} has no place there`);
+  if (at === 0 || positive(reference.slice(at)) !== row)
+    throw unreadable(`a cell in row ${row} has no place there`);
   return column;
 }

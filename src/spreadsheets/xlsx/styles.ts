@@ -16,8 +16,24 @@ export const GENERAL: CellStyle = { view: 'number', format: null };
 
 /** Number formats built into every program, by id. Currency formats depend on the language and are not listed. */
 const BUILT_IN: Readonly<Record<string, string>> = {
-  ...{ 0: 'General', 1: '0', 2: '0.00', 3: '#,##0', 4: '#,##0.00', 9: '0%', 10: '0.00%', 11: '0.00E+00' },
-  ...{ 12: '# ?/?', 13: '# ??/??', 37: '#,##0 ;(#,##0)', 38: '#,##0 ;[Red](#,##0)', 48: '##0.0E+0', 49: '@' },
+  ...{
+    0: 'General',
+    1: '0',
+    2: '0.00',
+    3: '#,##0',
+    4: '#,##0.00',
+    9: '0%',
+    10: '0.00%',
+    11: '0.00E+00',
+  },
+  ...{
+    12: '# ?/?',
+    13: '# ??/??',
+    37: '#,##0 ;(#,##0)',
+    38: '#,##0 ;[Red](#,##0)',
+    48: '##0.0E+0',
+    49: '@',
+  },
 };
 
 /** Built-in formats that show a date, those of East Asia and Thailand included. 18 to 21, 45 and 47 show a time, 46 a duration. */
@@ -40,7 +56,10 @@ const MAX_FORMAT = 1_000;
 const MAX_FORMAT_SHOWN = 60;
 
 /** The styles of cells by their index. Throws SheetProblem unreadable_file. */
-export async function readStyles(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<readonly CellStyle[]> {
+export async function readStyles(
+  bytes: AsyncIterable<Buffer>,
+  effort: Effort,
+): Promise<readonly CellStyle[]> {
   const own = new Map<string, CellStyle>();
   const formats: string[] = [];
   let section = '';
@@ -66,7 +85,8 @@ function builtIn(id: string): CellStyle {
   if (code !== undefined) return styleOf(code);
   const number = /^\d{1,3}$/.test(id) ? Number.parseInt(id, 10) : 0;
   const format = `number format ${id.slice(0, MAX_FORMAT_SHOWN)}`;
-  if (!DATE_FORMATS.some(([first, last]) => number >= first && number <= last)) return { view: 'number', format };
+  if (!DATE_FORMATS.some(([first, last]) => number >= first && number <= last))
+    return { view: 'number', format };
   if (number === DURATION_FORMAT) return { view: 'duration', format };
   return { view: TIME_FORMATS.includes(number) ? 'time' : 'date', format };
 }
@@ -91,7 +111,8 @@ export function viewOf(formatCode: string): NumberView {
   let letters = '';
   for (let at = 0; at < code.length;) {
     const character = code[at] ?? '';
-    if (character === '[' && ELAPSED.test(code.slice(at + 1, endOf(code, ']', at)))) return 'duration';
+    if (character === '[' && ELAPSED.test(code.slice(at + 1, endOf(code, ']', at))))
+      return 'duration';
     if (DATE_LETTER.test(character)) letters += character;
     at = nextOf(code, character, at);
   }
@@ -105,7 +126,8 @@ const ELAPSED = /^(?:h+|m+|s+)$/i;
 
 /** Where the significant characters continue after the one at `at`. */
 function nextOf(code: string, character: string, at: number): number {
-  if (character === '"' || character === '[') return endOf(code, character === '[' ? ']' : '"', at) + 1;
+  if (character === '"' || character === '[')
+    return endOf(code, character === '[' ? ']' : '"', at) + 1;
   // The next character is shown literally, or its width is left blank.
   return character === '\\' || character === '_' || character === '*' ? at + 2 : at + 1;
 }

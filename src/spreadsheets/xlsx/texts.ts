@@ -64,7 +64,8 @@ export class TextBuffer {
   private text = '';
 
   add(piece: string): void {
-    if (this.text.length < MAX_CELL_LENGTH) this.text += piece.slice(0, MAX_CELL_LENGTH - this.text.length);
+    if (this.text.length < MAX_CELL_LENGTH)
+      this.text += piece.slice(0, MAX_CELL_LENGTH - this.text.length);
   }
 
   /** Returns the text and empties the buffer. */
@@ -78,5 +79,7 @@ export class TextBuffer {
 /** `_x000D_` is how workbooks write what XML cannot hold. */
 export function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
-  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }

@@ -79,30 +79,40 @@ async function sheetsOf(
       if (depth !== 3 || !isIn || name !== 'sheet') return;
       if (sheets.length > MAX_PARTS) throw unreadable('the workbook has too many sheets');
       // The prefix of the relationships' namespace may be anything; the attribute's local name is id.
-      const relationship = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
+      const relationship =
+        Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
       sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
     },
   });
   return { sheets, is1904 };
 }
 
-async function relationshipsOf(archive: Archive, part: string, effort: Effort): Promise<Relationship[]> {
+async function relationshipsOf(
+  archive: Archive,
+  part: string,
+  effort: Effort,
+): Promise<Relationship[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const found: Relationship[] = [];
   // Of two, each program would follow another one.
   const ids = new Set<string>();
-  await readWholePart(archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort), effort, {
-    open(name, attributes, depth) {
-      if (depth !== 2 || name !== 'Relationship' || attributes['TargetMode'] === 'External') return;
-      if (found.length > MAX_PARTS) throw unreadable('the workbook has too many parts');
-      const { Id: id = '' } = attributes;
-      if (ids.has(id)) throw unreadable('the workbook has two relationships of the same name');
-      ids.add(id);
-      const type = RELATIONSHIP_TYPE.exec(attributes['Type'] ?? '')?.[1];
-      if (type === undefined) return;
-      found.push({ id, type, target: partName(folder, attributes['Target'] ?? '') });
+  await readWholePart(
+    archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort),
+    effort,
+    {
+      open(name, attributes, depth) {
+        if (depth !== 2 || name !== 'Relationship' || attributes['TargetMode'] === 'External')
+          return;
+        if (found.length > MAX_PARTS) throw unreadable('the workbook has too many parts');
+        const { Id: id = '' } = attributes;
+        if (ids.has(id)) throw unreadable('the workbook has two relationships of the same name');
+        ids.add(id);
+        const type = RELATIONSHIP_TYPE.exec(attributes['Type'] ?? '')?.[1];
+        if (type === undefined) return;
+        found.push({ id, type, target: partName(folder, attributes['Target'] ?? '') });
+      },
     },
-  });
+  );
   return found;
 }
 

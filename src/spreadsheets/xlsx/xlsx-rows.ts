@@ -9,12 +9,22 @@ import { readWorkbook } from './workbook.js';
 import { readPart } from './xml.js';
 
 /** Of the first visible sheet, hidden rows and columns included. Throws SheetProblem. */
-export async function* xlsxRows(source: ByteSource, limits: EffortLimits): AsyncGenerator<SheetRow> {
+export async function* xlsxRows(
+  source: ByteSource,
+  limits: EffortLimits,
+): AsyncGenerator<SheetRow> {
   const effort = new Effort(limits);
   const archive = await Archive.open(source);
-  const { sheet, skippedSheets, is1904, sharedStrings, styles } = await readWorkbook(archive, effort);
-  const cellStyles = styles === null ? [GENERAL] : await readStyles(archive.read(styles, effort), effort);
-  const texts = sharedStrings === null ? null : await readSharedStrings(archive.read(sharedStrings, effort), effort);
+  const { sheet, skippedSheets, is1904, sharedStrings, styles } = await readWorkbook(
+    archive,
+    effort,
+  );
+  const cellStyles =
+    styles === null ? [GENERAL] : await readStyles(archive.read(styles, effort), effort);
+  const texts =
+    sharedStrings === null
+      ? null
+      : await readSharedStrings(archive.read(sharedStrings, effort), effort);
   const rows = new SheetRows({ texts, styles: cellStyles, is1904 }, skippedSheets);
   for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
 }

@@ -24,7 +24,8 @@ const MAX_TOKEN = 1024 * 1024;
 /** Others get a turn between two. Bytes are cut, not text: V8 reads a slice several times slower than a string. */
 const PIECE_BYTES = 32 * 1024;
 
-const NO_XML = 'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
+const NO_XML =
+  'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
 
 /**
  * Parses a part and yields now and then, so that the caller can take what its reader has collected. No DTD, and so no
@@ -51,12 +52,19 @@ export function isTrue(attribute: string | undefined): boolean {
 }
 
 /** Parses a small part as a whole. Throws like readPart. */
-export async function readWholePart(bytes: AsyncIterable<Buffer>, effort: Effort, reader: PartReader): Promise<void> {
+export async function readWholePart(
+  bytes: AsyncIterable<Buffer>,
+  effort: Effort,
+  reader: PartReader,
+): Promise<void> {
   for await (const _ of readPart(bytes, effort, reader));
 }
 
 class Document {
-  private readonly parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
+  private readonly parser = new SaxesParser<{ xmlns: false; position: false }>({
+    xmlns: false,
+    position: false,
+  });
   private prefix: string | null = null;
   private depth = 0;
   /** How much the parser has been given since its last event. */
@@ -88,7 +96,8 @@ class Document {
     this.effort.mark(ampersands(text));
     this.untold += text.length;
     this.parsing(() => this.parser.write(text));
-    if (this.untold > MAX_TOKEN) throw unreadable('a text in the workbook has more than a million characters');
+    if (this.untold > MAX_TOKEN)
+      throw unreadable('a text in the workbook has more than a million characters');
   }
 
   end(): void {
@@ -113,7 +122,8 @@ class Document {
     if (this.depth > DEEPEST) throw unreadable(NO_XML);
     if (this.prefix === null) {
       const { encoding } = this.parser.xmlDecl;
-      if (encoding !== undefined && !/^(utf-?8|utf-16|us-ascii)$/i.test(encoding)) throw unreadable(NO_XML);
+      if (encoding !== undefined && !/^(utf-?8|utf-16|us-ascii)$/i.test(encoding))
+        throw unreadable(NO_XML);
       this.prefix = rootPrefix(name, attributes);
     }
     this.reader.open(this.own(name), attributes, this.depth);

@@ -31,14 +31,19 @@ export class Archive {
     try {
       // The reader is not closed: it holds nothing open.
       const reader = new SourceReader(source);
-      const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, { autoClose: false });
-      if (zip.entryCount > MAX_ENTRIES) throw unreadable(`the file has more than ${MAX_ENTRIES} parts`);
+      const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, {
+        autoClose: false,
+      });
+      if (zip.entryCount > MAX_ENTRIES)
+        throw unreadable(`the file has more than ${MAX_ENTRIES} parts`);
       const entries = new Map<string, Entry>();
       for await (const entry of zip.eachEntry()) {
         if (entry.extraFields.some(({ id }) => id === UNICODE_PATH)) throw unreadable(DAMAGED);
         const name = partKey(entry.fileName);
         if (entries.has(name))
-          throw unreadable(`the file has two parts of the same name (${printable(entry.fileName)})`);
+          throw unreadable(
+            `the file has two parts of the same name (${printable(entry.fileName)})`,
+          );
         entries.set(name, entry);
       }
       return new Archive(source, entries);
@@ -58,7 +63,8 @@ export class Archive {
   async *read(name: string, effort: Effort): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
     if (entry === undefined) throw unreadable(`the workbook lacks a part (${printable(name)})`);
-    if (entry.isEncrypted()) throw unreadable('the file is protected with a password: save it without one');
+    if (entry.isEncrypted())
+      throw unreadable('the file is protected with a password: save it without one');
     if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
       throw unreadable('the file is packed in a way that workbooks do not use');
     const start = this.dataStart(entry);

@@ -43,15 +43,28 @@ const ACT_FIELD = 'act';
 /** A new act for this form. It cannot be forged, nor used with another form. */
 export function actField({ secret }: SignedInPerson, verb: string, subject: string): Html {
   const id = newId();
-  return html`<input type="hidden" name="${ACT_FIELD}" value="${id}.${markOf(secret, `${verb}/${subject}/${id}`)}" />`;
+  return html`<input
+    type="hidden"
+    name="${ACT_FIELD}"
+    value="${id}.${markOf(secret, `${verb}/${subject}/${id}`)}"
+  />`;
 }
 
 /** Throws DeskError. */
-export function actOf(form: URLSearchParams, { secret }: SignedInPerson, verb: string, subject: string): Uuid {
+export function actOf(
+  form: URLSearchParams,
+  { secret }: SignedInPerson,
+  verb: string,
+  subject: string,
+): Uuid {
   const [given = '', mark = ''] = (form.get(ACT_FIELD) ?? '').split('.');
   const id = parseUuid(given);
   if (id === null || !isMarkOf(mark, secret, `${verb}/${subject}/${given}`))
-    throw new DeskError(403, 'Not accepted', 'This form is not one of this page. Open the page again.');
+    throw new DeskError(
+      403,
+      'Not accepted',
+      'This form is not one of this page. Open the page again.',
+    );
   return id;
 }
 

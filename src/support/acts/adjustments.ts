@@ -2,7 +2,11 @@ import { type Asset, ASSETS, isAsset, LISTED_ASSETS } from '../../core/amount.js
 import { ApiError, invalidField, invalidState } from '../../core/errors.js';
 import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
 import type { Account } from '../../db/entities/parties.js';
-import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
+import {
+  approveAdjustment,
+  proposeAdjustment,
+  rejectAdjustment,
+} from '../../funding/adjustments.js';
 import { decidedRefusal } from '../../funding/rules.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
@@ -45,7 +49,8 @@ export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
     label: 'Propose an adjustment',
     explanation:
       "Puts money into the account or takes it out, once a second person posts it. The account's owner reads the reason with the movement.",
-    fields: ({ status }, given) => adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
+    fields: ({ status }, given) =>
+      adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
     // A payout may have been returned to a closed account, which is then emptied.
     isOpen: () => true,
     run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
@@ -63,7 +68,9 @@ export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
   },
 ];
 
-const REFERENCE_TAKEN = invalidState('somebody else proposed the same under this reference already');
+const REFERENCE_TAKEN = invalidState(
+  'somebody else proposed the same under this reference already',
+);
 
 function assetOf(form: URLSearchParams): Asset {
   const asset = form.get('asset') ?? '';
@@ -76,7 +83,10 @@ const DIRECTION_NAMES: Readonly<Record<Adjustment['direction'], string>> = {
   out: 'out of the account',
 };
 
-function adjustmentFields(directions: readonly Adjustment['direction'][], given: URLSearchParams | null): Html {
+function adjustmentFields(
+  directions: readonly Adjustment['direction'][],
+  given: URLSearchParams | null,
+): Html {
   return html`<label
       >Direction<select name="direction" required>
         ${directions.map((one) => html`<option value="${one}">${DIRECTION_NAMES[one]}</option>`)}
@@ -93,8 +103,8 @@ function adjustmentFields(directions: readonly Adjustment['direction'][], given:
     /></label>
     <label
       >Reference<span class="hint"
-        >Your own name for it, such as case-118: letters, digits, points, dashes. Used again, it moves nothing
-        again</span
+        >Your own name for it, such as case-118: letters, digits, points, dashes. Used again, it
+        moves nothing again</span
       >
       <input
         name="reference"

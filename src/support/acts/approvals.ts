@@ -8,12 +8,17 @@ import type { DeskAct } from './act.js';
 
 /** Acts on what waits for approval. */
 
-const LABELS: Readonly<Record<ApprovalAction, string>> = { approve: 'Approve', reject: 'Reject', cancel: 'Cancel' };
+const LABELS: Readonly<Record<ApprovalAction, string>> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  cancel: 'Cancel',
+};
 
 const EXPLANATIONS: Readonly<Record<ApprovalAction, string>> = {
   approve:
     'Gives one approval for support, which counts once whoever of the staff gives it. With the last one that it needs, the money moves.',
-  reject: 'Ends it against the wish of whoever asked for it. Nothing leaves the account. The tenant reads the reason.',
+  reject:
+    'Ends it against the wish of whoever asked for it. Nothing leaves the account. The tenant reads the reason.',
   cancel:
     'Ends it because whoever asked for it no longer wants it. Nothing leaves the account. The tenant reads the reason.',
 };
@@ -36,7 +41,13 @@ export function approvalActs<Shown, Row extends Transfer | Payout>(
     },
     recordsRefusals: true,
     run: async (deps, shown, { by, reason, actId }) => {
-      const { outcome } = await approvalsOf(deps).actByStaff(rowOf(shown), action, by, reason, actId);
+      const { outcome } = await approvalsOf(deps).actByStaff(
+        rowOf(shown),
+        action,
+        by,
+        reason,
+        actId,
+      );
       if (!outcome.done) throw new ApiError(outcome.refusal);
     },
   }));

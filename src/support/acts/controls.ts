@@ -10,13 +10,20 @@ import type { DeskAct } from './act.js';
 
 type BatchAction = Parameters<typeof actOnBatch>[1]['action'];
 
-const BATCH_WORDS: Readonly<Record<BatchAction, Pick<DeskAct<BonusBatch>, 'label' | 'explanation' | 'isOpen'>>> = {
+const BATCH_WORDS: Readonly<
+  Record<BatchAction, Pick<DeskAct<BonusBatch>, 'label' | 'explanation' | 'isOpen'>>
+> = {
   pause: {
     label: 'Pause',
     explanation: 'Pays no further row until it is resumed.',
-    isOpen: (batch) => PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
+    isOpen: (batch) =>
+      PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
   },
-  resume: { label: 'Resume', explanation: 'Goes on paying where it stood.', isOpen: (batch) => isPaused(batch) },
+  resume: {
+    label: 'Resume',
+    explanation: 'Goes on paying where it stood.',
+    isOpen: (batch) => isPaused(batch),
+  },
   cancel: {
     label: 'Cancel',
     explanation: 'Ends it: no further row is paid. What was paid stays paid; the other rows fail.',
@@ -24,7 +31,9 @@ const BATCH_WORDS: Readonly<Record<BatchAction, Pick<DeskAct<BonusBatch>, 'label
   },
 };
 
-export const BATCH_ACTS: readonly DeskAct<BonusBatch>[] = (['pause', 'resume', 'cancel'] as const).map((action) => ({
+export const BATCH_ACTS: readonly DeskAct<BonusBatch>[] = (
+  ['pause', 'resume', 'cancel'] as const
+).map((action) => ({
   ...BATCH_WORDS[action],
   ...(action === 'cancel' ? { isStop: true } : {}),
   verb: action,
@@ -43,7 +52,8 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Pause',
     explanation: 'Nothing more is sent until it is resumed. What waits keeps its place.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
-    run: async (deps, { id }, { by, reason, actId }) => void (await pause(deps, id, by, { reason }, actId)),
+    run: async (deps, { id }, { by, reason, actId }) =>
+      void (await pause(deps, id, by, { reason }, actId)),
   },
   {
     verb: 'resume',
@@ -51,7 +61,8 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Resume',
     explanation: 'Sending goes on where it stood.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
-    run: async (deps, { id }, { by, reason, actId }) => void (await resume(deps, id, by, { reason }, actId)),
+    run: async (deps, { id }, { by, reason, actId }) =>
+      void (await resume(deps, id, by, { reason }, actId)),
   },
   {
     verb: 'retry',
@@ -59,6 +70,7 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Retry now',
     explanation: 'What waits for a retry is tried at once.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
-    run: async (deps, { id }, { by, reason, actId }) => void (await retryNow(deps, id, by, { reason }, actId)),
+    run: async (deps, { id }, { by, reason, actId }) =>
+      void (await retryNow(deps, id, by, { reason }, actId)),
   },
 ];

@@ -6,7 +6,12 @@ import { ApiError, type Refusal } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { UnknownKey } from '../../core/fingerprint.js';
 import { isUnavailable } from '../../db/failures.js';
-import { asksForCode, STAFF_ACTS, type StaffActName, type StaffIdentity } from '../../staff/rules.js';
+import {
+  asksForCode,
+  STAFF_ACTS,
+  type StaffActName,
+  type StaffIdentity,
+} from '../../staff/rules.js';
 import { verifyClaim } from '../../staff/verification.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 import { actOf, type ActSubject, type DeskAct } from './act.js';
@@ -61,7 +66,8 @@ async function performOnce<Resource>(
     return { came: 'done' };
   } catch (failure) {
     // Our own fault may have come before or after the act.
-    if (!(failure instanceof ApiError)) return { came: 'unknown', fault: isAway(failure) ? null : failure };
+    if (!(failure instanceof ApiError))
+      return { came: 'unknown', fault: isAway(failure) ? null : failure };
     if (failure.refusal.code === 'ledger_unavailable') return { came: 'unknown', fault: null };
     const details = { refused: failure.message };
     if (act.recordsRefusals !== true)
@@ -87,8 +93,10 @@ async function codeRefusal(
   { identity, form, actId }: { identity: StaffIdentity; form: URLSearchParams; actId: Uuid },
 ): Promise<Refusal | null> {
   if (!asksForCode(name, 'support')) return null;
-  const rule: { readonly right: (typeof STAFF_ACTS)[StaffActName]['right']; readonly twoPeople?: true } =
-    STAFF_ACTS[name];
+  const rule: {
+    readonly right: (typeof STAFF_ACTS)[StaffActName]['right'];
+    readonly twoPeople?: true;
+  } = STAFF_ACTS[name];
   const verified = await verifyClaim(deps, {
     name: identity.name,
     code: (form.get('code') ?? '').replaceAll(/\s/g, ''),
@@ -100,14 +108,19 @@ async function codeRefusal(
     refusedAct: refusedAct(name, subject),
   });
   if ('refusal' in verified) return verified.refusal;
-  if (verified.identity.id !== identity.id) throw new Error('a code proved somebody else than who is signed in');
+  if (verified.identity.id !== identity.id)
+    throw new Error('a code proved somebody else than who is signed in');
   return null;
 }
 
 /** A code is for the form's content: different content is a different purpose. */
 function contentOf(form: URLSearchParams): string {
   const fields = [...form].filter(([field]) => field !== 'code' && field !== 'form_token');
-  return hash('sha256', JSON.stringify(fields.sort(([one], [other]) => compareText(one, other))), 'hex');
+  return hash(
+    'sha256',
+    JSON.stringify(fields.sort(([one], [other]) => compareText(one, other))),
+    'hex',
+  );
 }
 
 function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }: ActSubject): Act {

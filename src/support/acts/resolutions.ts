@@ -32,8 +32,10 @@ const RESOLUTION_ACTS: readonly DeskAct<SeenPayout>[] = [
     verb: 'propose',
     name: 'payout.resolve_propose',
     label: 'Propose what became of it',
-    explanation: 'By what the bank says, never by a guess. Nothing moves until a second person applies it.',
-    fields: (seen, given) => html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
+    explanation:
+      'By what the bank says, never by a guess. Nothing moves until a second person applies it.',
+    fields: (seen, given) =>
+      html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
     isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
     run: async ({ desk }, seen, { by, reason, actId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
@@ -90,7 +92,8 @@ function stateField({ payout, contradictions }: SeenPayout): Html {
 function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
   const [word, count] = (form.get(STATE) ?? '').split(' ');
   const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
-  if (status === undefined || !Number.isSafeInteger(contradictions)) throw new ApiError(invalidField(STATE, 'unknown'));
+  if (status === undefined || !Number.isSafeInteger(contradictions))
+    throw new ApiError(invalidField(STATE, 'unknown'));
   return { ...now, payout: { ...now.payout, status }, contradictions };
 }
 
@@ -101,7 +104,8 @@ function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {
 
 /** Throws ApiError invalid_state if another one has been proposed since. */
 function asSeen(payout: SeenPayout, form: URLSearchParams): SeenPayout {
-  if (payout.open !== undefined && payout.open.id !== form.get(SEEN)) throw new ApiError(ANOTHER_OPEN);
+  if (payout.open !== undefined && payout.open.id !== form.get(SEEN))
+    throw new ApiError(ANOTHER_OPEN);
   return payout;
 }
 

@@ -55,7 +55,10 @@ export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
 }
 
 /** What a `<select>` offers, one of it chosen. */
-export function options(offered: readonly (readonly [value: string, text: string])[], chosen: string | null): Content {
+export function options(
+  offered: readonly (readonly [value: string, text: string])[],
+  chosen: string | null,
+): Content {
   return offered.map(([value, text]) =>
     value === chosen
       ? html`<option value="${value}" selected>${text}</option>`

@@ -35,7 +35,11 @@ interface Stage<Resource> {
   readonly person: SignedInPerson;
 }
 
-export function resourcePage<Resource>(stage: Stage<Resource>, shown: Shown, said: Came | string | null): Page {
+export function resourcePage<Resource>(
+  stage: Stage<Resource>,
+  shown: Shown,
+  said: Came | string | null,
+): Page {
   const { acts, resource, person } = stage;
   const came = typeof said === 'string' ? null : said;
   // A form whose result is unknown stays, whatever the page now shows.
@@ -54,7 +58,11 @@ export function resourcePage<Resource>(stage: Stage<Resource>, shown: Shown, sai
 }
 
 /** Shown while the database does not answer. */
-export function unknownPage<Resource>(stage: Stage<Resource>, act: DeskAct<Resource>, came: Came): Page {
+export function unknownPage<Resource>(
+  stage: Stage<Resource>,
+  act: DeskAct<Resource>,
+  came: Came,
+): Page {
   const content = html`${saidNotice(came)}${actForm(stage, act, came)}
     <p><a href="${stage.path}">Its page</a></p>`;
   return { title: act.label, content, status: came.status };
@@ -62,12 +70,13 @@ export function unknownPage<Resource>(stage: Stage<Resource>, act: DeskAct<Resou
 
 function saidNotice(said: Came | string): Html {
   if (typeof said === 'string') return notice('good', said);
-  if (said.came === 'refused') return notice('bad', html`<p><strong>Nothing was changed.</strong> ${said.message}</p>`);
+  if (said.came === 'refused')
+    return notice('bad', html`<p><strong>Nothing was changed.</strong> ${said.message}</p>`);
   return notice(
     'wait',
     html`<p>
-      <strong>It is not known whether this was done.</strong> The ledger did not answer. Send the same form below once
-      more in a moment: it acts once, and says what became of it.
+      <strong>It is not known whether this was done.</strong> The ledger did not answer. Send the
+      same form below once more in a moment: it acts once, and says what became of it.
     </p>`,
   );
 }
@@ -81,7 +90,9 @@ function actForm<Resource>(
   const field = came?.came === 'unknown' ? sameActField(came.form) : actField(person, act.verb, id);
   const code = asksForCode(act.name, 'support')
     ? html`<label
-        >Code<span class="hint">Six digits that you have not used yet: after one was used, wait for the next</span>
+        >Code<span class="hint"
+          >Six digits that you have not used yet: after one was used, wait for the next</span
+        >
         <input
           name="code"
           required
@@ -96,7 +107,9 @@ function actForm<Resource>(
     <form class="stacked" method="post" action="${path}/${act.verb}">
       ${tokenField(person.secret)}${field} ${act.fields?.(resource, given) ?? ''}
       <label
-        >Reason<span class="hint">Up to 140 characters, kept with your name. No names or numbers of customers</span>
+        >Reason<span class="hint"
+          >Up to 140 characters, kept with your name. No names or numbers of customers</span
+        >
         <input name="reason" required maxlength="140" value="${given?.get('reason') ?? ''}"
       /></label>
       ${code}

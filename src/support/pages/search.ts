@@ -48,9 +48,18 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
       >Id, alias, phone, idempotency key, reference<span class="hint"
         >A request's id (Svc-Request-Id) shows when it came and what was made then</span
       >
-      <input name="text" type="search" value="${text}" maxlength="${MAX_TEXT}" autocapitalize="none" spellcheck="false"
+      <input
+        name="text"
+        type="search"
+        value="${text}"
+        maxlength="${MAX_TEXT}"
+        autocapitalize="none"
+        spellcheck="false"
     /></label>
-    <label>Day<span class="hint">In the tenant's time zone</span><input name="day" type="date" value="${day}" /></label>
+    <label
+      >Day<span class="hint">In the tenant's time zone</span
+      ><input name="day" type="date" value="${day}"
+    /></label>
     <label
       >Amount on that day<span class="hint">Exactly, such as 1,500.00 or ${PRINTED}</span
       ><input name="amount" value="${amount}" maxlength="32"
@@ -68,14 +77,18 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
 }
 
 async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
-  if (wanted.text.length > MAX_TEXT) return notice('bad', `Nothing has a name of more than ${MAX_TEXT} characters.`);
+  if (wanted.text.length > MAX_TEXT)
+    return notice('bad', `Nothing has a name of more than ${MAX_TEXT} characters.`);
   if (wanted.text !== '') return byText(reader, wanted.text);
   const windows = await windowsOf(reader, wanted.day);
   if (windows.length === 0) return notice('bad', 'Choose the day on which to search.');
   const asset: Asset = isAsset(wanted.asset) ? wanted.asset : ASSETS[0];
   const amount = wanted.amount === '' ? null : parsePrinted(wanted.amount, asset);
   if (wanted.amount !== '' && amount === null)
-    return notice('bad', `"${wanted.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`);
+    return notice(
+      'bad',
+      `"${wanted.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`,
+    );
   const from = parseRfc3339(wanted.from);
   const { found, stoppedAt } = await findMadeWithin(
     reader,
@@ -85,14 +98,17 @@ async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
   const on = new URLSearchParams({ ...wanted, from: toRfc3339(stoppedAt) ?? '' });
   const more =
     stoppedAt !== null &&
-    notice('wait', html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`);
+    notice(
+      'wait',
+      html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
+    );
   return html`${await results(reader, found)}${more}${NOT_SEARCHED}`;
 }
 
 /** Shown with every result of a search by amount: what is missing may be here. */
 const NOT_SEARCHED = html`<p class="soft">
-  Looked through by amount and day: transfers, payouts, batches by their total, adjustments. Single bonuses, pay-ins and
-  the rows of batches are not: open the account that they belong to.
+  Looked through by amount and day: transfers, payouts, batches by their total, adjustments. Single
+  bonuses, pay-ins and the rows of batches are not: open the account that they belong to.
 </p>`;
 
 async function byText(reader: Reader, text: string): Promise<Html> {
@@ -106,13 +122,14 @@ async function byText(reader: Reader, text: string): Promise<Html> {
   if (at === null)
     return html`${notice('wait', 'Nothing has this id, alias, phone, idempotency key or reference.')}
       <p class="soft">
-        Not looked through: names, descriptions, bank account numbers, and the tenants' own references of bonuses.
+        Not looked through: names, descriptions, bank account numbers, and the tenants' own
+        references of bonuses.
       </p>`;
   const near = await findMadeAfter(reader, at);
   return html`${notice(
     'wait',
-    html`Nothing has this id. If it is a request's, the request arrived at ${time(at, 'UTC')}. Any tenant's operations
-    of the ten seconds after it:`,
+    html`Nothing has this id. If it is a request's, the request arrived at ${time(at, 'UTC')}. Any
+    tenant's operations of the ten seconds after it:`,
   )}${await results(reader, near)}`;
 }
 
@@ -122,7 +139,9 @@ function continuedAt<Window extends { readonly from: Instant; readonly to: Insta
   from: Instant,
 ): readonly Window[] {
   const left = windows.filter(({ to }) => from < to);
-  return left.length === 0 ? windows : left.map((window) => ({ ...window, from: maxInstant(window.from, from) }));
+  return left.length === 0
+    ? windows
+    : left.map((window) => ({ ...window, from: maxInstant(window.from, from) }));
 }
 
 async function results(reader: Reader, found: Found): Promise<Html> {
@@ -146,5 +165,9 @@ async function results(reader: Reader, found: Found): Promise<Html> {
   const cardsOf = <Kind extends keyof Found>(kind: Kind): Html[] =>
     found[kind].map((one: Found[Kind][number]) => cardOf[kind](one));
   const all = (Object.keys(cardOf) as (keyof Found)[]).flatMap((kind) => cardsOf(kind));
-  return section('found', `Found: ${all.length}`, all.length === 0 ? html`<p>Nothing.</p>` : cards(all));
+  return section(
+    'found',
+    `Found: ${all.length}`,
+    all.length === 0 ? html`<p>Nothing.</p>` : cards(all),
+  );
 }

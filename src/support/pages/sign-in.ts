@@ -7,7 +7,13 @@ export interface SignInWays {
 }
 
 /** `next`: one of our own paths, to go to afterwards. */
-export function signInPage(ways: SignInWays, secret: string, next: string, refused: Html | null, status = 200): Page {
+export function signInPage(
+  ways: SignInWays,
+  secret: string,
+  next: string,
+  refused: Html | null,
+  status = 200,
+): Page {
   const content = html`${refused === null ? '' : notice('bad', refused)}
   ${next === '/' ? '' : html`<p>You opened a page from elsewhere. If you are signed in already, <a href="${next}">go on to it</a>.</p>`}
   ${ways.withProvider && html`<p class="card"><a href="${providerPath(next)}">Sign in with your company's account</a></p>`}
@@ -23,16 +29,28 @@ function codeForm(secret: string, next: string): Html {
   return html`<form class="stacked card" method="post" action="/sign-in">
     ${tokenField(secret)}<input type="hidden" name="next" value="${next}" />
     <label
-      >Name<input name="name" required autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="80"
+      >Name<input
+        name="name"
+        required
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck="false"
+        maxlength="80"
     /></label>
     <label
       >Code<span class="hint">The six digits that your authenticator shows now</span>
-      <input name="code" required autocomplete="one-time-code" inputmode="numeric" pattern="[0-9]{6}" maxlength="6"
+      <input
+        name="code"
+        required
+        autocomplete="one-time-code"
+        inputmode="numeric"
+        pattern="[0-9]{6}"
+        maxlength="6"
     /></label>
     <button>Sign in</button>
   </form>`;
 }
 
 /** Does not say which of the two was wrong, nor whether the name exists. */
-export const NOT_SIGNED_IN = html`Nobody signs in with this name and code. A code counts once: wait until your
-authenticator shows the next one. After several wrong codes none counts for a while.`;
+export const NOT_SIGNED_IN = html`Nobody signs in with this name and code. A code counts once: wait
+until your authenticator shows the next one. After several wrong codes none counts for a while.`;

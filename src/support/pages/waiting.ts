@@ -17,7 +17,17 @@ import {
   type WaitingKind,
   type WaitingRows,
 } from '../reading/waiting.js';
-import { cards, type Fact, facts, type Page, pathOf, section, tag, time, timeOrNull } from './layout.js';
+import {
+  cards,
+  type Fact,
+  facts,
+  type Page,
+  pathOf,
+  section,
+  tag,
+  time,
+  timeOrNull,
+} from './layout.js';
 
 /** The first page shows what waits for people; a page for each kind lists everything that waits. */
 
@@ -27,7 +37,10 @@ const TITLES: Readonly<Record<WaitingKind, { readonly title: string; readonly sh
   stuck: { title: 'Stuck payouts', short: 'payouts are stuck' },
   adjustments: { title: 'Adjustments that wait for a second person', short: 'adjustments wait' },
   batches: { title: 'Batches in progress', short: 'batches in progress' },
-  endpoints: { title: 'Webhook endpoints that fail or are paused', short: 'endpoints fail or are paused' },
+  endpoints: {
+    title: 'Webhook endpoints that fail or are paused',
+    short: 'endpoints fail or are paused',
+  },
 };
 
 const FIRST_OF_EACH = 5;
@@ -52,7 +65,8 @@ export async function startPage(reader: Reader): Promise<Page> {
   const lists = sections
     .filter(({ count }) => count > 0)
     .map(({ kind, count, items }) => {
-      const all = count > items.length && html`<p><a href="/waiting/${kind}">All ${countText(count)}</a></p>`;
+      const all =
+        count > items.length && html`<p><a href="/waiting/${kind}">All ${countText(count)}</a></p>`;
       return section(kind, TITLES[kind].title, [cards(items), all]);
     });
   const nothing = lists.length === 0 ? html`<p>Nothing waits for anybody.</p>` : '';
@@ -65,14 +79,23 @@ export async function startPage(reader: Reader): Promise<Page> {
   };
 }
 
-export async function waitingPage(reader: Reader, kind: WaitingKind, number: number): Promise<Page> {
+export async function waitingPage(
+  reader: Reader,
+  kind: WaitingKind,
+  number: number,
+): Promise<Page> {
   const skip = (number - 1) * OF_A_PAGE;
   const [count, { items, hasMore }] = await Promise.all([
     countWaiting(reader, kind),
     readCards(reader, kind, { skip, limit: OF_A_PAGE }),
   ]);
-  const before = number > 1 ? html`<a rel="prev" href="/waiting/${kind}?page=${number - 1}">Earlier page</a>` : '';
-  const after = hasMore ? html`<a rel="next" href="/waiting/${kind}?page=${number + 1}">Next page</a>` : '';
+  const before =
+    number > 1
+      ? html`<a rel="prev" href="/waiting/${kind}?page=${number - 1}">Earlier page</a>`
+      : '';
+  const after = hasMore
+    ? html`<a rel="next" href="/waiting/${kind}?page=${number + 1}">Next page</a>`
+    : '';
   const content = html`<h2>${countText(count)} in all</h2>
     <p class="soft">Oldest first; items about to expire come first.</p>
     ${items.length === 0 ? html`<p>There are none here.</p>` : cards(items)}
@@ -94,10 +117,17 @@ async function readCards<K extends WaitingKind>(
   const { items, hasMore } = await readWaiting(reader, kind, place);
   const names = await namesOf(reader, items);
   const card: CardOf<K> = CARDS[kind];
-  return { items: await Promise.all(items.map(async (item) => card(item, names, reader))), hasMore };
+  return {
+    items: await Promise.all(items.map(async (item) => card(item, names, reader))),
+    hasMore,
+  };
 }
 
-type CardOf<K extends WaitingKind> = (row: WaitingRows[K], names: Names, reader: Reader) => Html | Promise<Html>;
+type CardOf<K extends WaitingKind> = (
+  row: WaitingRows[K],
+  names: Names,
+  reader: Reader,
+) => Html | Promise<Html>;
 
 const CARDS: { readonly [K in WaitingKind]: CardOf<K> } = {
   transfers: transferCard,
@@ -114,7 +144,9 @@ async function waitingPayoutCard(payout: Payout, names: Names, reader: Reader): 
 
 async function proposedFor(reader: Reader, { id, stuckSince }: Payout): Promise<readonly string[]> {
   if (stuckSince === null) return [];
-  return (await listResolutions(reader, id)).filter(({ status }) => status === 'proposed').map(resolutionLine);
+  return (await listResolutions(reader, id))
+    .filter(({ status }) => status === 'proposed')
+    .map(resolutionLine);
 }
 
 /** The heading is the link, so that a list of links is meaningful. */
@@ -141,15 +173,19 @@ export function payoutCard(payout: Payout, names: Names, proposed: readonly stri
   const { id, holderName, country, bankCode, accountEnd } = payout;
   const to = `${holderName}, ${country} ${bankCode} ****${accountEnd}`;
   const zone = names.timeZone(payout.tenantId);
-  return card(pathOf('payouts', id), `${formatAmount(payout)} from ${names.account(payout.sourceAccountId)} to ${to}`, [
-    ['Tenant', names.tenant(payout.tenantId)],
-    ['Status', tag(payout.status)],
-    ['Asked for', time(payout.createdAt, zone)],
-    ['Stuck since', timeOrNull(payout.stuckSince, zone)],
-    ['Why', stuckText(payout)],
-    ['Proposed', proposed.length === 0 ? null : proposed.map((line) => html`<p>${line}</p>`)],
-    ...approvalFacts(payout, names),
-  ]);
+  return card(
+    pathOf('payouts', id),
+    `${formatAmount(payout)} from ${names.account(payout.sourceAccountId)} to ${to}`,
+    [
+      ['Tenant', names.tenant(payout.tenantId)],
+      ['Status', tag(payout.status)],
+      ['Asked for', time(payout.createdAt, zone)],
+      ['Stuck since', timeOrNull(payout.stuckSince, zone)],
+      ['Why', stuckText(payout)],
+      ['Proposed', proposed.length === 0 ? null : proposed.map((line) => html`<p>${line}</p>`)],
+      ...approvalFacts(payout, names),
+    ],
+  );
 }
 
 function approvalFacts(row: Transfer | Payout, names: Names): readonly Fact[] {
@@ -168,15 +204,21 @@ export function batchTitle({ status, rowCount }: BonusBatch): string {
 export function batchCard(batch: BonusBatch, names: Names): Html {
   const { id, asset, totalRaw: raw, rowsPaid, rowsFailed } = batch;
   const sum = asset === null ? '' : `, ${formatAmount({ raw, asset })},`;
-  return card(pathOf('batches', id), `${batchTitle(batch)}${sum} from ${names.account(batch.sourceAccountId)}`, [
-    ['Tenant', names.tenant(batch.tenantId)],
-    ['Status', [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : '']],
-    ['Uploaded', time(batch.createdAt, names.timeZone(batch.tenantId))],
+  return card(
+    pathOf('batches', id),
+    `${batchTitle(batch)}${sum} from ${names.account(batch.sourceAccountId)}`,
     [
-      'Rows',
-      batch.status === 'executing' ? `${rowsPaid} paid, ${rowsFailed} failed, ${pendingRows(batch)} to come` : null,
+      ['Tenant', names.tenant(batch.tenantId)],
+      ['Status', [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : '']],
+      ['Uploaded', time(batch.createdAt, names.timeZone(batch.tenantId))],
+      [
+        'Rows',
+        batch.status === 'executing'
+          ? `${rowsPaid} paid, ${rowsFailed} failed, ${pendingRows(batch)} to come`
+          : null,
+      ],
     ],
-  ]);
+  );
 }
 
 export function endpointCard(endpoint: WebhookEndpoint, names: Names): Html {
@@ -194,11 +236,15 @@ export function endpointCard(endpoint: WebhookEndpoint, names: Names): Html {
 export function adjustmentCard(adjustment: Adjustment, names: Names): Html {
   const { id, direction, accountId, reason, proposedBy } = adjustment;
   const way = direction === 'in' ? 'into' : 'out of';
-  return card(pathOf('adjustments', id), `${formatAmount(adjustment)} ${way} ${names.account(accountId)}`, [
-    ['Tenant', names.tenant(adjustment.tenantId)],
-    ['Status', tag(adjustment.status)],
-    ['Reason', reason],
-    ['Proposed by', proposedBy],
-    ['Proposed', time(adjustment.createdAt, names.timeZone(adjustment.tenantId))],
-  ]);
+  return card(
+    pathOf('adjustments', id),
+    `${formatAmount(adjustment)} ${way} ${names.account(accountId)}`,
+    [
+      ['Tenant', names.tenant(adjustment.tenantId)],
+      ['Status', tag(adjustment.status)],
+      ['Reason', reason],
+      ['Proposed by', proposedBy],
+      ['Proposed', time(adjustment.createdAt, names.timeZone(adjustment.tenantId))],
+    ],
+  );
 }

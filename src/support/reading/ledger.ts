@@ -36,17 +36,27 @@ function distinct(instants: readonly Instant[]): readonly Instant[] {
   return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
-export async function entriesOf(reader: Reader, { id, accountIds, instants }: Place): Promise<readonly Entry[]> {
+export async function entriesOf(
+  reader: Reader,
+  { id, accountIds, instants }: Place,
+): Promise<readonly Entry[]> {
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>
       distinct(instants).map((at) => entriesAt(reader, accountId, at, id)),
     ),
   );
   const all = new Map(found.flat().map((entry) => [entry.id, entry]));
-  return [...all.values()].sort((one, other) => one.createdAt - other.createdAt || (one.raw < other.raw ? -1 : 1));
+  return [...all.values()].sort(
+    (one, other) => one.createdAt - other.createdAt || (one.raw < other.raw ? -1 : 1),
+  );
 }
 
-async function entriesAt(reader: Reader, accountId: Uuid, at: Instant, relatedId: Uuid): Promise<readonly Entry[]> {
+async function entriesAt(
+  reader: Reader,
+  accountId: Uuid,
+  at: Instant,
+  relatedId: Uuid,
+): Promise<readonly Entry[]> {
   const ranges = await rangesWithin(reader, accountId, { from: at, to: at });
   const found = await Promise.all(
     ranges
@@ -72,7 +82,13 @@ export async function eventsAbout(
   const gaps = await gapsOf(reader, tenantId);
   const found = await Promise.all(
     distinct(instants).map(async (at) => {
-      const { first, last } = await sequencesWithin(reader, tenantId, gaps, at, instant(at + EVENT_LATER_MS));
+      const { first, last } = await sequencesWithin(
+        reader,
+        tenantId,
+        gaps,
+        at,
+        instant(at + EVENT_LATER_MS),
+      );
       if (first > last) return [];
       return reader.query(
         `SELECT ${columnList(events, 'e')} FROM (SELECT * FROM events FORCE INDEX (PRIMARY)
@@ -113,7 +129,11 @@ export async function deliveriesOf(
       );
       if (deliveries.length === 0) return [];
       const deliveryId = deliveries.map(({ id }) => id);
-      const tried = await reader.select(webhookAttempts, { endpointId, deliveryId }, { orderBy: ['deliveryId', 'id'] });
+      const tried = await reader.select(
+        webhookAttempts,
+        { endpointId, deliveryId },
+        { orderBy: ['deliveryId', 'id'] },
+      );
       return deliveries.map((delivery) => ({
         url,
         delivery,
@@ -132,7 +152,10 @@ async function endpointsOf(reader: Reader, tenantId: Uuid): Promise<readonly Web
       webhookEndpoints,
       `FORCE INDEX (PRIMARY) WHERE id IN (SELECT endpoint_id FROM webhook_subscriptions WHERE ${tenant})`,
     ),
-    reader.list(webhookEndpoints, `FORCE INDEX (tenant) WHERE ${tenant} ORDER BY created_at DESC, id DESC LIMIT 50`),
+    reader.list(
+      webhookEndpoints,
+      `FORCE INDEX (tenant) WHERE ${tenant} ORDER BY created_at DESC, id DESC LIMIT 50`,
+    ),
   ]);
   return [...new Map([...kept, ...last].map((endpoint) => [endpoint.id, endpoint])).values()];
 }

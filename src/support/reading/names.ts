@@ -21,7 +21,11 @@ interface Owned {
 
 export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<Names> {
   const ids = [...new Set(owned.map(({ tenantId }) => tenantId))];
-  const accountIds = owned.flatMap((one) => [one.sourceAccountId, one.destinationAccountId, one.accountId]);
+  const accountIds = owned.flatMap((one) => [
+    one.sourceAccountId,
+    one.destinationAccountId,
+    one.accountId,
+  ]);
   const [accounts, found] = await Promise.all([
     readNames(
       reader,

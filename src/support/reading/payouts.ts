@@ -1,7 +1,12 @@
 import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import { type Payout, type PayoutRailEvent, type PayoutResolution, payouts } from '../../db/entities/payouts.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  type PayoutResolution,
+  payouts,
+} from '../../db/entities/payouts.js';
 
 /** Payouts for support and operators: any tenant's, regardless of roles. */
 
@@ -15,16 +20,21 @@ export async function listStuck(reader: Reader, limit: number): Promise<readonly
 }
 
 /** Why a payout is raised, in words; null if it is not. */
-export function stuckText({ status, stuckReason }: Pick<Payout, 'status' | 'stuckReason'>): string | null {
+export function stuckText({
+  status,
+  stuckReason,
+}: Pick<Payout, 'status' | 'stuckReason'>): string | null {
   if (stuckReason === null) return null;
   if (stuckReason === 'contradiction' && status === 'pending_approval')
     return 'its rail knows of it, or was not asked when the database was restored';
-  if (stuckReason === 'contradiction') return 'the rail contradicts what it said before, or what we know';
+  if (stuckReason === 'contradiction')
+    return 'the rail contradicts what it said before, or what we know';
   if (stuckReason === 'account_closed')
     return 'it was returned after its account was closed: two people empty the account by an adjustment';
   if (stuckReason === 'overflow')
     return 'its outcome cannot be posted: a balance would be larger than the ledger can hold';
-  if (status === 'completed') return 'a statement says that it was returned, which its rail has not reported';
+  if (status === 'completed')
+    return 'a statement says that it was returned, which its rail has not reported';
   return status === 'approved'
     ? 'it is approved, and was not handed to its rail'
     : 'the rail has not said what became of it';
@@ -35,14 +45,27 @@ export function eventLine(event: PayoutRailEvent): string {
   return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
 
-export function railEventText({ kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
+export function railEventText({
+  kind,
+  said,
+  effect,
+  callbackId,
+  railReference,
+  attempt,
+}: PayoutRailEvent): string {
   const what = said === null ? effect : `${said} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;
   const numbered = attempt === null ? '' : `, attempt ${attempt}`;
   return `${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;
 }
 
-export function resolutionLine({ outcome, status, proposedBy, decidedBy, reason }: PayoutResolution): string {
+export function resolutionLine({
+  outcome,
+  status,
+  proposedBy,
+  decidedBy,
+  reason,
+}: PayoutResolution): string {
   const decided = decidedBy === null ? '' : `, ${status} by ${decidedBy}`;
   return `${outcome}, proposed by ${proposedBy}${decided}: ${reason}`;
 }
@@ -55,5 +78,7 @@ export function payoutWaitsFor(payout: Payout, now: Instant): string {
       ? 'nothing: its time is over, and a worker ends it as canceled within seconds'
       : `${waiting.required - waiting.received} of ${waiting.required} approval(s)`;
   if (payout.status === 'approved') return 'a worker, which hands it to its rail';
-  return payout.status === 'in_progress' ? 'its rail, to say what became of it' : `nothing: it is ${payout.status}`;
+  return payout.status === 'in_progress'
+    ? 'its rail, to say what became of it'
+    : `nothing: it is ${payout.status}`;
 }

@@ -11,7 +11,10 @@ export interface RailStanding {
 }
 
 /** Rails that are configured, that payouts wait for, or that were found silent, by name. */
-export async function listRails(reader: Reader, configured: readonly string[]): Promise<readonly RailStanding[]> {
+export async function listRails(
+  reader: Reader,
+  configured: readonly string[],
+): Promise<readonly RailStanding[]> {
   const [breakers, rows] = await Promise.all([
     reader.select(railBreakers, {}),
     reader.query(

@@ -8,7 +8,13 @@ import type { Reader } from '../../db/database.js';
 import { bonuses, type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { events } from '../../db/entities/events.js';
 import { idempotencyKeys, ledgerTransactions } from '../../db/entities/ledger.js';
-import { type Adjustment, adjustments, payIns, type Transfer, transfers } from '../../db/entities/operations.js';
+import {
+  type Adjustment,
+  adjustments,
+  payIns,
+  type Transfer,
+  transfers,
+} from '../../db/entities/operations.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -38,22 +44,36 @@ async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
     reader.find(bonuses, { id }),
     reader.find(payIns, { id }),
   ]);
-  const about = [event?.resourceId, posting?.relatedId, bonus?.batchId ?? bonus?.sourceAccountId, payIn?.accountId];
+  const about = [
+    event?.resourceId,
+    posting?.relatedId,
+    bonus?.batchId ?? bonus?.sourceAccountId,
+    payIn?.accountId,
+  ];
   return [id, ...about.flatMap((one) => one ?? [])];
 }
 
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<Found> {
   const id = [...new Set(ids)];
-  const [ofTransfers, ofPayouts, batches, endpoints, ofAdjustments, ofAccounts] = await Promise.all([
-    reader.select(transfers, { id }),
-    reader.select(payouts, { id }),
-    reader.select(bonusBatches, { id }),
-    reader.select(webhookEndpoints, { id }),
-    reader.select(adjustments, { id }),
-    reader.select(accounts, { id }),
-  ]);
+  const [ofTransfers, ofPayouts, batches, endpoints, ofAdjustments, ofAccounts] = await Promise.all(
+    [
+      reader.select(transfers, { id }),
+      reader.select(payouts, { id }),
+      reader.select(bonusBatches, { id }),
+      reader.select(webhookEndpoints, { id }),
+      reader.select(adjustments, { id }),
+      reader.select(accounts, { id }),
+    ],
+  );
   const own = ofAccounts.filter(({ type }) => type !== 'system');
-  return { transfers: ofTransfers, payouts: ofPayouts, batches, endpoints, adjustments: ofAdjustments, accounts: own };
+  return {
+    transfers: ofTransfers,
+    payouts: ofPayouts,
+    batches,
+    endpoints,
+    adjustments: ofAdjustments,
+    accounts: own,
+  };
 }
 
 /** When a time-ordered id was made; null for another kind of id. */
@@ -90,7 +110,9 @@ export async function windowsOf(reader: Reader, day: string): Promise<readonly W
 /** SQL: the row `t` of the tenant `o` was created in its tenant's window. */
 function withinSql({ from, to, timeZone }: Window): string {
   const within = `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to))}`;
-  return timeZone === null ? `(${within})` : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
+  return timeZone === null
+    ? `(${within})`
+    : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
 }
 
 /** Accounts of any tenant by alias or phone. The only index is by tenant and alias, so each tenant is searched. */
@@ -141,7 +163,10 @@ export async function findMadeWithin(
        ORDER BY id LIMIT 1 OFFSET ${MAX_LOOKED_AT}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
-    const wanted = amount === null ? '' : ` AND t.asset=${string.literal(amount.asset)} AND t.${sum}=${amount.raw}`;
+    const wanted =
+      amount === null
+        ? ''
+        : ` AND t.asset=${string.literal(amount.asset)} AND t.${sum}=${amount.raw}`;
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
@@ -159,7 +184,9 @@ export async function findMadeWithin(
     within(bonusBatches, 'total_raw'),
     within(adjustments, 'raw'),
   ]);
-  const stops = [ofTransfers, ofPayouts, batches, ofAdjustments].flatMap(({ stoppedAt }) => stoppedAt ?? []);
+  const stops = [ofTransfers, ofPayouts, batches, ofAdjustments].flatMap(
+    ({ stoppedAt }) => stoppedAt ?? [],
+  );
   return {
     found: {
       ...{ transfers: ofTransfers.items, payouts: ofPayouts.items, batches: batches.items },

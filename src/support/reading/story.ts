@@ -38,10 +38,17 @@ export async function readStory(reader: Reader, subject: Subject): Promise<reado
     listActs(reader, { subjectId: id }, MAX_ACTS),
     reader.select(approvals, { resourceId: id }),
   ]);
-  const known = [...subject.instants, ...acts.map(({ at }) => at), ...given.map(({ createdAt }) => createdAt)];
+  const known = [
+    ...subject.instants,
+    ...acts.map(({ at }) => at),
+    ...given.map(({ createdAt }) => createdAt),
+  ];
   const instants = [...known, ...lines.map(({ at }) => at)].flatMap((at) => at ?? []);
   const place = { id, tenantId, accountIds, instants };
-  const [entries, events] = await Promise.all([entriesOf(reader, place), eventsAbout(reader, place)]);
+  const [entries, events] = await Promise.all([
+    entriesOf(reader, place),
+    eventsAbout(reader, place),
+  ]);
   const [names, people, deliveries] = await Promise.all([
     readNames(
       reader,
@@ -65,13 +72,20 @@ export async function readStory(reader: Reader, subject: Subject): Promise<reado
 }
 
 /** Only its own lines, for resources that post nothing and emit no events. */
-export async function readActs(reader: Reader, id: Uuid, timeZone: string): Promise<readonly StoryLine[]> {
+export async function readActs(
+  reader: Reader,
+  id: Uuid,
+  timeZone: string,
+): Promise<readonly StoryLine[]> {
   const acts = await listActs(reader, { subjectId: id }, MAX_ACTS);
   const people = await readPeople(reader, acts);
   return acts.reverse().map((act) => actLine(act, people, timeZone));
 }
 
-async function readPeople(reader: Reader, acts: readonly AuditRow[]): Promise<ReadonlyMap<string, string>> {
+async function readPeople(
+  reader: Reader,
+  acts: readonly AuditRow[],
+): Promise<ReadonlyMap<string, string>> {
   const ids = acts.flatMap(({ actorClaimed: name }) =>
     name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
   );
@@ -107,18 +121,33 @@ function actLine(act: AuditRow, people: ReadonlyMap<string, string>, timeZone: s
       return `${name.replaceAll('_', ' ')}: ${at === null ? String(value) : localTime(at, timeZone)}`;
     });
   const name = people.get(act.actorClaimed) ?? act.actorClaimed;
-  const door = { api: "the tenant's program", ops: 'command line', temporal: 'signal', support: 'support desk' };
+  const door = {
+    api: "the tenant's program",
+    ops: 'command line',
+    temporal: 'signal',
+    support: 'support desk',
+  };
   const what = isRefused ? `Refused: ${word.toLowerCase()}` : word;
-  return { at: act.at, what, by: `${name === '' ? 'nobody named' : name} (${door[act.channel]})`, details };
+  return {
+    at: act.at,
+    what,
+    by: `${name === '' ? 'nobody named' : name} (${door[act.channel]})`,
+    details,
+  };
 }
 
-function entryLine({ raw, asset, kind, seq, createdAt, totalAfter }: Entry, account: string): StoryLine {
+function entryLine(
+  { raw, asset, kind, seq, createdAt, totalAfter }: Entry,
+  account: string,
+): StoryLine {
   const sum: Amount = { raw: raw < 0n ? -raw : raw, asset };
   return {
     at: createdAt,
     what: `Ledger: ${formatAmount(sum)} ${raw < 0n ? 'from' : 'to'} ${account}`,
     by: null,
-    details: [`${kind.replaceAll('_', ' ')}, entry ${seq}, ${formatAmount({ raw: totalAfter, asset })} after it`],
+    details: [
+      `${kind.replaceAll('_', ' ')}, entry ${seq}, ${formatAmount({ raw: totalAfter, asset })} after it`,
+    ],
   };
 }
 

@@ -15,7 +15,10 @@ import { transferWorkflowId } from '../../temporal/contracts.js';
 const AT_ONCE = 900;
 
 /** How others see these accounts, by id. */
-export async function readNames(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, string>> {
+export async function readNames(
+  reader: Reader,
+  ids: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, string>> {
   const wanted = [...new Set(ids)];
   const names = new Map<Uuid, string>();
   for (let at = 0; at < wanted.length; at += AT_ONCE)
@@ -46,7 +49,11 @@ export interface TransferDetails {
   readonly outbox: readonly OutboxRow[];
 }
 
-export async function readTransferDetails(reader: Reader, transfer: Transfer, at: Instant): Promise<TransferDetails> {
+export async function readTransferDetails(
+  reader: Reader,
+  transfer: Transfer,
+  at: Instant,
+): Promise<TransferDetails> {
   const { id, tenantId, sourceAccountId, destinationAccountId, createdBy } = transfer;
   const [parties, given, waiting] = await Promise.all([
     reader.select(accounts, { id: [sourceAccountId, destinationAccountId] }),
@@ -64,7 +71,9 @@ export async function readTransferDetails(reader: Reader, transfer: Transfer, at
     const account = parties.find((party) => party.id === accountId);
     if (account === undefined) throw new Error('an account of a transfer does not exist');
     const name = displayName(account.type, account.name);
-    return account.tenantId === tenantId ? name : `${name} (${tenantName.get(account.tenantId) ?? account.tenantId})`;
+    return account.tenantId === tenantId
+      ? name
+      : `${name} (${tenantName.get(account.tenantId) ?? account.tenantId})`;
   };
   const creator = memberName.get(createdBy) ?? createdBy;
   return {
@@ -85,10 +94,17 @@ export async function readTransferDetails(reader: Reader, transfer: Transfer, at
 }
 
 /** In words, to tell a customer. */
-function waitsFor(transfer: Transfer, given: readonly Approval[], creator: string, at: Instant): string {
+function waitsFor(
+  transfer: Transfer,
+  given: readonly Approval[],
+  creator: string,
+  at: Instant,
+): string {
   const waiting = waitingOf(transfer);
-  if (waiting === null || transfer.status !== 'pending_approval') return `nothing: it is ${transfer.status}`;
-  if (isExpired(waiting, at)) return 'nothing: its time is over, and a worker ends it as expired within seconds';
+  if (waiting === null || transfer.status !== 'pending_approval')
+    return `nothing: it is ${transfer.status}`;
+  if (isExpired(waiting, at))
+    return 'nothing: its time is over, and a worker ends it as expired within seconds';
   const { required, received } = waiting;
   const orSupport = given.some(({ approver }) => approver === SUPPORT)
     ? '; support has approved already, and counts once'

@@ -1,7 +1,12 @@
 import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
-import { type Adjustment, adjustments, type Transfer, transfers } from '../../db/entities/operations.js';
+import {
+  type Adjustment,
+  adjustments,
+  type Transfer,
+  transfers,
+} from '../../db/entities/operations.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { columnList } from '../../db/statements.js';
@@ -37,7 +42,11 @@ const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
     from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
     order: transferApproval.expiring.expiresAt,
   },
-  payouts: { table: payouts, from: payoutApproval.expiring.from, order: payoutApproval.expiring.expiresAt },
+  payouts: {
+    table: payouts,
+    from: payoutApproval.expiring.from,
+    order: payoutApproval.expiring.expiresAt,
+  },
   stuck: {
     table: payouts,
     from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
@@ -57,7 +66,11 @@ const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
     order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
   },
   /** Proposed by hand, so there are never many. */
-  adjustments: { table: adjustments, from: `adjustments t WHERE t.status='proposed'`, order: 't.created_at, t.id' },
+  adjustments: {
+    table: adjustments,
+    from: `adjustments t WHERE t.status='proposed'`,
+    order: 't.created_at, t.id',
+  },
 };
 export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 

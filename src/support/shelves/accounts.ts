@@ -36,7 +36,9 @@ export const accountShelf: Shelf<Account> = {
     ]);
     const balances = details.balances.map(
       ({ asset, available: raw, held }) =>
-        html`<p>${formatAmount({ raw, asset })} available, ${formatAmount({ raw: held, asset })} held</p>`,
+        html`<p>
+          ${formatAmount({ raw, asset })} available, ${formatAmount({ raw: held, asset })} held
+        </p>`,
     );
     return {
       title: `Account of ${displayName(type, name)}`,
@@ -46,12 +48,18 @@ export const accountShelf: Shelf<Account> = {
         ['Alias', account.alias],
         ['Verified', timeOrNull(account.verifiedAt, timeZone) ?? 'no'],
         ['Balance', balances],
-        ['Members', details.members.map(({ name: member, role }) => html`<p>${member} (${role})</p>`)],
+        [
+          'Members',
+          details.members.map(({ name: member, role }) => html`<p>${member} (${role})</p>`),
+        ],
         ['Tenant', names.tenant(tenantId)],
         ['Opened', time(account.createdAt, timeZone)],
         ['Id', id],
       ],
-      more: [own.length > 0 && section('adjusted', 'Adjustments', cards(own)), movementList(movements.items, timeZone)],
+      more: [
+        own.length > 0 && section('adjusted', 'Adjustments', cards(own)),
+        movementList(movements.items, timeZone),
+      ],
       story,
       timeZone,
       workflow: null,
@@ -76,16 +84,23 @@ const SHELVES: Readonly<Record<string, Parameters<typeof pathOf>[0]>> = {
 };
 
 function movementList(items: readonly Movement[], timeZone: string): Content {
-  const shown = items.map(({ entry: { kind, raw, asset, createdAt }, counterparty, ...movement }) => {
-    const heading = `${kind.replaceAll('_', ' ')}: ${formatAmount({ raw: raw < 0n ? -raw : raw, asset })}`;
-    const shelf = SHELVES[movement.relatedType];
-    const linked = shelf === undefined ? heading : html`<a href="${pathOf(shelf, movement.relatedId)}">${heading}</a>`;
-    return html`<h3>${linked}</h3>
-      ${facts([
-        ['With', counterparty.displayName],
-        ['Description', movement.description],
-        ['When', time(createdAt, timeZone)],
-      ])}`;
-  });
-  return shown.length > 0 && section('moved', `Movements, the newest ${shown.length}`, cards(shown));
+  const shown = items.map(
+    ({ entry: { kind, raw, asset, createdAt }, counterparty, ...movement }) => {
+      const heading = `${kind.replaceAll('_', ' ')}: ${formatAmount({ raw: raw < 0n ? -raw : raw, asset })}`;
+      const shelf = SHELVES[movement.relatedType];
+      const linked =
+        shelf === undefined
+          ? heading
+          : html`<a href="${pathOf(shelf, movement.relatedId)}">${heading}</a>`;
+      return html`<h3>${linked}</h3>
+        ${facts([
+          ['With', counterparty.displayName],
+          ['Description', movement.description],
+          ['When', time(createdAt, timeZone)],
+        ])}`;
+    },
+  );
+  return (
+    shown.length > 0 && section('moved', `Movements, the newest ${shown.length}`, cards(shown))
+  );
 }

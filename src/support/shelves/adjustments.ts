@@ -26,7 +26,10 @@ export const adjustmentShelf: Shelf<Adjustment> = {
       facts: [
         ['Status', tag(adjustment.status)],
         ['Amount', amount(adjustment)],
-        ['Account', html`${way} <a href="${pathOf('accounts', accountId)}">${names.account(accountId)}</a>`],
+        [
+          'Account',
+          html`${way} <a href="${pathOf('accounts', accountId)}">${names.account(accountId)}</a>`,
+        ],
         ['Reason', adjustment.reason],
         ['Reference', adjustment.reference],
         ['Tenant', names.tenant(tenantId)],

@@ -31,15 +31,20 @@ export const batchShelf: Shelf<BonusBatch> = {
     ]);
     const timeZone = names.timeZone(tenantId);
     const nameOf = (wanted: string | null): string | null =>
-      wanted === null ? null : `${people.find((one) => one.id === wanted)?.name ?? wanted} (member of the tenant)`;
+      wanted === null
+        ? null
+        : `${people.find((one) => one.id === wanted)?.name ?? wanted} (member of the tenant)`;
     const steps: readonly (readonly [string, StoryLine['at'] | null, string | null])[] = [
       ['Uploaded', batch.createdAt, nameOf(createdBy)],
       ['Validated', batch.validatedAt, null],
       ['Execution begun', batch.executedAt, nameOf(executedBy)],
       ['Ended', batch.finishedAt, null],
     ];
-    const lines = steps.flatMap(([what, at, by]) => (at === null ? [] : [{ at, what, by, details: [] }]));
-    const sum = (raw: bigint): string | null => (asset === null ? null : formatAmount({ raw, asset }));
+    const lines = steps.flatMap(([what, at, by]) =>
+      at === null ? [] : [{ at, what, by, details: [] }],
+    );
+    const sum = (raw: bigint): string | null =>
+      asset === null ? null : formatAmount({ raw, asset });
     return {
       title: batchTitle(batch),
       facts: [
@@ -52,7 +57,9 @@ export const batchShelf: Shelf<BonusBatch> = {
         ['Rows', `${batch.rowCount}, of which ${batch.rowsRejected} with problems`],
         [
           'Hidden rows',
-          batch.hiddenRows > 0 ? `${batch.hiddenRows} of the rows are hidden in the file; they are paid too` : null,
+          batch.hiddenRows > 0
+            ? `${batch.hiddenRows} of the rows are hidden in the file; they are paid too`
+            : null,
         ],
         [
           'Hidden sheets',
@@ -91,13 +98,20 @@ function earlierPayments({ count, rows }: EarlierPayments): Content {
     ({ number, batchId, bonusId }) =>
       html`<h3>Row ${number}</h3>
         ${facts([
-          ['Batch', batchId === null ? null : html`<a href="${pathOf('batches', batchId)}">${batchId}</a>`],
+          [
+            'Batch',
+            batchId === null ? null : html`<a href="${pathOf('batches', batchId)}">${batchId}</a>`,
+          ],
           ['Bonus', bonusId ?? 'not paid yet: the other batch is ready or executing'],
         ])}`,
   );
   return (
     count > 0 &&
-    section('earlier', `Rows paid before under the same reference, the first ${rows.length} of ${count}`, cards(shown))
+    section(
+      'earlier',
+      `Rows paid before under the same reference, the first ${rows.length} of ${count}`,
+      cards(shown),
+    )
   );
 }
 
@@ -110,5 +124,8 @@ function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: numb
           ['Why', `${code ?? ''}: ${message ?? ''}`],
         ])}`,
   );
-  return rows.length > 0 && section('failed', `Failed rows, the first ${rows.length} of ${count}`, cards(shown));
+  return (
+    rows.length > 0 &&
+    section('failed', `Failed rows, the first ${rows.length} of ${count}`, cards(shown))
+  );
 }

@@ -26,7 +26,9 @@ export const endpointShelf: Shelf<WebhookEndpoint> = {
       readDeliveries(reader, id, null, SHOWN_DELIVERIES),
       readActs(reader, id, timeZone),
     ]);
-    const tried = items.flatMap(({ delivery, attempts }) => attemptLines({ url: '', delivery, attempts }));
+    const tried = items.flatMap(({ delivery, attempts }) =>
+      attemptLines({ url: '', delivery, attempts }),
+    );
     return {
       title: `Webhook endpoint ${url}`,
       facts: [
@@ -64,5 +66,7 @@ function deliveryList(items: readonly ShownDelivery[], timeZone: string): Conten
         ['Next attempt', timeOrNull(delivery.nextAttemptAt, timeZone)],
       ])}`;
   });
-  return items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, cards(shown));
+  return (
+    items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, cards(shown))
+  );
 }

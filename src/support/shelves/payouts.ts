@@ -1,4 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
+import type { Instant } from '../../core/instant.js';
 import { members } from '../../db/entities/parties.js';
 import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
@@ -31,11 +32,11 @@ export const payoutShelf: Shelf<SeenPayout> = {
     const timeZone = names.timeZone(tenantId);
     const asker = creator?.name ?? createdBy;
     const lines: readonly StoryLine[] = [
-      { at: payout.createdAt, what: 'Asked for', by: `${asker} (member of the tenant)`, details: [] },
+      storyLine(payout.createdAt, 'Asked for', `${asker} (member of the tenant)`),
       ...transitionsOf(payout)
         .filter(({ status }) => status !== 'pending_approval')
-        .map(({ status, at }) => ({ at, what: `Became ${status.replaceAll('_', ' ')}`, by: null, details: [] })),
-      ...said.map((event) => ({ at: event.at, what: `Rail ${event.rail}`, by: null, details: [railEventText(event)] })),
+        .map(({ status, at }) => storyLine(at, `Became ${status.replaceAll('_', ' ')}`)),
+      ...said.map((event) => storyLine(event.at, `Rail ${event.rail}`, null, railEventText(event))),
     ];
     const accountIds = [from, ...(feeAccountId === null ? [] : [feeAccountId])];
     const instants = [payout.createdAt, payout.approvalExpiresAt];
@@ -48,18 +49,29 @@ export const payoutShelf: Shelf<SeenPayout> = {
         ['Stuck since', timeOrNull(payout.stuckSince, timeZone)],
         ['Stuck because', stuckText(payout)],
         ['Proposed', open === undefined ? null : resolutionLine(open)],
-        ['Expires', payout.status === 'pending_approval' ? timeOrNull(payout.approvalExpiresAt, timeZone) : null],
+        [
+          'Expires',
+          payout.status === 'pending_approval'
+            ? timeOrNull(payout.approvalExpiresAt, timeZone)
+            : null,
+        ],
         ['Amount', amount(payout)],
         ['Fee', payout.feeRaw === 0n ? null : formatAmount({ raw: payout.feeRaw, asset })],
         ['From', html`<a href="${pathOf('accounts', from)}">${names.account(from)}</a>`],
-        ['To', `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`],
+        [
+          'To',
+          `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`,
+        ],
         ['Description', payout.description],
         ['Tenant', names.tenant(tenantId)],
         ['Asked for by', asker],
         ['Asked for', time(payout.createdAt, timeZone)],
         ['Rail', payout.rail],
         ["Rail's reference", payout.railReference],
-        ['Ended because', rejection === null ? null : `${rejection}: ${payout.rejectionReason ?? 'no reason'}`],
+        [
+          'Ended because',
+          rejection === null ? null : `${rejection}: ${payout.rejectionReason ?? 'no reason'}`,
+        ],
         ['Failed because', failure === null ? null : `${failure}: ${payout.failureMessage ?? ''}`],
         ['Id', id],
       ],
@@ -69,3 +81,12 @@ export const payoutShelf: Shelf<SeenPayout> = {
     };
   },
 };
+
+function storyLine(
+  at: Instant,
+  what: string,
+  by: string | null = null,
+  ...details: readonly string[]
+): StoryLine {
+  return { at, what, by, details };
+}

@@ -19,24 +19,48 @@ export const transferShelf: Shelf<Transfer> = {
   subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'transfer' }),
   async show(site, transfer) {
     const { reader } = site.database;
-    const { id, tenantId, sourceAccountId: from, destinationAccountId: to, feeAccountId, createdAt, asset } = transfer;
+    const {
+      id,
+      tenantId,
+      sourceAccountId: from,
+      destinationAccountId: to,
+      feeAccountId,
+      createdAt,
+      asset,
+    } = transfer;
     const accountIds = [from, to, ...(feeAccountId === null ? [] : [feeAccountId])];
     const timeZone = (await namesOf(reader, [transfer])).timeZone(tenantId);
     const [details, story] = await Promise.all([
       readTransferDetails(reader, transfer, site.clock()),
       readStory(reader, {
-        ...{ id, tenantId, timeZone, accountIds, instants: [createdAt, transfer.approvalExpiresAt] },
+        ...{
+          id,
+          tenantId,
+          timeZone,
+          accountIds,
+          instants: [createdAt, transfer.approvalExpiresAt],
+        },
         lines: [],
       }),
     ]);
     const { rejectionCode: code, rejectionReason: reason } = transfer;
-    const asked = { at: createdAt, what: 'Asked for', by: `${details.createdBy} (member of the tenant)`, details: [] };
+    const asked = {
+      at: createdAt,
+      what: 'Asked for',
+      by: `${details.createdBy} (member of the tenant)`,
+      details: [],
+    };
     return {
       title: `Transfer of ${formatAmount(transfer)}`,
       facts: [
         ['Status', tag(transfer.status)],
         ['Waits for', details.waitsFor],
-        ['Expires', transfer.status === 'pending_approval' ? timeOrNull(transfer.approvalExpiresAt, timeZone) : null],
+        [
+          'Expires',
+          transfer.status === 'pending_approval'
+            ? timeOrNull(transfer.approvalExpiresAt, timeZone)
+            : null,
+        ],
         ['Amount', amount(transfer)],
         ['Fee', transfer.feeRaw === 0n ? null : formatAmount({ raw: transfer.feeRaw, asset })],
         ['From', html`<a href="${pathOf('accounts', from)}">${details.source}</a>`],
@@ -45,9 +69,15 @@ export const transferShelf: Shelf<Transfer> = {
         ['Tenant', details.tenant],
         ['Asked for by', details.createdBy],
         ['Asked for', time(createdAt, timeZone)],
-        ['Approved by', details.approvals.length === 0 ? null : details.approvals.map(({ by }) => by).join('; ')],
+        [
+          'Approved by',
+          details.approvals.length === 0 ? null : details.approvals.map(({ by }) => by).join('; '),
+        ],
         ['Ended because', code === null ? null : `${code}${reason === null ? '' : `: ${reason}`}`],
-        ['Temporal', details.outbox.length === 0 ? null : 'has yet to be told; it is tried again and again'],
+        [
+          'Temporal',
+          details.outbox.length === 0 ? null : 'has yet to be told; it is tried again and again',
+        ],
         ['Id', id],
       ],
       story: [asked, ...story],

@@ -11,14 +11,20 @@ export function bindPage(secret: string, name: string, isRefused: boolean): Page
     : '';
   const content = html`${refused}
     <p>
-      Your company's sign-in says that you are ${name}, and the desk does not know that account yet. Prove it once with
-      your authenticator: from then on the account alone signs you in.
+      Your company's sign-in says that you are ${name}, and the desk does not know that account yet.
+      Prove it once with your authenticator: from then on the account alone signs you in.
     </p>
     <form class="stacked card" method="post" action="/sign-in/provider/bind">
       ${tokenField(secret)}
       <label
         >Code<span class="hint">The six digits that your authenticator shows now for ${name}</span>
-        <input name="code" required autocomplete="one-time-code" inputmode="numeric" pattern="[0-9]{6}" maxlength="6"
+        <input
+          name="code"
+          required
+          autocomplete="one-time-code"
+          inputmode="numeric"
+          pattern="[0-9]{6}"
+          maxlength="6"
       /></label>
       <button>This is me</button>
     </form>

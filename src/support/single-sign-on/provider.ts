@@ -76,7 +76,9 @@ export class IdentityProvider {
       pkceCodeVerifier: verifier,
       idTokenExpected: true,
     }).catch((failure: unknown) => {
-      throw isAway(failure) ? new ProviderAway('no token', { cause: failure }) : new NotProven('', { cause: failure });
+      throw isAway(failure)
+        ? new ProviderAway('no token', { cause: failure })
+        : new NotProven('', { cause: failure });
     });
     const claims: Readonly<Record<string, unknown>> | undefined = tokens.claims();
     if (claims === undefined) throw new NotProven('no ID token');
@@ -86,7 +88,8 @@ export class IdentityProvider {
   private subjectOf(claims: Readonly<Record<string, unknown>>): ProvenSubject {
     const { nameClaim, rights } = this.settings;
     const { iss: issuer, sub: subject, [nameClaim]: name } = claims;
-    if (typeof issuer !== 'string' || typeof subject !== 'string') throw new NotProven('no subject');
+    if (typeof issuer !== 'string' || typeof subject !== 'string')
+      throw new NotProven('no subject');
     return {
       issuer,
       subject,
@@ -122,7 +125,11 @@ export class IdentityProvider {
 /** The rights of all values together: a claim is one value or a list. */
 function rightsOf({ byValue }: RightsOfClaim, claim: unknown): readonly StaffRight[] {
   const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
-  return [...new Set(values.flatMap((value) => (typeof value === 'string' ? (byValue.get(value) ?? []) : [])))];
+  return [
+    ...new Set(
+      values.flatMap((value) => (typeof value === 'string' ? (byValue.get(value) ?? []) : [])),
+    ),
+  ];
 }
 
 /** As opposed to a refusal: a broken connection, a timeout, a 5xx. */

@@ -70,7 +70,11 @@ class SingleSignOn {
   async begin(context: DeskContext): Promise<void> {
     this.limit(context);
     const { url, flow } = await this.asked(() => this.provider.begin());
-    const sealed = this.flows.seal({ ...flow, next: nextOf(context.query.next), before: sessionOf(context) });
+    const sealed = this.flows.seal({
+      ...flow,
+      next: nextOf(context.query.next),
+      before: sessionOf(context),
+    });
     context.append('Set-Cookie', this.cookies.set('desk-flow', sealed, FLOW_S));
     context.redirect(url.href);
     context.body = '';
@@ -114,7 +118,8 @@ class SingleSignOn {
   ): Promise<void> {
     const place = this.site.addresses.of(context.req);
     const opened = await openSession(this.site, identity, 'support', place, rights);
-    for (const cookie of await this.site.sessions.keep(opened, before)) context.append('Set-Cookie', cookie);
+    for (const cookie of await this.site.sessions.keep(opened, before))
+      context.append('Set-Cookie', cookie);
     context.set('Refresh', `0; url=${next}`);
     sendPage(context, signedInPage(next));
   }
@@ -130,7 +135,10 @@ class SingleSignOn {
     } catch (failure) {
       if (!(failure instanceof ProviderAway || failure instanceof NotProven)) throw failure;
       const { logger, settings } = this.site;
-      logger.warn({ fault: describeFault(failure.cause ?? failure) }, 'the identity provider signed nobody in');
+      logger.warn(
+        { fault: describeFault(failure.cause ?? failure) },
+        'the identity provider signed nobody in',
+      );
       if (failure instanceof NotProven) throw notSignedIn(NOT_PROVEN);
       throw new DeskError(503, 'No answer', settings.withCode ? `${AWAY} ${WITH_CODE}` : AWAY);
     }
@@ -139,8 +147,10 @@ class SingleSignOn {
 
 const AWAY = "Your company's sign-in does not answer now. Try again in a moment.";
 const WITH_CODE = 'Until then sign in with your name and a code.';
-const NOT_PROVEN = "Your company's sign-in did not say who you are. Begin again at the desk's own page.";
-const BEGUN_ELSEWHERE = 'This sign-in was not begun in this browser, or over ten minutes ago. Begin again.';
+const NOT_PROVEN =
+  "Your company's sign-in did not say who you are. Begin again at the desk's own page.";
+const BEGUN_ELSEWHERE =
+  'This sign-in was not begun in this browser, or over ten minutes ago. Begin again.';
 const NOBODY =
   'Your company knows you, but the desk does not let this account in: it is nobody of the active staff, in no group that gives a right, or somebody else bound theirs to that name. Ask whoever manages the staff.';
 

@@ -32,7 +32,9 @@ export class SealedValues<T> {
       const end = SPLIT + (bytes[0] ?? 0);
       const keyId = bytes.subarray(SPLIT, end).toString();
       const text = unseal(this.keys, { keyId, bytes: bytes.subarray(end) }, this.context());
-      const { until, value } = z.object({ until: z.number(), value: this.schema }).parse(JSON.parse(text));
+      const { until, value } = z
+        .object({ until: z.number(), value: this.schema })
+        .parse(JSON.parse(text));
       return this.clock() < until ? value : null;
     } catch {
       return null;

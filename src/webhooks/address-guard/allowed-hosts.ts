@@ -22,8 +22,14 @@ export function parseAllowedHost(text: string): AllowedHost | null {
 }
 
 /** Compares parsed parts, never the text. */
-export function isAllowedHost(allowed: readonly AllowedHost[], { protocol, hostname, port }: URL): boolean {
+export function isAllowedHost(
+  allowed: readonly AllowedHost[],
+  { protocol, hostname, port }: URL,
+): boolean {
   return allowed.some(
-    (one) => one.protocol === protocol && one.hostname === hostname && (one.port === null || one.port === port),
+    (one) =>
+      one.protocol === protocol &&
+      one.hostname === hostname &&
+      (one.port === null || one.port === port),
   );
 }

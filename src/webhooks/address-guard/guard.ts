@@ -5,10 +5,12 @@ import { machineResolver, publicResolver, type Resolve } from './resolving.js';
 import { isPublicAddress } from './special-addresses.js';
 
 /** Why a URL gets no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is registered. */
-export type UrlRefusal = 'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
+export type UrlRefusal =
+  'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
 export type AddressRefusal = 'forbidden_address' | 'unresolvable';
 
-export type ParsedUrl = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly reason: UrlRefusal };
+export type ParsedUrl =
+  { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly reason: UrlRefusal };
 
 export interface PinnedAddress {
   readonly address: string;
@@ -20,7 +22,8 @@ type Resolved =
   | { readonly ok: false; readonly reason: AddressRefusal };
 
 export type CheckedUrl =
-  { readonly ok: true; readonly url: string } | { readonly ok: false; readonly reason: UrlRefusal | AddressRefusal };
+  | { readonly ok: true; readonly url: string }
+  | { readonly ok: false; readonly reason: UrlRefusal | AddressRefusal };
 
 export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
@@ -48,7 +51,8 @@ export class AddressGuard {
   parseUrl(text: string): ParsedUrl {
     if (text.length > MAX_URL_LENGTH) return { ok: false, reason: 'too_long' };
     // The parser silently repairs all of these, so what a person reads would differ from what is connected to.
-    if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\\p{Cc}]/u.test(text)) return { ok: false, reason: 'malformed' };
+    if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\\p{Cc}]/u.test(text))
+      return { ok: false, reason: 'malformed' };
     if (!URL.canParse(text)) return { ok: false, reason: 'malformed' };
     const url = new URL(text);
     const reason = this.refusalOf(url, text);
@@ -57,7 +61,8 @@ export class AddressGuard {
 
   private refusalOf(url: URL, text: string): UrlRefusal | null {
     if (url.href.length > MAX_URL_LENGTH) return 'too_long';
-    if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'credentials';
+    if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text))
+      return 'credentials';
     if (text.includes('#')) return 'fragment';
     if (isAllowedHost(this.options.allowedHosts, url)) return null;
     const host = hostOf(url);
@@ -72,11 +77,15 @@ export class AddressGuard {
   async resolve(url: URL): Promise<Resolved> {
     const isAllowed = isAllowedHost(this.options.allowedHosts, url);
     const host = hostOf(url);
-    const found = isIP(host) !== 0 ? [host] : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
+    const found =
+      isIP(host) !== 0
+        ? [host]
+        : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
     const [first, ...rest] = found.map(pinned);
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
     // A forbidden address among good ones is no accident: the next connection might use it.
-    if (!isAllowed && !found.every(isPublicAddress)) return { ok: false, reason: 'forbidden_address' };
+    if (!isAllowed && !found.every(isPublicAddress))
+      return { ok: false, reason: 'forbidden_address' };
     return { ok: true, addresses: [first, ...rest] };
   }
 
@@ -99,7 +108,10 @@ export function hostOf({ hostname }: URL): string {
 
 /** Labels of letters, digits, `-` and `_`, without a final dot, which no certificate contains. */
 function isHostName(host: string): boolean {
-  return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+  return (
+    host.length <= 253 &&
+    host.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label))
+  );
 }
 
 function addressesOf(resolve: Resolve, name: string): Promise<readonly string[]> {

@@ -30,7 +30,10 @@ const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 
 export function directAgents(reuse: boolean): Agents {
   const options = reuse ? pooled : {};
-  return { http: new DirectHttpAgent(options), https: new DirectHttpsAgent({ ...options, ...verified }) };
+  return {
+    http: new DirectHttpAgent(options),
+    https: new DirectHttpsAgent({ ...options, ...verified }),
+  };
 }
 
 export function proxiedAgents(reuse: boolean, proxyUrl: URL, timeoutMs: number): Agents {
@@ -87,7 +90,11 @@ class TunnelHttpsAgent extends https.Agent {
 }
 
 /** Resolves with a connection to the receiver. Rejects with ProxyRefused, or with the network's error. */
-function openTunnel(proxyUrl: URL, { host, port }: http.ClientRequestArgs, timeoutMs: number): Promise<Duplex> {
+function openTunnel(
+  proxyUrl: URL,
+  { host, port }: http.ClientRequestArgs,
+  timeoutMs: number,
+): Promise<Duplex> {
   const authority = `${isIPv6(host ?? '') ? `[${host}]` : host}:${port}`;
   return new Promise((resolve, reject) => {
     const { request } = proxyUrl.protocol === 'https:' ? https : http;
@@ -97,7 +104,10 @@ function openTunnel(proxyUrl: URL, { host, port }: http.ClientRequestArgs, timeo
       agent: false,
       headers: { host: authority, ...proxyCredentials(proxyUrl) },
     });
-    const timer = setTimeout(() => connect.destroy(new ProxyRefused('the egress proxy did not answer')), timeoutMs);
+    const timer = setTimeout(
+      () => connect.destroy(new ProxyRefused('the egress proxy did not answer')),
+      timeoutMs,
+    );
     connect.once('close', () => clearTimeout(timer));
     connect.once('error', () => reject(new ProxyRefused('the egress proxy gave no connection')));
     connect.once('response', ({ statusCode }) => {

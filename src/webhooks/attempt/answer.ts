@@ -25,7 +25,11 @@ export function headText(body: Buffer): string {
 }
 
 /** `Retry-After` of a 429 or 503, in seconds or as an HTTP date. */
-export function retryAfterMs(status: number, headers: IncomingHttpHeaders, nowMs: number): number | null {
+export function retryAfterMs(
+  status: number,
+  headers: IncomingHttpHeaders,
+  nowMs: number,
+): number | null {
   const given = headers['retry-after'];
   if ((status !== 429 && status !== 503) || given === undefined) return null;
   const waitMs = /^\d+$/.test(given) ? Number(given) * 1_000 : httpDateMs(given) - nowMs;
@@ -33,5 +37,7 @@ export function retryAfterMs(status: number, headers: IncomingHttpHeaders, nowMs
 }
 
 function httpDateMs(text: string): number {
-  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
 }

@@ -36,7 +36,8 @@ export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Prom
     let answer: http.IncomingMessage | undefined;
     const body: Buffer[] = [];
     // Once there are headers, no error takes the answer back.
-    const settle = (error: Error): void => (answer === undefined ? reject(error) : resolve(kept(answer, body)));
+    const settle = (error: Error): void =>
+      answer === undefined ? reject(error) : resolve(kept(answer, body));
     const onStop = (): void => {
       settle(stop.reason as Error);
       request.destroy();
@@ -60,8 +61,15 @@ export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Prom
   });
 }
 
-function kept({ statusCode: status = 0, headers }: http.IncomingMessage, body: readonly Buffer[]): Answer {
-  return { status, head: headText(Buffer.concat(body)), retryAfterMs: retryAfterMs(status, headers, Date.now()) };
+function kept(
+  { statusCode: status = 0, headers }: http.IncomingMessage,
+  body: readonly Buffer[],
+): Answer {
+  return {
+    status,
+    head: headText(Buffer.concat(body)),
+    retryAfterMs: retryAfterMs(status, headers, Date.now()),
+  };
 }
 
 function readBody(incoming: http.IncomingMessage, body: Buffer[], finish: () => void): void {
@@ -94,7 +102,12 @@ function start(
   if (url.protocol === 'http:') return http.request({ ...options, agent: agents.http });
   // An address is verified as an address in the certificate; it is not a server name to send.
   const servername = isIP(host) === 0 ? host : '';
-  return https.request({ ...options, agent: agents.https, servername, ...(ca === undefined ? {} : { ca: [...ca] }) });
+  return https.request({
+    ...options,
+    agent: agents.https,
+    servername,
+    ...(ca === undefined ? {} : { ca: [...ca] }),
+  });
 }
 
 /** Node does no look-up: it gets the checked addresses, and tries them one after the other. */

@@ -27,7 +27,10 @@ const REFUSALS: Readonly<Record<UrlRefusal | AddressRefusal, Failure>> = {
   https_only: { reason: 'invalid_url', message: 'the URL is not https' },
   credentials: { reason: 'invalid_url', message: 'the URL has credentials in it' },
   fragment: { reason: 'invalid_url', message: 'the URL has a fragment' },
-  forbidden_address: { reason: 'forbidden_address', message: 'the host is not on the public internet' },
+  forbidden_address: {
+    reason: 'forbidden_address',
+    message: 'the host is not on the public internet',
+  },
   unresolvable: { reason: 'unresolvable', message: 'the host name has no address' },
 };
 
@@ -47,8 +50,10 @@ export function failureOf(error: unknown, isTls: boolean): Failure {
       : { reason: 'canceled', message: 'the service stopped during the attempt' };
   if (error instanceof ProxyRefused) return { reason: 'connection', message: error.message };
   const code = codeOf(error);
-  if (code.startsWith('HPE_')) return { reason: 'invalid_answer', message: `the answer is not HTTP (${code})` };
-  if (isTls && !NETWORK_CODE.test(code)) return { reason: 'tls', message: `no trusted TLS connection (${code})` };
+  if (code.startsWith('HPE_'))
+    return { reason: 'invalid_answer', message: `the answer is not HTTP (${code})` };
+  if (isTls && !NETWORK_CODE.test(code))
+    return { reason: 'tls', message: `no trusted TLS connection (${code})` };
   return { reason: 'connection', message: `the connection failed (${code})` };
 }
 

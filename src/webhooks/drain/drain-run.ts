@@ -89,7 +89,8 @@ export class DrainRun {
       clearInterval(beat);
       return { ended, attempts: this.stored, nextDueAt: await this.grip.release() };
     } catch (failure) {
-      if (failure instanceof TakenOver) return { ended: 'taken_over', attempts: this.stored, nextDueAt: null };
+      if (failure instanceof TakenOver)
+        return { ended: 'taken_over', attempts: this.stored, nextDueAt: null };
       throw failure;
     } finally {
       this.isEnding = true;
@@ -117,7 +118,8 @@ export class DrainRun {
     const now = performance.now();
     if (now - this.beganAt >= this.options.maxMs) return 'time';
     const { pending, retries, onTheWay } = this.window.load;
-    if (this.isAlmostThere() && pending + retries + onTheWay + this.outcomes.length === 0) return 'idle';
+    if (this.isAlmostThere() && pending + retries + onTheWay + this.outcomes.length === 0)
+      return 'idle';
     if (!this.isIdle()) this.idleSince = null;
     else if (now - (this.idleSince ??= now) >= this.options.lookOnMs) return 'idle';
     return null;
@@ -141,7 +143,11 @@ export class DrainRun {
   /** The rest can be sent without rows: this run takes no more, since it might never end while events come. */
   private isAlmostThere(): boolean {
     if (!this.options.leavesRest || !this.hasStepped || this.isProbed()) return false;
-    return hasMore(this.state) && isNear(this.state, BigInt(WINDOW)) && this.window.longestMs() < PROMPT_MS;
+    return (
+      hasMore(this.state) &&
+      isNear(this.state, BigInt(WINDOW)) &&
+      this.window.longestMs() < PROMPT_MS
+    );
   }
 
   private isProbed(): boolean {
@@ -189,7 +195,8 @@ export class DrainRun {
       this.window.add(due);
       return due.length < most;
     };
-    if (isTold && pendingRoom >= FEW && (await read('pending', MAX_CLAIMED))) this.toldDueAt = endpoint.nextDueAt;
+    if (isTold && pendingRoom >= FEW && (await read('pending', MAX_CLAIMED)))
+      this.toldDueAt = endpoint.nextDueAt;
     if (isTime && retryRoom >= FEW / 2 && (await read('retrying', MAX_RETRIES)))
       this.retryAt = await this.grip.earliestRetry(now);
   }
@@ -222,11 +229,15 @@ export class DrainRun {
 
   private pump(): void {
     while (!this.isEnding && !this.options.signal.aborted && this.outcomes.length < MAX_UNSTORED) {
-      if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint)) return;
+      if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint))
+        return;
       const taken = this.window.take(this.health, this.deps.clock());
       if (taken === null) return;
       const { open, isProbe } = taken;
-      void this.land(open.delivery.id, attempt(this.deps, this.state, open, isProbe, this.sends.signal));
+      void this.land(
+        open.delivery.id,
+        attempt(this.deps, this.state, open, isProbe, this.sends.signal),
+      );
     }
   }
 

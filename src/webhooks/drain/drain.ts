@@ -14,7 +14,9 @@ export async function drain(
   random: Random = Math.random,
 ): Promise<DrainResult> {
   const { database, clock } = deps;
-  const state = await transact(database, (transaction) => takeLease(transaction, endpointId, clock()));
+  const state = await transact(database, (transaction) =>
+    takeLease(transaction, endpointId, clock()),
+  );
   if (typeof state === 'string') return { ended: state, attempts: 0, nextDueAt: null };
   const run = new DrainRun(deps, state, options, random);
   const { ended, attempts, nextDueAt } = await run.run();

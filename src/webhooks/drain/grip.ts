@@ -30,7 +30,9 @@ export class Grip {
     const together = isNear(seen) ? await runs.step({ run, room }) : 'far';
     const done =
       together === 'far'
-        ? await runs.transact(run.tenantId, (transaction) => step(transaction, run.id, run.fence, room, clock()))
+        ? await runs.transact(run.tenantId, (transaction) =>
+            step(transaction, run.id, run.fence, room, clock()),
+          )
         : together;
     this.renewedAt = performance.now();
     return done ?? takenOver();
@@ -60,7 +62,11 @@ export class Grip {
       .then(() => (this.renewing = null));
   }
 
-  readDue(seen: EndpointState['endpoint'], lane: 'pending' | 'retrying', most: number): Promise<OpenDelivery[]> {
+  readDue(
+    seen: EndpointState['endpoint'],
+    lane: 'pending' | 'retrying',
+    most: number,
+  ): Promise<OpenDelivery[]> {
     const { runs, clock } = this.deps;
     return runs.inTurn(seen.tenantId, ({ reader }) => readDue(reader, seen, lane, clock(), most));
   }

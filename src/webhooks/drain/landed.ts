@@ -15,7 +15,14 @@ import { noticeOf } from '../telling.js';
 import { type EndpointState, isHeld, LEASE_MS, lockStates } from './lease.js';
 import { earliestSql, parseEarliest } from './open-deliveries.js';
 import { hasMore } from './stepping.js';
-import { attemptRows, deliveryAfter, healthAfterAll, healthColumns, lostWith, type Outcome } from './outcomes.js';
+import {
+  attemptRows,
+  deliveryAfter,
+  healthAfterAll,
+  healthColumns,
+  lostWith,
+  type Outcome,
+} from './outcomes.js';
 import type { Random } from './types.js';
 
 export interface RunOf {
@@ -48,8 +55,24 @@ export interface StoredRun {
 
 /** The columns of an endpoint that a run changes. */
 const CHANGED = [
-  ...(['cursorSequence', 'leaseUntil', 'nextDueAt', 'waitsUntil', 'status', 'disabledReason', 'disabledAt'] as const),
-  ...(['failuresInRow', 'failingSince', 'probes', 'probeAt', 'lastSuccessAt', 'lostFrom', 'lostTo'] as const),
+  ...([
+    'cursorSequence',
+    'leaseUntil',
+    'nextDueAt',
+    'waitsUntil',
+    'status',
+    'disabledReason',
+    'disabledAt',
+  ] as const),
+  ...([
+    'failuresInRow',
+    'failingSince',
+    'probes',
+    'probeAt',
+    'lastSuccessAt',
+    'lostFrom',
+    'lostTo',
+  ] as const),
 ];
 
 /**
@@ -62,7 +85,10 @@ export async function storeLanded(
   landed: readonly Landed[],
   now: Instant,
   mayWait: boolean,
-): Promise<{ readonly stored: readonly (StoredRun | 'locked' | null)[]; readonly notices: readonly OutboxRow[] }> {
+): Promise<{
+  readonly stored: readonly (StoredRun | 'locked' | null)[];
+  readonly notices: readonly OutboxRow[];
+}> {
   const ids = landed.map(({ run }) => run.id);
   const ending = landed.filter(({ goesOn }) => !goesOn).map(({ run }) => run.id);
   const earliestOf = ending.length === 0 ? [] : [earliestSql(ending)];
@@ -72,7 +98,9 @@ export async function storeLanded(
     const { id, fence } = one.run;
     const state = states.get(id);
     if (state === undefined) return mayWait ? null : 'locked';
-    return state.endpoint.fence === fence ? writtenOf(one, state, earliest.get(id) ?? null, now) : null;
+    return state.endpoint.fence === fence
+      ? writtenOf(one, state, earliest.get(id) ?? null, now)
+      : null;
   });
   const written = stored.filter((one) => one !== null && one !== 'locked');
   transaction.withCommit(statementsOf(written));
@@ -86,19 +114,37 @@ interface Written extends StoredRun {
 }
 
 /** `waiting`: when the first delivery that already has a row is due. */
-function writtenOf(landed: Landed, state: EndpointState, waiting: Instant | null, now: Instant): Written {
+function writtenOf(
+  landed: Landed,
+  state: EndpointState,
+  waiting: Instant | null,
+  now: Instant,
+): Written {
   const { through, ended, untried, goesOn, isWorkflow, random } = landed;
   const before = state.endpoint;
-  const deliveries = [...ended.map((outcome) => deliveryAfter(state, outcome, now, random)), ...untried];
-  const cursorSequence = through !== null && through > before.cursorSequence ? through : before.cursorSequence;
+  const deliveries = [
+    ...ended.map((outcome) => deliveryAfter(state, outcome, now, random)),
+    ...untried,
+  ];
+  const cursorSequence =
+    through !== null && through > before.cursorSequence ? through : before.cursorSequence;
   const health = healthColumns(healthAfterAll(before, ended));
   const endpoint = { ...before, ...health, ...lostWith(state, ended), cursorSequence };
-  const retryAt = soonest(deliveries.map(({ state: of, nextAttemptAt }) => (of === 'retrying' ? nextAttemptAt : null)));
+  const retryAt = soonest(
+    deliveries.map(({ state: of, nextAttemptAt }) => (of === 'retrying' ? nextAttemptAt : null)),
+  );
   const isNewStatus = endpoint.status !== before.status;
   const leave = (set: Partial<WebhookEndpoint>, isNews: boolean, next: Instant | null): Written => {
     const left = { ...state, endpoint: { ...endpoint, ...set } };
     const due = isHeld(endpoint) ? null : next;
-    return { state: left, retryAt, due, landed, deliveries, notice: isNews ? noticeOf(endpoint, now) : null };
+    return {
+      state: left,
+      retryAt,
+      due,
+      landed,
+      deliveries,
+      notice: isNews ? noticeOf(endpoint, now) : null,
+    };
   };
   if (goesOn) return leave({ leaseUntil: instant(now + LEASE_MS) }, isNewStatus, null);
   const earliest = hasMore({ ...state, endpoint })
@@ -115,9 +161,15 @@ export function soonest(times: readonly (Instant | null)[]): Instant | null {
 }
 
 function statementsOf(written: readonly Written[]): string[] {
-  const attempts = written.flatMap(({ state, landed }) => attemptRows(state.endpoint.id, landed.ended));
-  const known = written.flatMap(({ landed, deliveries }) => (landed.through === null ? deliveries : []));
-  const made = written.flatMap(({ landed, deliveries }) => (landed.through === null ? [] : deliveries));
+  const attempts = written.flatMap(({ state, landed }) =>
+    attemptRows(state.endpoint.id, landed.ended),
+  );
+  const known = written.flatMap(({ landed, deliveries }) =>
+    landed.through === null ? deliveries : [],
+  );
+  const made = written.flatMap(({ landed, deliveries }) =>
+    landed.through === null ? [] : deliveries,
+  );
   const notices = written.flatMap(({ notice }) => (notice === null ? [] : [notice]));
   const endpoints = written.map(({ state }) => state.endpoint);
   return [

@@ -87,14 +87,24 @@ export async function lockStates(
   endpointIds: readonly Uuid[],
   mayWait: boolean,
   ...others: readonly string[]
-): Promise<{ readonly states: ReadonlyMap<Uuid, EndpointState>; readonly answers: readonly (readonly StoredRow[])[] }> {
+): Promise<{
+  readonly states: ReadonlyMap<Uuid, EndpointState>;
+  readonly answers: readonly (readonly StoredRow[])[];
+}> {
   const lock = lockSql(endpointIds, mayWait);
-  const [locked = [], rows = [], ...answers] = await transaction.all([lock, stateSql(...endpointIds), ...others]);
+  const [locked = [], rows = [], ...answers] = await transaction.all([
+    lock,
+    stateSql(...endpointIds),
+    ...others,
+  ]);
   const own = new Set(locked.map((row) => uuid.parse(row.id)));
   return { states: new Map([...parseStates(rows)].filter(([id]) => own.has(id))), answers };
 }
 
-async function lockState(transaction: Transaction, endpointId: Uuid): Promise<EndpointState | undefined> {
+async function lockState(
+  transaction: Transaction,
+  endpointId: Uuid,
+): Promise<EndpointState | undefined> {
   return (await lockStates(transaction, [endpointId], true)).states.get(endpointId);
 }
 
@@ -125,12 +135,19 @@ export async function takeLease(
 }
 
 /** Due at once if this run dies, since nobody then knows what it left undone. */
-export function leased(now: Instant): { readonly leaseUntil: Instant; readonly nextDueAt: Instant } {
+export function leased(now: Instant): {
+  readonly leaseUntil: Instant;
+  readonly nextDueAt: Instant;
+} {
   return { leaseUntil: instant(now + LEASE_MS), nextDueAt: now };
 }
 
 /** Locks the endpoint for a write of the run with this number. Throws TakenOver. */
-export async function lockForDrain(transaction: Transaction, endpointId: Uuid, fence: bigint): Promise<EndpointState> {
+export async function lockForDrain(
+  transaction: Transaction,
+  endpointId: Uuid,
+  fence: bigint,
+): Promise<EndpointState> {
   const state = await lockState(transaction, endpointId);
   if (state?.endpoint.fence !== fence) throw new TakenOver('another run has the endpoint');
   return state;

@@ -39,6 +39,9 @@ export async function readLogged(
   });
 }
 
-export function opened(delivery: WebhookDelivery, { body, traceparent }: LoggedEvent): OpenDelivery {
+export function opened(
+  delivery: WebhookDelivery,
+  { body, traceparent }: LoggedEvent,
+): OpenDelivery {
   return { delivery, body, traceparent };
 }

@@ -19,7 +19,10 @@ export const MAX_SPAN = 200n;
 const MAX_WANTED = 16;
 
 /** True if little of the log is ahead, and nothing else must be done first. */
-export function isNear({ endpoint, head, removedThrough }: EndpointState, span = MAX_SPAN): boolean {
+export function isNear(
+  { endpoint, head, removedThrough }: EndpointState,
+  span = MAX_SPAN,
+): boolean {
   const { recoverAfter, cursorSequence } = endpoint;
   return recoverAfter === null && removedThrough <= cursorSequence && head - cursorSequence <= span;
 }
@@ -77,7 +80,9 @@ export async function stepTogether(
   const endpoints = taken.map(({ state }) => state.endpoint);
   await transaction.all([
     ...statement(deliveries, (rows) => insertSql(webhookDeliveries, rows)),
-    ...statement(endpoints, (rows) => upsertSql(webhookEndpoints, rows, ['cursorSequence', 'leaseUntil'])),
+    ...statement(endpoints, (rows) =>
+      upsertSql(webhookEndpoints, rows, ['cursorSequence', 'leaseUntil']),
+    ),
   ]);
   return steps;
 }
@@ -97,7 +102,10 @@ function rangesOf(states: readonly EndpointState[]): ReadonlyMap<Uuid, Range> {
 function wantedOf(state: EndpointState, log: readonly LoggedEvent[], now: Instant): Wanted {
   const { endpoint, types, head } = state;
   const deliveries = log
-    .filter(({ sequence, type }) => sequence > endpoint.cursorSequence && sequence <= head && types.has(type))
+    .filter(
+      ({ sequence, type }) =>
+        sequence > endpoint.cursorSequence && sequence <= head && types.has(type),
+    )
     .filter((event) => isSubscribed(state, event))
     .map((event) => opened(newDelivery(endpoint.id, event, 'event', 1, now), event));
   return { state, through: head, deliveries };
@@ -109,7 +117,10 @@ interface Range {
   readonly until: bigint;
 }
 
-async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Promise<readonly LoggedEvent[]> {
+async function readRanges(
+  reader: Reader,
+  ranges: ReadonlyMap<Uuid, Range>,
+): Promise<readonly LoggedEvent[]> {
   if (ranges.size === 0) return [];
   const types = literals(events, 'type', SUBSCRIBABLE_TYPES);
   const parts = Array.from(
@@ -118,5 +129,9 @@ async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Pro
       `(SELECT ${LOGGED_EVENT} FROM events FORCE INDEX (PRIMARY)
         WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${until} AND type IN (${types}))`,
   );
-  return readLogged(reader, `${parts.join(' UNION ALL ')} ORDER BY tenant_id, sequence`, SUBSCRIBABLE_TYPES);
+  return readLogged(
+    reader,
+    `${parts.join(' UNION ALL ')} ORDER BY tenant_id, sequence`,
+    SUBSCRIBABLE_TYPES,
+  );
 }

@@ -3,7 +3,11 @@ import type { Instant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
-import { type WebhookDelivery, webhookDeliveries, type WebhookEndpoint } from '../../db/entities/webhooks.js';
+import {
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+} from '../../db/entities/webhooks.js';
 import { columnList, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
@@ -81,11 +85,17 @@ export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Ins
   const first = (state: string): string =>
     `(SELECT next_attempt_at AS at FROM webhook_deliveries FORCE INDEX (due)
       WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' ORDER BY next_attempt_at LIMIT 1)`;
-  const rows = await reader.query(`${first('pending')} UNION ALL ${first('retrying')} ORDER BY at LIMIT 1`);
+  const rows = await reader.query(
+    `${first('pending')} UNION ALL ${first('retrying')} ORDER BY at LIMIT 1`,
+  );
   return rows[0] === undefined ? null : column.time.parse(rows[0].at);
 }
 
-export async function earliestRetry(reader: Reader, endpointId: Uuid, now: Instant): Promise<Instant | null> {
+export async function earliestRetry(
+  reader: Reader,
+  endpointId: Uuid,
+  now: Instant,
+): Promise<Instant | null> {
   const [row] = await reader.query(
     `SELECT next_attempt_at AS at FROM webhook_deliveries FORCE INDEX (due)
      WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='retrying' AND next_attempt_at>${column.time.literal(now)}

@@ -1,6 +1,10 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../../db/entities/webhooks.js';
+import type {
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookEndpoint,
+} from '../../db/entities/webhooks.js';
 import type { AttemptResult } from '../attempt/result.js';
 import { attemptRow } from '../attempts.js';
 import { afterAttempt, type Health, healthAfter } from '../rules.js';
@@ -21,14 +25,18 @@ export type Outcome =
 export function healthAfterAll(health: Health, outcomes: readonly Outcome[]): Health {
   return outcomes.reduce(
     (sofar, outcome) =>
-      outcome.result === null ? sofar : healthAfter(sofar, outcome.result, outcome.isProbe, outcome.endedAt),
+      outcome.result === null
+        ? sofar
+        : healthAfter(sofar, outcome.result, outcome.isProbe, outcome.endedAt),
     health,
   );
 }
 
 export function attemptRows(endpointId: Uuid, outcomes: readonly Outcome[]): WebhookAttempt[] {
   return outcomes.flatMap(({ delivery, ...outcome }) =>
-    outcome.result === null ? [] : [attemptRow(endpointId, delivery.id, outcome.beganAt, outcome.result)],
+    outcome.result === null
+      ? []
+      : [attemptRow(endpointId, delivery.id, outcome.beganAt, outcome.result)],
   );
 }
 
@@ -39,9 +47,13 @@ export function deliveryAfter(
   random: () => number,
 ): WebhookDelivery {
   const { delivery } = outcome;
-  if (outcome.result === null) return { ...delivery, state: 'ended', nextAttemptAt: null, finishedAt: now };
+  if (outcome.result === null)
+    return { ...delivery, state: 'ended', nextAttemptAt: null, finishedAt: now };
   const wanted = isWanted(types, delivery.eventType);
-  return { ...delivery, ...afterAttempt(delivery, outcome.result, wanted, outcome.endedAt, random()) };
+  return {
+    ...delivery,
+    ...afterAttempt(delivery, outcome.result, wanted, outcome.endedAt, random()),
+  };
 }
 
 /** Its lost events, with those that retention removed while they waited. A redelivered one may have arrived. */
@@ -60,6 +72,24 @@ export function lostWith(
 }
 
 export function healthColumns(health: Health): Health {
-  const { status, disabledReason, disabledAt, failuresInRow, failingSince, probes, probeAt, lastSuccessAt } = health;
-  return { status, disabledReason, disabledAt, failuresInRow, failingSince, probes, probeAt, lastSuccessAt };
+  const {
+    status,
+    disabledReason,
+    disabledAt,
+    failuresInRow,
+    failingSince,
+    probes,
+    probeAt,
+    lastSuccessAt,
+  } = health;
+  return {
+    status,
+    disabledReason,
+    disabledAt,
+    failuresInRow,
+    failingSince,
+    probes,
+    probeAt,
+    lastSuccessAt,
+  };
 }

@@ -38,9 +38,15 @@ export class RunsDatabase {
     { most: MAX_GROUP, lingerMs: LOOK_LINGER_MS, isOfOne },
     (ids: readonly Uuid[]) => this.lookAt(ids),
   );
-  private readonly renewals = new Together({ most: MAX_GROUP }, (runs: readonly RunOf[]) => this.renewAll(runs));
-  private readonly steps = new Together({ most: MAX_GROUP, isOfOne }, (wanted: readonly StepWanted[]) =>
-    transact(this.deps.database, (transaction) => stepTogether(transaction, wanted, this.deps.clock())),
+  private readonly renewals = new Together({ most: MAX_GROUP }, (runs: readonly RunOf[]) =>
+    this.renewAll(runs),
+  );
+  private readonly steps = new Together(
+    { most: MAX_GROUP, isOfOne },
+    (wanted: readonly StepWanted[]) =>
+      transact(this.deps.database, (transaction) =>
+        stepTogether(transaction, wanted, this.deps.clock()),
+      ),
   );
   private readonly flights = this.recorder(FLIGHT_LINGER_MS);
   private readonly outcomes = this.recorder(0);
@@ -95,14 +101,18 @@ export class RunsDatabase {
   private async storeBy(recorder: Recorder, landed: Landed): Promise<StoredRun | null> {
     const stored = await recorder.ask(landed);
     if (stored !== 'locked') return stored;
-    const [alone = null] = await this.inTurn(landed.run.tenantId, () => this.storeAll([landed], true));
+    const [alone = null] = await this.inTurn(landed.run.tenantId, () =>
+      this.storeAll([landed], true),
+    );
     return alone === 'locked' ? null : alone;
   }
 
   private recorder(lingerMs: number): Recorder {
-    const weigh = ({ ended, untried }: Landed): number => ended.length + untried.length + MAX_OUTCOMES / MAX_GROUP;
-    return new Together({ most: MAX_OUTCOMES, weigh, lingerMs, isOfOne }, (landed: readonly Landed[]) =>
-      this.storeAll(landed, false),
+    const weigh = ({ ended, untried }: Landed): number =>
+      ended.length + untried.length + MAX_OUTCOMES / MAX_GROUP;
+    return new Together(
+      { most: MAX_OUTCOMES, weigh, lingerMs, isOfOne },
+      (landed: readonly Landed[]) => this.storeAll(landed, false),
     );
   }
 
@@ -128,11 +138,14 @@ export class RunsDatabase {
     const ids = runs.map(({ id }) => id);
     return transact(this.deps.database, async (transaction) => {
       const rows = await transaction.query(lockSql(ids, false));
-      const fences = new Map(rows.map((row) => [column.uuid.parse(row.id), column.bigint.parse(row.fence)]));
+      const fences = new Map(
+        rows.map((row) => [column.uuid.parse(row.id), column.bigint.parse(row.fence)]),
+      );
       const isOwn = ({ id, fence }: RunOf): boolean => fences.get(id) === fence;
       const own = runs.filter(isOwn).map(({ id }) => id);
       const leaseUntil = instant(this.deps.clock() + LEASE_MS);
-      if (own.length > 0) await transaction.execute(updateSql(webhookEndpoints, { leaseUntil }, { id: own }));
+      if (own.length > 0)
+        await transaction.execute(updateSql(webhookEndpoints, { leaseUntil }, { id: own }));
       return runs.map(isOwn);
     });
   }

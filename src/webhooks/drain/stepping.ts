@@ -27,7 +27,10 @@ export interface Step {
 }
 
 export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
-  return endpoint.recoverAfter !== null || (wantedHead > endpoint.cursorSequence && head > endpoint.cursorSequence);
+  return (
+    endpoint.recoverAfter !== null ||
+    (wantedHead > endpoint.cursorSequence && head > endpoint.cursorSequence)
+  );
 }
 
 /**
@@ -51,7 +54,11 @@ export async function step(
     ...statement(deliveries, (rows) => insertSql(webhookDeliveries, rows)),
     updateSql(webhookEndpoints, set, { id: endpointId }),
   ]);
-  return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, added, madeDue: recovered.madeDue };
+  return {
+    state: { ...state, endpoint: { ...state.endpoint, ...set } },
+    added,
+    madeDue: recovered.madeDue,
+  };
 }
 
 interface Part {
@@ -59,12 +66,18 @@ interface Part {
   readonly set: Partial<WebhookEndpoint>;
 }
 
-async function advance(transaction: Transaction, state: EndpointState, room: number, now: Instant): Promise<Part> {
+async function advance(
+  transaction: Transaction,
+  state: EndpointState,
+  room: number,
+  now: Instant,
+): Promise<Part> {
   const { endpoint, removedThrough, head, wantedHead } = state;
   const lost = lostSince(endpoint, removedThrough);
   const after = removedThrough > endpoint.cursorSequence ? removedThrough : endpoint.cursorSequence;
   // Nothing wanted lies ahead: the cursor moves past everything at once.
-  if (wantedHead <= after) return { added: [], set: { ...lost, cursorSequence: head > after ? head : after } };
+  if (wantedHead <= after)
+    return { added: [], set: { ...lost, cursorSequence: head > after ? head : after } };
   if (room === 0) return { added: [], set: lost };
   const read = await readWanted(transaction, state, after, head, room);
   const added = read.events
@@ -74,7 +87,10 @@ async function advance(transaction: Transaction, state: EndpointState, room: num
 }
 
 /** The events that retention removed before the endpoint's cursor reached them. */
-function lostSince({ cursorSequence, lostFrom }: WebhookEndpoint, removedThrough: bigint): Partial<WebhookEndpoint> {
+function lostSince(
+  { cursorSequence, lostFrom }: WebhookEndpoint,
+  removedThrough: bigint,
+): Partial<WebhookEndpoint> {
   if (removedThrough <= cursorSequence) return {};
   return { lostFrom: lostFrom ?? cursorSequence + 1n, lostTo: removedThrough };
 }
@@ -89,7 +105,9 @@ async function recoverSome(
   if (recoverAfter === null || recoverUntil === null) return { added: [], set: {}, madeDue: false };
   const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
   const read = await readWanted(transaction, state, after, recoverUntil, room);
-  const wanted = read.events.filter((event) => (isSubscribed(state, event) ? !isAhead(state, event) : recoverAll));
+  const wanted = read.events.filter((event) =>
+    isSubscribed(state, event) ? !isAhead(state, event) : recoverAll,
+  );
   const known = await readKnown(transaction, id, wanted);
   const added: OpenDelivery[] = [];
   const waitingIds: Uuid[] = [];
@@ -100,12 +118,18 @@ async function recoverSome(
     waitingIds.push(...waiting.map((delivery) => delivery.id));
     // A last attempt in flight may be lost.
     if (waiting.some(hasStepLeft)) continue;
-    const round = Math.max(0, ...own.filter(({ cause }) => cause === 'recover').map((delivery) => delivery.round)) + 1;
+    const round =
+      Math.max(
+        0,
+        ...own.filter(({ cause }) => cause === 'recover').map((delivery) => delivery.round),
+      ) + 1;
     added.push(opened(newDelivery(id, event, 'recover', round, now), event));
   }
   if (waitingIds.length > 0) await makeDue(transaction, id, waitingIds, now);
   const isDone = read.through >= recoverUntil;
-  const set = isDone ? { recoverAfter: null, recoverUntil: null, recoverAll: false } : { recoverAfter: read.through };
+  const set = isDone
+    ? { recoverAfter: null, recoverUntil: null, recoverAll: false }
+    : { recoverAfter: read.through };
   return { added, set, madeDue: waitingIds.length > 0 };
 }
 
@@ -130,7 +154,8 @@ async function readWanted(
   most: number,
 ): Promise<{ readonly events: readonly LoggedEvent[]; readonly through: bigint }> {
   const bound = after + MAX_EVENTS < until ? after + MAX_EVENTS : until;
-  if (types.size === 0 || bound <= after) return { events: [], through: bound > after ? bound : after };
+  if (types.size === 0 || bound <= after)
+    return { events: [], through: bound > after ? bound : after };
   const found = await readLogged(
     transaction,
     `SELECT ${LOGGED_EVENT} FROM events FORCE INDEX (PRIMARY)
@@ -139,7 +164,8 @@ async function readWanted(
     [...types.keys()],
   );
   const last = found.at(-1);
-  if (last === undefined) return { events: found, through: await emptyThrough(transaction, endpoint, bound, until) };
+  if (last === undefined)
+    return { events: found, through: await emptyThrough(transaction, endpoint, bound, until) };
   return { events: found, through: found.length === most ? last.sequence : bound };
 }
 
@@ -170,7 +196,12 @@ async function readKnown(
   return groupBy(rows, ({ eventId }) => eventId);
 }
 
-async function makeDue(transaction: Transaction, endpointId: Uuid, ids: readonly Uuid[], now: Instant): Promise<void> {
+async function makeDue(
+  transaction: Transaction,
+  endpointId: Uuid,
+  ids: readonly Uuid[],
+  now: Instant,
+): Promise<void> {
   const at = column.time.literal(now);
   await transaction.execute(
     `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(endpointId)}

@@ -21,7 +21,10 @@ export class Window {
   private pending: OpenDelivery[] = [];
   private retries: OpenDelivery[] = [];
   /** Deliveries taken whose outcome is not yet being stored. */
-  private readonly onTheWay = new Map<Uuid, { readonly isRetry: boolean; readonly sinceMs: number }>();
+  private readonly onTheWay = new Map<
+    Uuid,
+    { readonly isRetry: boolean; readonly sinceMs: number }
+  >();
   /** Every delivery from when it was read until its outcome is stored, so that none is read twice. */
   private readonly known = new Set<Uuid>();
   /** By the monotonic clock: when the last answer came, or the first attempt in flight was sent. */
@@ -64,11 +67,15 @@ export class Window {
   take(health: Health, now: Instant): Taken | null {
     const lane = nextLane(this.load, health, now);
     if (lane === null) return null;
-    const from = lane === 'probe' ? this.oldestLane() : lane === 'pending' ? this.pending : this.retries;
+    const from =
+      lane === 'probe' ? this.oldestLane() : lane === 'pending' ? this.pending : this.retries;
     const open = from.shift();
     if (open === undefined) return null;
     if (this.onTheWay.size === 0) this.answeredAt = performance.now();
-    this.onTheWay.set(open.delivery.id, { isRetry: from === this.retries, sinceMs: performance.now() });
+    this.onTheWay.set(open.delivery.id, {
+      isRetry: from === this.retries,
+      sinceMs: performance.now(),
+    });
     return { open, isProbe: lane === 'probe' };
   }
 

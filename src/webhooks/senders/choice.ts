@@ -30,7 +30,8 @@ export class Choice {
     for (const candidate of candidates) {
       const { id } = candidate;
       const isFailing = candidate.isFailing || this.isSlow(id);
-      if (this.taken.has(id) || (isFailing ? this.failing >= this.room.failing : this.isFull)) continue;
+      if (this.taken.has(id) || (isFailing ? this.failing >= this.room.failing : this.isFull))
+        continue;
       if (isFailing) this.failing += 1;
       else this.well += 1;
       this.taken.set(id, candidate);

@@ -39,5 +39,8 @@ export async function claim(
     earliestSql(ids),
   ]);
   const earliest = parseEarliest(waiting);
-  return Array.from(parseStates(states), ([id, state]) => ({ state, earliest: earliest.get(id) ?? null }));
+  return Array.from(parseStates(states), ([id, state]) => ({
+    state,
+    earliest: earliest.get(id) ?? null,
+  }));
 }

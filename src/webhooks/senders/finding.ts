@@ -29,11 +29,16 @@ export const inTimeSql = (now: Instant): string =>
     OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
 
 /** The tenants with an event since then, each with its last sequence. */
-export async function tenantsWithEvents(reader: Reader, since: Instant): Promise<ReadonlyMap<Uuid, bigint>> {
+export async function tenantsWithEvents(
+  reader: Reader,
+  since: Instant,
+): Promise<ReadonlyMap<Uuid, bigint>> {
   const rows = await reader.query(
     `SELECT tenant_id, last_sequence FROM event_counters FORCE INDEX (recent) WHERE last_at>=${column.time.literal(since)}`,
   );
-  return new Map(rows.map((row) => [column.uuid.parse(row.tenant_id), column.bigint.parse(row.last_sequence)]));
+  return new Map(
+    rows.map((row) => [column.uuid.parse(row.tenant_id), column.bigint.parse(row.last_sequence)]),
+  );
 }
 
 /** An endpoint for which a sender may have something. */
@@ -77,7 +82,11 @@ export interface Room {
 }
 
 /** The endpoints that are due, the longest waiting of each kind, so that neither kind displaces the other. */
-export async function endpointsDue(reader: Reader, now: Instant, room: Room): Promise<readonly Candidate[]> {
+export async function endpointsDue(
+  reader: Reader,
+  now: Instant,
+  room: Room,
+): Promise<readonly Candidate[]> {
   const due = (kind: string, limit: number): string =>
     `(SELECT ${COLUMNS}, e.next_due_at, 0 AS is_busy FROM webhook_endpoints e FORCE INDEX (due)
       WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind}
@@ -98,7 +107,11 @@ function common(row: StoredRow): Omit<Candidate, 'cursor'> {
 }
 
 /** Due now, or at their next probe, however late the next retry is; never later than it was. */
-export async function makeDue(transaction: Transaction, endpointIds: readonly Uuid[], now: Instant): Promise<void> {
+export async function makeDue(
+  transaction: Transaction,
+  endpointIds: readonly Uuid[],
+  now: Instant,
+): Promise<void> {
   const at = `CAST(${column.time.literal(now)} AS DATETIME(3))`;
   const soonest = `GREATEST(COALESCE(probe_at, ${at}), ${at})`;
   await transaction.execute(

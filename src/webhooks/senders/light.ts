@@ -12,7 +12,9 @@ export async function lightWork(
   now: Instant,
 ): Promise<ReadonlyMap<Uuid, Wanted>> {
   const light = claimed.filter((one) => isLight(one, now)).map(({ state }) => state);
-  const wanted = (await readWanted(reader, light, now)).filter(({ deliveries }) => deliveries.length <= MAX_FLIGHT);
+  const wanted = (await readWanted(reader, light, now)).filter(
+    ({ deliveries }) => deliveries.length <= MAX_FLIGHT,
+  );
   return new Map(wanted.map((one) => [one.state.endpoint.id, one]));
 }
 

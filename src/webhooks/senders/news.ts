@@ -19,11 +19,13 @@ export class News {
 
   /** Looks again. Returns the tenants whose endpoints must be examined. */
   async look(reader: Reader, now: Instant): Promise<readonly Uuid[]> {
-    const isWide = this.lookedAt === null || performance.now() - this.lookedWidelyAt >= WIDE_EVERY_MS;
+    const isWide =
+      this.lookedAt === null || performance.now() - this.lookedWidelyAt >= WIDE_EVERY_MS;
     const since = instant((this.lookedAt ?? now) - (isWide ? SETTLED_AFTER_MS : MARGIN_MS));
     const began = performance.now();
     const found = await tenantsWithEvents(reader, since);
-    for (const [tenantId, last] of found) if (this.seen.get(tenantId) !== last) this.tenants.add(tenantId);
+    for (const [tenantId, last] of found)
+      if (this.seen.get(tenantId) !== last) this.tenants.add(tenantId);
     if (isWide) {
       this.lookedWidelyAt = began;
       this.seen = new Map(found);

@@ -22,10 +22,16 @@ export class Pace {
    * The shortest pause, and the longest if nothing wakes them. What a look costs is the quicker of the last two: one alone may have been held
    * up, and a long pause after it makes the next round a burst, which is held up as well.
    */
-  after(isBusy: boolean, lookedMs: number): { readonly atLeastMs: number; readonly atMostMs: number } {
+  after(
+    isBusy: boolean,
+    lookedMs: number,
+  ): { readonly atLeastMs: number; readonly atMostMs: number } {
     const costMs = Math.min(lookedMs, this.lookedMs);
     this.lookedMs = lookedMs;
-    const atLeastMs = Math.max(this.pauses.busyMs, Math.min(costMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS));
+    const atLeastMs = Math.max(
+      this.pauses.busyMs,
+      Math.min(costMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS),
+    );
     return { atLeastMs, atMostMs: isBusy ? atLeastMs : Math.max(this.pauses.idleMs, atLeastMs) };
   }
 }

@@ -37,7 +37,13 @@ const SLOW_FOR_MS = 3_600_000;
 const FLIGHT_OVER = new Error('the flight is over');
 
 /** A separate run continues while there is something to send, then leaves the endpoint to the next round. */
-const RUN = { maxMs: 30_000, lookOnMs: 500, leavesRest: true, heartbeat: () => undefined, isWorkflow: false } as const;
+const RUN = {
+  maxMs: 30_000,
+  lookOnMs: 500,
+  leavesRest: true,
+  heartbeat: () => undefined,
+  isWorkflow: false,
+} as const;
 
 /**
  * The senders of one worker process. They look for endpoints with something due, take them by lease, send straight from the log and
@@ -120,7 +126,10 @@ export class Senders {
     const room = this.room();
     if (room.well === 0) return { isBusy: false, lookedMs: 0 };
     const now = clock();
-    const [tenantIds, due] = await Promise.all([this.news.look(database.reader, now), this.due(now, room)]);
+    const [tenantIds, due] = await Promise.all([
+      this.news.look(database.reader, now),
+      this.due(now, room),
+    ]);
     const choice = new Choice(room, (id) => this.isSlow(id));
     // They take turns, so that neither takes all the room forever.
     this.isDueFirst = !this.isDueFirst;
@@ -130,7 +139,11 @@ export class Senders {
       choice.take(due);
       const chosen = choice.all;
       const lookedMs = performance.now() - began;
-      for (let from = 0; from < chosen.length && !this.stopping.signal.aborted; from += CLAIMED_AT_ONCE)
+      for (
+        let from = 0;
+        from < chosen.length && !this.stopping.signal.aborted;
+        from += CLAIMED_AT_ONCE
+      )
         await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
       return { isBusy: chosen.length > 0, lookedMs };
     } catch (fault) {
@@ -144,7 +157,10 @@ export class Senders {
     const began = performance.now();
     if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
     // The query cannot tell slow endpoints from healthy ones, so the limit leaves room for both.
-    const due = await endpointsDue(this.deps.database.reader, now, { ...room, well: room.well + this.slow.size });
+    const due = await endpointsDue(this.deps.database.reader, now, {
+      ...room,
+      well: room.well + this.slow.size,
+    });
     if (due.length === 0) this.lookedForDueAt = began;
     return due;
   }
@@ -163,7 +179,10 @@ export class Senders {
     const { reader } = this.deps.database;
     for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_AT_ONCE) {
       const some = tenantIds.slice(from, from + TENANTS_AT_ONCE);
-      const behind = groupBy(await endpointsWithNews(reader, some, now), ({ tenantId }) => tenantId);
+      const behind = groupBy(
+        await endpointsWithNews(reader, some, now),
+        ({ tenantId }) => tenantId,
+      );
       await this.putOff([...behind.values()].flat(), now);
       for (const tenantId of some) this.takeOf(tenantId, behind.get(tenantId) ?? [], choice);
     }
@@ -172,7 +191,8 @@ export class Senders {
   /** Makes probed endpoints due at their probe, however late the retry that they wait for. */
   private async putOff(behind: readonly Candidate[], now: Instant): Promise<void> {
     const late = behind.filter(({ isProbed, isBusy }) => isProbed && !isBusy).map(({ id }) => id);
-    if (late.length > 0) await transact(this.deps.database, (transaction) => makeDue(transaction, late, now));
+    if (late.length > 0)
+      await transact(this.deps.database, (transaction) => makeDue(transaction, late, now));
   }
 
   /** A tenant with anything left is examined again: before the others if everything is left, after them if not. */
@@ -189,7 +209,9 @@ export class Senders {
 
   private async begin(candidates: readonly Candidate[]): Promise<void> {
     const { database, clock } = this.deps;
-    const claimed = await transact(database, (transaction) => claim(transaction, candidates, clock()));
+    const claimed = await transact(database, (transaction) =>
+      claim(transaction, candidates, clock()),
+    );
     const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
     for (const { id, tenantId } of candidates) if (!ids.has(id)) this.news.lookAgain(tenantId);
     if (claimed.length === 0) return;
@@ -248,7 +270,15 @@ export class Senders {
       const { ended, left, untried } = flight.take();
       const { through, state } = wanted;
       const goesOn = left.length > 0;
-      const landed = { run: state.endpoint, through, ended, untried, goesOn, isWorkflow: false, random: this.random };
+      const landed = {
+        run: state.endpoint,
+        through,
+        ended,
+        untried,
+        goesOn,
+        isWorkflow: false,
+        random: this.random,
+      };
       // Whatever is not stored is sent again when the lease ends.
       const stored = await this.deps.runs.storeFlight(landed);
       if (stored === null) return null;

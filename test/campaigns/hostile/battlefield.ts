@@ -46,7 +46,13 @@ export class Battlefield {
     };
     const honest = await openPayrollBank(front);
     // It uploads all the time and executes nothing.
-    await setQuotas(db.database, systemClock, honest.bank.tenant.tenant.id, { openBatches: 1_000_000n }, TEST_ACTOR);
+    await setQuotas(
+      db.database,
+      systemClock,
+      honest.bank.tenant.tenant.id,
+      { openBatches: 1_000_000n },
+      TEST_ACTOR,
+    );
     // The first one finds everything cold.
     await honest.ready(1);
     const { bank, source, people } = honest;

@@ -36,7 +36,10 @@ interface Result {
 const ATTACKERS_NICENESS = 10;
 
 /** Runs the attacks one after the other. Prints a table, and fails where one of them had an effect on anybody else. */
-export async function hostileCampaign(db: TestDatabase, attacks: readonly Attack[] = ATTACKS): Promise<string[]> {
+export async function hostileCampaign(
+  db: TestDatabase,
+  attacks: readonly Attack[] = ATTACKS,
+): Promise<string[]> {
   const field = await Battlefield.open(db);
   const results: Result[] = [];
   if (process.platform === 'linux') setPriority(ATTACKERS_NICENESS);
@@ -82,7 +85,10 @@ async function fought(field: Battlefield, attack: Attack): Promise<Result> {
   const before = await field.honest.during(sleep(ALONE_MS));
   const attacking = run(field).then(
     (outcome) => ({ outcome, faults: [] as string[] }),
-    (failure: unknown) => ({ outcome: '', faults: [failure instanceof Error ? failure.message : String(failure)] }),
+    (failure: unknown) => ({
+      outcome: '',
+      faults: [failure instanceof Error ? failure.message : String(failure)],
+    }),
   );
   const { result, apiMb, workerMb } = await field.watched(field.honest.during(attacking));
   const { outcome, faults } = await attacking;

@@ -32,7 +32,11 @@ async function live(): Promise<Experience> {
     ),
     again(BATCH_EVERY_MS, batches, () => payroll.ready(ROWS)),
   ]);
-  return { p99: percentile99(transfers), slowestBatch: Math.round(Math.max(...batches)), batches: batches.length };
+  return {
+    p99: percentile99(transfers),
+    slowestBatch: Math.round(Math.max(...batches)),
+    batches: batches.length,
+  };
 }
 
 async function again(everyMs: number, times: number[], act: () => Promise<unknown>): Promise<void> {

@@ -22,14 +22,19 @@ export class HonestProgram {
   private readonly thread: Worker;
 
   constructor(tenant: HonestTenant) {
-    this.thread = new Worker(new URL('./honest-thread.js', import.meta.url), { workerData: tenant });
+    this.thread = new Worker(new URL('./honest-thread.js', import.meta.url), {
+      workerData: tenant,
+    });
   }
 
   /** What it has of the service until the work ends: at least one batch. Throws where anything is refused to it. */
   async during(work: Promise<unknown>): Promise<Experience> {
     this.thread.postMessage('live');
     const lived = once(this.thread, 'message') as Promise<[Experience]>;
-    const [[experience]] = await Promise.all([lived, work.finally(() => this.thread.postMessage('rest'))]);
+    const [[experience]] = await Promise.all([
+      lived,
+      work.finally(() => this.thread.postMessage('rest')),
+    ]);
     return experience;
   }
 

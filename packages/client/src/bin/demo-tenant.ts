@@ -25,14 +25,16 @@ export class DemoTenant {
   /** Another member: `approver`. */
   as(member: string): MoneyClient {
     const token = this.tokens[member];
-    if (typeof token !== 'string') throw new UsageError(`this tenant has no token ${member}: take acme`);
+    if (typeof token !== 'string')
+      throw new UsageError(`this tenant has no token ${member}: take acme`);
     return new MoneyClient({ baseUrl: this.baseUrl, token });
   }
 
   /** The id of an account, by its name in the demo world. */
   account(name: string): string {
     const { id } = record(this.accounts[name]);
-    if (typeof id !== 'string') throw new UsageError(`this tenant has no account ${name}: take acme`);
+    if (typeof id !== 'string')
+      throw new UsageError(`this tenant has no account ${name}: take acme`);
     return id;
   }
 }

@@ -36,9 +36,12 @@ await program(USAGE, async (args) => {
   const token = values.token ?? process.env.MONEY_TOKEN;
   const { url, 'forward-to': to, secret = newWebhookSecret(), from = 'now', json = false } = values;
   if (token === undefined) throw new UsageError('a token is needed: MONEY_TOKEN, or --token');
-  if (url === undefined || !URL.canParse(url)) throw new UsageError('--url must say where the API is');
-  if (to === undefined || !URL.canParse(to)) throw new UsageError('--forward-to must say where your receiver is');
-  if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)) throw new UsageError('--secret must be whsec_ and base64');
+  if (url === undefined || !URL.canParse(url))
+    throw new UsageError('--url must say where the API is');
+  if (to === undefined || !URL.canParse(to))
+    throw new UsageError('--forward-to must say where your receiver is');
+  if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret))
+    throw new UsageError('--secret must be whsec_ and base64');
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const client = new MoneyClient({ baseUrl: url, token });
@@ -46,8 +49,16 @@ await program(USAGE, async (args) => {
   const shown = values.secret === undefined ? secret : 'the given secret';
   process.stderr.write(`Following the log of ${url}. Signing with ${shown}\n`);
   const { signal } = stopping;
-  const following = from === 'start' ? {} : { from: from === 'now' ? await client.headOfEvents() : from };
-  for await (const one of forwardEvents({ client, to, secret, signal, ...following, ...typesOf(values.events) })) {
+  const following =
+    from === 'start' ? {} : { from: from === 'now' ? await client.headOfEvents() : from };
+  for await (const one of forwardEvents({
+    client,
+    to,
+    secret,
+    signal,
+    ...following,
+    ...typesOf(values.events),
+  })) {
     const line = json ? jsonOf(one) : lineOf(one);
     // Waits for a slow reader.
     if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
@@ -60,7 +71,9 @@ function typesOf(list: string | undefined): { types?: readonly EventType[] } {
     types: list.split(',').map((name) => {
       const type = EVENT_TYPES.find((known) => known === name);
       if (type === undefined)
-        throw new UsageError(`there is no event ${plain(name)}; there are ${EVENT_TYPES.join(', ')}`);
+        throw new UsageError(
+          `there is no event ${plain(name)}; there are ${EVENT_TYPES.join(', ')}`,
+        );
       return type;
     }),
   };

@@ -41,7 +41,9 @@ await program(USAGE, async (args) => {
     process.stdout.write(`${event.type}  #${event.sequence}  ${event.id}  of ${resource}\n`);
     return;
   }
-  throw new UsageError(`${type} of ${resource} did not come within ${LONGEST_MS / 1_000} s: does the worker run?`);
+  throw new UsageError(
+    `${type} of ${resource} did not come within ${LONGEST_MS / 1_000} s: does the worker run?`,
+  );
 });
 
 function worldIn(file: string): unknown {

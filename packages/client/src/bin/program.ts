@@ -9,7 +9,10 @@ const FAILED = 1;
 const MISUSED = 2;
 
 /** Runs it with the arguments. Exits with 0, with 1 if the API or the network refused, with 2 for wrong arguments. */
-export async function program(usage: string, run: (args: string[]) => Promise<void>): Promise<void> {
+export async function program(
+  usage: string,
+  run: (args: string[]) => Promise<void>,
+): Promise<void> {
   const args = process.argv.slice(2);
   if (args.includes('--help')) {
     process.stdout.write(`${usage}\n`);
@@ -20,7 +23,9 @@ export async function program(usage: string, run: (args: string[]) => Promise<vo
   } catch (error) {
     const isMisuse = error instanceof UsageError || (error instanceof TypeError && 'code' in error);
     if (!isMisuse && !isMoneyError(error)) throw error;
-    process.stderr.write(`${error.message}${isMisuse ? '; --help says more' : ` (${error.code})`}\n`);
+    process.stderr.write(
+      `${error.message}${isMisuse ? '; --help says more' : ` (${error.code})`}\n`,
+    );
     process.exitCode = isMisuse ? MISUSED : FAILED;
   }
 }

@@ -27,7 +27,9 @@ export const TRIGGERS: Readonly<Record<EventType, Trigger>> = {
   'transfer.completed': async (tenant) => resourceOf(await transfer(tenant, 'treasury', SMALL)),
   'transfer.rejected': async (tenant) => {
     const { id } = await transfer(tenant, 'guarded', GUARDED);
-    return resourceOf(await tenant.as('approver').rejectTransfer(id, { reason: 'money-trigger asked for it' }));
+    return resourceOf(
+      await tenant.as('approver').rejectTransfer(id, { reason: 'money-trigger asked for it' }),
+    );
   },
   'transfer.expired': async (tenant) => ({
     ...resourceOf(await transfer(tenant, 'guarded', GUARDED)),
@@ -39,7 +41,9 @@ export const TRIGGERS: Readonly<Record<EventType, Trigger>> = {
   'payout.returned': async (tenant) => resourceOf(await payout(tenant, 'treasury', SMALL, '05')),
   'payout.rejected': async (tenant) => {
     const { id } = await payout(tenant, 'guarded', GUARDED, '00');
-    return resourceOf(await tenant.as('approver').rejectPayout(id, { reason: 'money-trigger asked for it' }));
+    return resourceOf(
+      await tenant.as('approver').rejectPayout(id, { reason: 'money-trigger asked for it' }),
+    );
   },
   'payout.canceled': async (tenant) => {
     const { id } = await payout(tenant, 'guarded', GUARDED, '00');
@@ -56,7 +60,11 @@ function resourceOf({ id }: { readonly id: string }): Triggered {
   return { resource: id };
 }
 
-function transfer(tenant: DemoTenant, from: string, raw: bigint): ReturnType<MoneyClient['createTransfer']> {
+function transfer(
+  tenant: DemoTenant,
+  from: string,
+  raw: bigint,
+): ReturnType<MoneyClient['createTransfer']> {
   return tenant.owner.createTransfer({
     source_account: tenant.account(from),
     destination: { type: 'account', account_id: tenant.account('ana') },
@@ -115,7 +123,9 @@ async function verified(tenant: DemoTenant): Promise<Triggered> {
   const id = tenant.account('carla');
   const { verified_at: at } = await tenant.owner.getAccount(id);
   if (at !== null)
-    throw new UsageError('every account of the demo world is verified by now: npm start -- --fresh begins anew');
+    throw new UsageError(
+      'every account of the demo world is verified by now: npm start -- --fresh begins anew',
+    );
   const { account_id: resource } = await tenant.owner.declareVerification(id, {
     type: 'person',
     legal_name: 'Carla Gómez',

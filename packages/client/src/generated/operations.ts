@@ -12,7 +12,10 @@ export class Operations extends Calls {
    * Those in which the token's member has a role, newest first.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
-  listAccounts(query: QueryOf<'listAccounts'> = {}, options?: CallOptions): List<ResultOf<'listAccounts'>> {
+  listAccounts(
+    query: QueryOf<'listAccounts'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listAccounts'>> {
     return this.list(
       { operation: 'listAccounts', method: 'GET', path: '/v1/accounts', repeats: 'freely', query },
       options,
@@ -23,9 +26,17 @@ export class Operations extends Calls {
    * Read an account.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
-  getAccount(accountId: ParamOf<'getAccount', 'account_id'>, options?: CallOptions): Promise<ResultOf<'getAccount'>> {
+  getAccount(
+    accountId: ParamOf<'getAccount', 'account_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getAccount'>> {
     return this.send(
-      { operation: 'getAccount', method: 'GET', path: `/v1/accounts/${segment(accountId)}`, repeats: 'freely' },
+      {
+        operation: 'getAccount',
+        method: 'GET',
+        path: `/v1/accounts/${segment(accountId)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getAccount'>>;
   }
@@ -35,9 +46,17 @@ export class Operations extends Calls {
    * For a single operation, and for the month with the amount used.
    * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
    */
-  getLimits(accountId: ParamOf<'getLimits', 'account_id'>, options?: CallOptions): Promise<ResultOf<'getLimits'>> {
+  getLimits(
+    accountId: ParamOf<'getLimits', 'account_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getLimits'>> {
     return this.send(
-      { operation: 'getLimits', method: 'GET', path: `/v1/accounts/${segment(accountId)}/limits`, repeats: 'freely' },
+      {
+        operation: 'getLimits',
+        method: 'GET',
+        path: `/v1/accounts/${segment(accountId)}/limits`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getLimits'>>;
   }
@@ -91,9 +110,18 @@ export class Operations extends Calls {
    * By exactly one of alias or phone; returns only what a sender needs.
    * Scope: `lookup`.
    */
-  lookUpAccount(query: QueryOf<'lookUpAccount'> = {}, options?: CallOptions): Promise<ResultOf<'lookUpAccount'>> {
+  lookUpAccount(
+    query: QueryOf<'lookUpAccount'> = {},
+    options?: CallOptions,
+  ): Promise<ResultOf<'lookUpAccount'>> {
     return this.send(
-      { operation: 'lookUpAccount', method: 'GET', path: '/v1/accounts/lookup', repeats: 'freely', query },
+      {
+        operation: 'lookUpAccount',
+        method: 'GET',
+        path: '/v1/accounts/lookup',
+        repeats: 'freely',
+        query,
+      },
       options,
     ) as Promise<ResultOf<'lookUpAccount'>>;
   }
@@ -167,9 +195,18 @@ export class Operations extends Calls {
    * Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.
    * Scope: `transfers`. Role in source: operator, admin, owner.
    */
-  createTransfer(body: BodyOf<'createTransfer'>, options?: CallOptions): Promise<ResultOf<'createTransfer'>> {
+  createTransfer(
+    body: BodyOf<'createTransfer'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'createTransfer'>> {
     return this.send(
-      { operation: 'createTransfer', method: 'POST', path: '/v1/transfers', repeats: 'by_key', body },
+      {
+        operation: 'createTransfer',
+        method: 'POST',
+        path: '/v1/transfers',
+        repeats: 'by_key',
+        body,
+      },
       options,
     ) as Promise<ResultOf<'createTransfer'>>;
   }
@@ -179,9 +216,18 @@ export class Operations extends Calls {
    * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
-  listTransfers(query: QueryOf<'listTransfers'> = {}, options?: CallOptions): List<ResultOf<'listTransfers'>> {
+  listTransfers(
+    query: QueryOf<'listTransfers'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listTransfers'>> {
     return this.list(
-      { operation: 'listTransfers', method: 'GET', path: '/v1/transfers', repeats: 'freely', query },
+      {
+        operation: 'listTransfers',
+        method: 'GET',
+        path: '/v1/transfers',
+        repeats: 'freely',
+        query,
+      },
       options,
     );
   }
@@ -190,9 +236,17 @@ export class Operations extends Calls {
    * Read a transfer.
    * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
-  getTransfer(id: ParamOf<'getTransfer', 'id'>, options?: CallOptions): Promise<ResultOf<'getTransfer'>> {
+  getTransfer(
+    id: ParamOf<'getTransfer', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getTransfer'>> {
     return this.send(
-      { operation: 'getTransfer', method: 'GET', path: `/v1/transfers/${segment(id)}`, repeats: 'freely' },
+      {
+        operation: 'getTransfer',
+        method: 'GET',
+        path: `/v1/transfers/${segment(id)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getTransfer'>>;
   }
@@ -202,9 +256,17 @@ export class Operations extends Calls {
    * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
-  approveTransfer(id: ParamOf<'approveTransfer', 'id'>, options?: CallOptions): Promise<ResultOf<'approveTransfer'>> {
+  approveTransfer(
+    id: ParamOf<'approveTransfer', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'approveTransfer'>> {
     return this.send(
-      { operation: 'approveTransfer', method: 'POST', path: `/v1/transfers/${segment(id)}/approve`, repeats: 'by_key' },
+      {
+        operation: 'approveTransfer',
+        method: 'POST',
+        path: `/v1/transfers/${segment(id)}/approve`,
+        repeats: 'by_key',
+      },
       options,
     ) as Promise<ResultOf<'approveTransfer'>>;
   }
@@ -236,9 +298,17 @@ export class Operations extends Calls {
    * By its creator, or an admin or owner of the source. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
    * Scope: `transfers`. Role in source: admin, owner, the creator.
    */
-  cancelTransfer(id: ParamOf<'cancelTransfer', 'id'>, options?: CallOptions): Promise<ResultOf<'cancelTransfer'>> {
+  cancelTransfer(
+    id: ParamOf<'cancelTransfer', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'cancelTransfer'>> {
     return this.send(
-      { operation: 'cancelTransfer', method: 'POST', path: `/v1/transfers/${segment(id)}/cancel`, repeats: 'never' },
+      {
+        operation: 'cancelTransfer',
+        method: 'POST',
+        path: `/v1/transfers/${segment(id)}/cancel`,
+        repeats: 'never',
+      },
       options,
     ) as Promise<ResultOf<'cancelTransfer'>>;
   }
@@ -313,7 +383,10 @@ export class Operations extends Calls {
    * Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.
    * Scope: `bonuses`. Role in source: operator, admin, owner.
    */
-  createBonus(body: BodyOf<'createBonus'>, options?: CallOptions): Promise<ResultOf<'createBonus'>> {
+  createBonus(
+    body: BodyOf<'createBonus'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'createBonus'>> {
     return this.send(
       { operation: 'createBonus', method: 'POST', path: '/v1/bonuses', repeats: 'by_key', body },
       options,
@@ -325,7 +398,10 @@ export class Operations extends Calls {
    * Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
-  listBonuses(query: QueryOf<'listBonuses'> = {}, options?: CallOptions): List<ResultOf<'listBonuses'>> {
+  listBonuses(
+    query: QueryOf<'listBonuses'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listBonuses'>> {
     return this.list(
       { operation: 'listBonuses', method: 'GET', path: '/v1/bonuses', repeats: 'freely', query },
       options,
@@ -338,7 +414,12 @@ export class Operations extends Calls {
    */
   getBonus(id: ParamOf<'getBonus', 'id'>, options?: CallOptions): Promise<ResultOf<'getBonus'>> {
     return this.send(
-      { operation: 'getBonus', method: 'GET', path: `/v1/bonuses/${segment(id)}`, repeats: 'freely' },
+      {
+        operation: 'getBonus',
+        method: 'GET',
+        path: `/v1/bonuses/${segment(id)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getBonus'>>;
   }
@@ -348,9 +429,18 @@ export class Operations extends Calls {
    * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
-  listBonusBatches(query: QueryOf<'listBonusBatches'> = {}, options?: CallOptions): List<ResultOf<'listBonusBatches'>> {
+  listBonusBatches(
+    query: QueryOf<'listBonusBatches'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listBonusBatches'>> {
     return this.list(
-      { operation: 'listBonusBatches', method: 'GET', path: '/v1/bonus_batches', repeats: 'freely', query },
+      {
+        operation: 'listBonusBatches',
+        method: 'GET',
+        path: '/v1/bonus_batches',
+        repeats: 'freely',
+        query,
+      },
       options,
     );
   }
@@ -360,9 +450,18 @@ export class Operations extends Calls {
    * An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.
    * Scope: `bonuses`. Role in source: operator, admin, owner.
    */
-  uploadBonusBatch(form: FormOf<'uploadBonusBatch'>, options?: CallOptions): Promise<ResultOf<'uploadBonusBatch'>> {
+  uploadBonusBatch(
+    form: FormOf<'uploadBonusBatch'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'uploadBonusBatch'>> {
     return this.send(
-      { operation: 'uploadBonusBatch', method: 'POST', path: '/v1/bonus_batches', repeats: 'by_key', form },
+      {
+        operation: 'uploadBonusBatch',
+        method: 'POST',
+        path: '/v1/bonus_batches',
+        repeats: 'by_key',
+        form,
+      },
       options,
     ) as Promise<ResultOf<'uploadBonusBatch'>>;
   }
@@ -377,7 +476,12 @@ export class Operations extends Calls {
     options?: CallOptions,
   ): Promise<ResultOf<'getBonusBatch'>> {
     return this.send(
-      { operation: 'getBonusBatch', method: 'GET', path: `/v1/bonus_batches/${segment(batchId)}`, repeats: 'freely' },
+      {
+        operation: 'getBonusBatch',
+        method: 'GET',
+        path: `/v1/bonus_batches/${segment(batchId)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getBonusBatch'>>;
   }
@@ -449,7 +553,10 @@ export class Operations extends Calls {
    * With an example row. CSV, or XLSX with `format=xlsx`.
    * Scope: `read` or `bonuses`.
    */
-  downloadBonusBatchTemplate(query: QueryOf<'downloadBonusBatchTemplate'> = {}, options?: CallOptions): Promise<Blob> {
+  downloadBonusBatchTemplate(
+    query: QueryOf<'downloadBonusBatchTemplate'> = {},
+    options?: CallOptions,
+  ): Promise<Blob> {
     return this.download(
       {
         operation: 'downloadBonusBatchTemplate',
@@ -511,7 +618,10 @@ export class Operations extends Calls {
    * Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
    * Scope: `payouts`. Role in source: operator, admin, owner.
    */
-  createPayout(body: BodyOf<'createPayout'>, options?: CallOptions): Promise<ResultOf<'createPayout'>> {
+  createPayout(
+    body: BodyOf<'createPayout'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'createPayout'>> {
     return this.send(
       { operation: 'createPayout', method: 'POST', path: '/v1/payouts', repeats: 'by_key', body },
       options,
@@ -523,7 +633,10 @@ export class Operations extends Calls {
    * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
    * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
    */
-  listPayouts(query: QueryOf<'listPayouts'> = {}, options?: CallOptions): List<ResultOf<'listPayouts'>> {
+  listPayouts(
+    query: QueryOf<'listPayouts'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listPayouts'>> {
     return this.list(
       { operation: 'listPayouts', method: 'GET', path: '/v1/payouts', repeats: 'freely', query },
       options,
@@ -537,7 +650,12 @@ export class Operations extends Calls {
    */
   getPayout(id: ParamOf<'getPayout', 'id'>, options?: CallOptions): Promise<ResultOf<'getPayout'>> {
     return this.send(
-      { operation: 'getPayout', method: 'GET', path: `/v1/payouts/${segment(id)}`, repeats: 'freely' },
+      {
+        operation: 'getPayout',
+        method: 'GET',
+        path: `/v1/payouts/${segment(id)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getPayout'>>;
   }
@@ -547,9 +665,17 @@ export class Operations extends Calls {
    * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
    * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
-  approvePayout(id: ParamOf<'approvePayout', 'id'>, options?: CallOptions): Promise<ResultOf<'approvePayout'>> {
+  approvePayout(
+    id: ParamOf<'approvePayout', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'approvePayout'>> {
     return this.send(
-      { operation: 'approvePayout', method: 'POST', path: `/v1/payouts/${segment(id)}/approve`, repeats: 'by_key' },
+      {
+        operation: 'approvePayout',
+        method: 'POST',
+        path: `/v1/payouts/${segment(id)}/approve`,
+        repeats: 'by_key',
+      },
       options,
     ) as Promise<ResultOf<'approvePayout'>>;
   }
@@ -565,7 +691,13 @@ export class Operations extends Calls {
     options?: CallOptions,
   ): Promise<ResultOf<'rejectPayout'>> {
     return this.send(
-      { operation: 'rejectPayout', method: 'POST', path: `/v1/payouts/${segment(id)}/reject`, repeats: 'never', body },
+      {
+        operation: 'rejectPayout',
+        method: 'POST',
+        path: `/v1/payouts/${segment(id)}/reject`,
+        repeats: 'never',
+        body,
+      },
       options,
     ) as Promise<ResultOf<'rejectPayout'>>;
   }
@@ -575,9 +707,17 @@ export class Operations extends Calls {
    * By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
    * Scope: `payouts`. Role in source: admin, owner, the creator.
    */
-  cancelPayout(id: ParamOf<'cancelPayout', 'id'>, options?: CallOptions): Promise<ResultOf<'cancelPayout'>> {
+  cancelPayout(
+    id: ParamOf<'cancelPayout', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'cancelPayout'>> {
     return this.send(
-      { operation: 'cancelPayout', method: 'POST', path: `/v1/payouts/${segment(id)}/cancel`, repeats: 'never' },
+      {
+        operation: 'cancelPayout',
+        method: 'POST',
+        path: `/v1/payouts/${segment(id)}/cancel`,
+        repeats: 'never',
+      },
       options,
     ) as Promise<ResultOf<'cancelPayout'>>;
   }
@@ -587,8 +727,14 @@ export class Operations extends Calls {
    * Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.
    * Scope: `read` or `webhooks`.
    */
-  listEvents(query: QueryOf<'listEvents'> = {}, options?: CallOptions): List<ResultOf<'listEvents'>> {
-    return this.list({ operation: 'listEvents', method: 'GET', path: '/v1/events', repeats: 'freely', query }, options);
+  listEvents(
+    query: QueryOf<'listEvents'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listEvents'>> {
+    return this.list(
+      { operation: 'listEvents', method: 'GET', path: '/v1/events', repeats: 'freely', query },
+      options,
+    );
   }
 
   /**
@@ -597,7 +743,12 @@ export class Operations extends Calls {
    */
   getEvent(id: ParamOf<'getEvent', 'id'>, options?: CallOptions): Promise<ResultOf<'getEvent'>> {
     return this.send(
-      { operation: 'getEvent', method: 'GET', path: `/v1/events/${segment(id)}`, repeats: 'freely' },
+      {
+        operation: 'getEvent',
+        method: 'GET',
+        path: `/v1/events/${segment(id)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getEvent'>>;
   }
@@ -607,9 +758,17 @@ export class Operations extends Calls {
    * To every enabled endpoint subscribed to its type, signed like the original and with the same event id.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
-  redeliverEvent(id: ParamOf<'redeliverEvent', 'id'>, options?: CallOptions): Promise<ResultOf<'redeliverEvent'>> {
+  redeliverEvent(
+    id: ParamOf<'redeliverEvent', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'redeliverEvent'>> {
     return this.send(
-      { operation: 'redeliverEvent', method: 'POST', path: `/v1/events/${segment(id)}/redeliver`, repeats: 'never' },
+      {
+        operation: 'redeliverEvent',
+        method: 'POST',
+        path: `/v1/events/${segment(id)}/redeliver`,
+        repeats: 'never',
+      },
       options,
     ) as Promise<ResultOf<'redeliverEvent'>>;
   }
@@ -624,7 +783,13 @@ export class Operations extends Calls {
     options?: CallOptions,
   ): Promise<ResultOf<'createWebhookEndpoint'>> {
     return this.send(
-      { operation: 'createWebhookEndpoint', method: 'POST', path: '/v1/webhook_endpoints', repeats: 'by_key', body },
+      {
+        operation: 'createWebhookEndpoint',
+        method: 'POST',
+        path: '/v1/webhook_endpoints',
+        repeats: 'by_key',
+        body,
+      },
       options,
     ) as Promise<ResultOf<'createWebhookEndpoint'>>;
   }
@@ -639,7 +804,13 @@ export class Operations extends Calls {
     options?: CallOptions,
   ): List<ResultOf<'listWebhookEndpoints'>> {
     return this.list(
-      { operation: 'listWebhookEndpoints', method: 'GET', path: '/v1/webhook_endpoints', repeats: 'freely', query },
+      {
+        operation: 'listWebhookEndpoints',
+        method: 'GET',
+        path: '/v1/webhook_endpoints',
+        repeats: 'freely',
+        query,
+      },
       options,
     );
   }
@@ -794,9 +965,18 @@ export class Operations extends Calls {
    * Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
-  createStatement(body: BodyOf<'createStatement'>, options?: CallOptions): Promise<ResultOf<'createStatement'>> {
+  createStatement(
+    body: BodyOf<'createStatement'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'createStatement'>> {
     return this.send(
-      { operation: 'createStatement', method: 'POST', path: '/v1/statements', repeats: 'by_key', body },
+      {
+        operation: 'createStatement',
+        method: 'POST',
+        path: '/v1/statements',
+        repeats: 'by_key',
+        body,
+      },
       options,
     ) as Promise<ResultOf<'createStatement'>>;
   }
@@ -806,9 +986,18 @@ export class Operations extends Calls {
    * Of the accounts in which the token's member has a role, newest first.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
-  listStatements(query: QueryOf<'listStatements'> = {}, options?: CallOptions): List<ResultOf<'listStatements'>> {
+  listStatements(
+    query: QueryOf<'listStatements'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listStatements'>> {
     return this.list(
-      { operation: 'listStatements', method: 'GET', path: '/v1/statements', repeats: 'freely', query },
+      {
+        operation: 'listStatements',
+        method: 'GET',
+        path: '/v1/statements',
+        repeats: 'freely',
+        query,
+      },
       options,
     );
   }
@@ -822,7 +1011,12 @@ export class Operations extends Calls {
     options?: CallOptions,
   ): Promise<ResultOf<'getStatement'>> {
     return this.send(
-      { operation: 'getStatement', method: 'GET', path: `/v1/statements/${segment(statementId)}`, repeats: 'freely' },
+      {
+        operation: 'getStatement',
+        method: 'GET',
+        path: `/v1/statements/${segment(statementId)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getStatement'>>;
   }
@@ -854,9 +1048,17 @@ export class Operations extends Calls {
    * By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
    * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
    */
-  getRequest(requestId: ParamOf<'getRequest', 'request_id'>, options?: CallOptions): Promise<ResultOf<'getRequest'>> {
+  getRequest(
+    requestId: ParamOf<'getRequest', 'request_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getRequest'>> {
     return this.send(
-      { operation: 'getRequest', method: 'GET', path: `/v1/requests/${segment(requestId)}`, repeats: 'freely' },
+      {
+        operation: 'getRequest',
+        method: 'GET',
+        path: `/v1/requests/${segment(requestId)}`,
+        repeats: 'freely',
+      },
       options,
     ) as Promise<ResultOf<'getRequest'>>;
   }

@@ -1150,7 +1150,14 @@ export interface components {
       scope: 'external';
       /** @enum {string} */
       status:
-        'pending_approval' | 'approved' | 'in_progress' | 'completed' | 'returned' | 'rejected' | 'canceled' | 'failed';
+        | 'pending_approval'
+        | 'approved'
+        | 'in_progress'
+        | 'completed'
+        | 'returned'
+        | 'rejected'
+        | 'canceled'
+        | 'failed';
       /** Format: uuid */
       source_account: string;
       destination: {
@@ -2242,7 +2249,14 @@ export interface components {
       resource: {
         /** @enum {string} */
         type:
-          'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment' | 'bonus_batch' | 'webhook_endpoint' | 'statement';
+          | 'transfer'
+          | 'bonus'
+          | 'payout'
+          | 'payin'
+          | 'adjustment'
+          | 'bonus_batch'
+          | 'webhook_endpoint'
+          | 'statement';
         /** Format: uuid */
         id: string;
       } | null;
@@ -2483,7 +2497,8 @@ export type BonusBatchReadyEvent = components['schemas']['BonusBatchReadyEvent']
 export type BonusBatchOfEvent = components['schemas']['BonusBatchOfEvent'];
 export type BonusBatchRejectedEvent = components['schemas']['BonusBatchRejectedEvent'];
 export type BonusBatchCompletedEvent = components['schemas']['BonusBatchCompletedEvent'];
-export type BonusBatchPartiallyFailedEvent = components['schemas']['BonusBatchPartiallyFailedEvent'];
+export type BonusBatchPartiallyFailedEvent =
+  components['schemas']['BonusBatchPartiallyFailedEvent'];
 export type AccountVerifiedEvent = components['schemas']['AccountVerifiedEvent'];
 export type Verification = components['schemas']['Verification'];
 export type WebhookTest = components['schemas']['WebhookTest'];
@@ -3866,7 +3881,8 @@ export interface operations {
         'created_at[lte]'?: string;
         source_account?: string;
         idempotency_key?: string;
-        status?: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
+        status?:
+          'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
       };
       header?: {
         /** @description The dated version of the API; by default 2026-11-01. */
@@ -4633,7 +4649,8 @@ export interface operations {
            *       "as_of": "2026-11-21T14:06:12.480Z"
            *     }
            */
-          'application/json': components['schemas']['Balances'] | components['schemas']['PastBalances'];
+          'application/json':
+            components['schemas']['Balances'] | components['schemas']['PastBalances'];
         };
       };
     };

@@ -64,7 +64,9 @@ const operation = z.object({
   description: z.string().default(''),
   parameters: z.array(parameter).default([]),
   requestBody: z.object({ content }).optional(),
-  responses: z.record(z.string(), z.object({ description: z.string().default(''), content })).default({}),
+  responses: z
+    .record(z.string(), z.object({ description: z.string().default(''), content }))
+    .default({}),
 });
 export type DescribedOperation = z.infer<typeof operation>;
 export type Content = z.infer<typeof content>;

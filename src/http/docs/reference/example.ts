@@ -17,7 +17,9 @@ type Schemas = Readonly<Record<string, Schema>>;
 
 /** Uses the variables of the page about a first transfer. */
 export function curlOf(route: Route, operation: DescribedOperation, schemas: Schemas): string {
-  const path = route.path.replace(/^\/v1/, '').replaceAll(/\{(\w+)\}/g, (_, name: string) => pathValue(name));
+  const path = route.path
+    .replace(/^\/v1/, '')
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => pathValue(name));
   const isPlain = route.method === 'GET' || (route.method === 'POST' && route.body !== null);
   const lines = [
     `curl ${isPlain ? '' : `-X ${route.method} `}"$SVC_URL${path}"`,
@@ -35,16 +37,24 @@ function pathValue(name: string): string {
 function bodyLines({ requestBody }: DescribedOperation, schemas: Schemas): string[] {
   const content = requestBody?.content ?? {};
   if (content['multipart/form-data'] !== undefined) {
-    const fields = z.record(z.string(), z.coerce.string()).parse(bodyExample(content['multipart/form-data'], schemas));
+    const fields = z
+      .record(z.string(), z.coerce.string())
+      .parse(bodyExample(content['multipart/form-data'], schemas));
     const texts = Object.entries(fields).filter(([name]) => name !== FILE_FIELD);
-    return [...texts.map(([name, value]) => `-F '${name}=${value}'`), `-F ${FILE_FIELD}=@payroll.xlsx`];
+    return [
+      ...texts.map(([name, value]) => `-F '${name}=${value}'`),
+      `-F ${FILE_FIELD}=@payroll.xlsx`,
+    ];
   }
   if (content['application/json'] === undefined) return [];
   const text = JSON.stringify(bodyExample(content['application/json'], schemas), null, 2);
   return [`--json '${text.replaceAll("'", String.raw`'\''`)}'`];
 }
 
-export function bodyExample({ example, examples = {}, schema = {} }: Content[string], schemas: Schemas): unknown {
+export function bodyExample(
+  { example, examples = {}, schema = {} }: Content[string],
+  schemas: Schemas,
+): unknown {
   return example ?? Object.values(examples)[0]?.value ?? new Sampler(schemas).sample(schema);
 }
 
@@ -56,7 +66,16 @@ class Sampler {
 
   sample(given: Schema): unknown {
     const schema = resolved(given, this.schemas);
-    const { example, examples, enum: values, const: only, default: usual, items, properties, minimum } = schema;
+    const {
+      example,
+      examples,
+      enum: values,
+      const: only,
+      default: usual,
+      items,
+      properties,
+      minimum,
+    } = schema;
     const told = example ?? examples?.[0] ?? only ?? usual ?? values?.[0];
     if (told !== undefined) return told;
     if (items !== undefined) return [this.sample(items)];

@@ -20,7 +20,9 @@ export function resolved(given: Schema, schemas: Schemas): Schema {
     };
   }
   const [only, ...others] = (anyOf ?? oneOf ?? []).filter(({ type }) => type !== 'null');
-  return only !== undefined && others.length === 0 ? { ...resolved(only, schemas), ...described(own) } : given;
+  return only !== undefined && others.length === 0
+    ? { ...resolved(only, schemas), ...described(own) }
+    : given;
 }
 
 function described({ description }: Schema): Schema {
@@ -50,11 +52,16 @@ function fieldRows(given: Schema, within: Within): Html[] {
     const full = `${within.prefix}${name}`;
     const whole = resolved(field, within.schemas);
     const text = field.description ?? whole.description ?? '';
-    const row = fieldRow({ name: full, schema: field, isRequired: required.includes(name), text }, within);
+    const row = fieldRow(
+      { name: full, schema: field, isRequired: required.includes(name), text },
+      within,
+    );
     const inner = whole.items === undefined ? whole : resolved(whole.items, within.schemas);
     const isElsewhere = linkOf(whole.items ?? field, within) !== undefined;
     const prefix = whole.items === undefined ? `${full}.` : `${full}[].`;
-    return isElsewhere || inner.properties === undefined ? [row] : [row, ...fieldRows(inner, { ...within, prefix })];
+    return isElsewhere || inner.properties === undefined
+      ? [row]
+      : [row, ...fieldRows(inner, { ...within, prefix })];
   });
 }
 
@@ -65,7 +72,10 @@ interface Row {
   readonly text: string;
 }
 
-export function fieldRow({ name, schema, isRequired, text }: Row, within: Omit<Within, 'prefix'>): Html {
+export function fieldRow(
+  { name, schema, isRequired, text }: Row,
+  within: Omit<Within, 'prefix'>,
+): Html {
   return html`<div>
     <dt>
       <code>${name}</code>
@@ -76,7 +86,10 @@ export function fieldRow({ name, schema, isRequired, text }: Row, within: Omit<W
   </div>`;
 }
 
-function linkOf(schema: Schema, { links }: Pick<Within, 'links'>): { name: string; href: string } | undefined {
+function linkOf(
+  schema: Schema,
+  { links }: Pick<Within, 'links'>,
+): { name: string; href: string } | undefined {
   const parts = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const name = parts.map(refName).find((one) => one !== undefined);
   const href = name === undefined ? undefined : links.object(name);
@@ -94,7 +107,9 @@ export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
   if (values.length > 0) {
     const words = values
       .filter((value) => value !== null)
-      .map((value) => html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`);
+      .map(
+        (value) => html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`,
+      );
     return html`${joined(words, ', ')}${orNull}`;
   }
   return html`${simpleType(whole)}${orNull}`;
@@ -112,7 +127,10 @@ function isNullable(schema: Schema): boolean {
 function simpleType(schema: Schema): string {
   const { format, minimum, maximum, maxLength } = schema;
   const names = typesOf(schema).filter((name) => name !== 'null');
-  const range = minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
+  const range =
+    minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
   const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
-  return [names.join(' or '), format, range, length].filter((part) => part !== undefined).join(', ');
+  return [names.join(' or '), format, range, length]
+    .filter((part) => part !== undefined)
+    .join(', ');
 }

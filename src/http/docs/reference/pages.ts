@@ -5,7 +5,13 @@ import { codeBlock, html, type Html, joined, NOTHING } from '../html.js';
 import type { Places, Section, SitePage } from '../layout.js';
 import type { Made } from '../pages.js';
 import { renderMarkdown } from '../written.js';
-import { type ApiDocument, type DescribedOperation, type Parameter, readDocument, refName } from './document.js';
+import {
+  type ApiDocument,
+  type DescribedOperation,
+  type Parameter,
+  readDocument,
+  refName,
+} from './document.js';
 import { curlOf } from './example.js';
 import { fieldList, type FieldLinks, fieldRow, resolved, typeOf } from './fields.js';
 
@@ -48,32 +54,45 @@ export class Reference {
       calls: calls.filter((call) => tagsOf(call) === tag),
     })).filter(({ calls: own }) => own.length > 0);
     const shown = this.shownObjects();
-    this.links = { object: (name) => (shown.has(name) ? `${places.page(OBJECTS)}#${name}` : undefined) };
+    this.links = {
+      object: (name) => (shown.has(name) ? `${places.page(OBJECTS)}#${name}` : undefined),
+    };
   }
 
   home(): Made {
     const groups = this.groups.map(
       (group) =>
-        html`<h2 id="${slug(group.tag)}"><a href="${this.places.page(group.path)}">${titleOf(group.tag)}</a></h2>
+        html`<h2 id="${slug(group.tag)}">
+            <a href="${this.places.page(group.path)}">${titleOf(group.tag)}</a>
+          </h2>
           ${group.about === '' ? NOTHING : renderMarkdown(group.about)}
           <ul class="calls">
             ${group.calls.map(({ route, operation }) => html`<li>${this.callLink(route)} ${operation.summary}</li>`)}
           </ul>`,
     );
     const content = html`<p>
-        All bodies are JSON, except uploads, which are multipart forms, and files. Every request carries a token, every
-        response its <code>Svc-Request-Id</code>. For machines there is
+        All bodies are JSON, except uploads, which are multipart forms, and files. Every request
+        carries a token, every response its <code>Svc-Request-Id</code>. For machines there is
         <a href="${this.places.openApi}">openapi.json</a> (OpenAPI 3.1). See also the
         <a href="${this.places.page(OBJECTS)}">objects</a> in responses, and the
         <a href="${this.places.page(SENT)}">deliveries</a> to your endpoints.
       </p>
       ${groups}`;
-    const sections = this.groups.map(({ tag }) => ({ anchor: slug(tag), title: titleOf(tag), level: 2, text: '' }));
+    const sections = this.groups.map(({ tag }) => ({
+      anchor: slug(tag),
+      title: titleOf(tag),
+      level: 2,
+      text: '',
+    }));
     return { content, sections };
   }
 
   pages(): SitePage[] {
-    return [...this.groups.map((group) => this.groupPage(group)), this.deliveriesPage(), this.objectsPage()];
+    return [
+      ...this.groups.map((group) => this.groupPage(group)),
+      this.deliveriesPage(),
+      this.objectsPage(),
+    ];
   }
 
   /** `GET /v1/transfers/{id}`, as a link to its description. */
@@ -95,7 +114,14 @@ export class Reference {
       level: 2,
       text: `${route.method} ${route.path} ${operation.operationId} ${route.description}`,
     }));
-    return { path, title: titleOf(tag), about: `the operations of ${tag}`, content, sections, under: PATH };
+    return {
+      path,
+      title: titleOf(tag),
+      about: `the operations of ${tag}`,
+      content,
+      sections,
+      under: PATH,
+    };
   }
 
   private callArticle({ route, operation }: Call): Html {
@@ -129,7 +155,9 @@ export class Reference {
   }
 
   private parameters({ parameters }: DescribedOperation): Html {
-    const known = parameters.map((given) => this.document.components.parameters[refName(given) ?? ''] ?? given);
+    const known = parameters.map(
+      (given) => this.document.components.parameters[refName(given) ?? ''] ?? given,
+    );
     const kinds = [
       ['path', 'In the path'],
       ['query', 'Query'],
@@ -155,14 +183,18 @@ export class Reference {
     return good.map(([status, { description, content }]) => {
       const kinds = Object.entries(content).map(([type, { schema = {} }]) => {
         const href = this.links.object(refName(schema) ?? '');
-        return href === undefined ? html`<code>${type}</code>` : html`<a href="${href}">${refName(schema) ?? ''}</a>`;
+        return href === undefined
+          ? html`<code>${type}</code>`
+          : html`<a href="${href}">${refName(schema) ?? ''}</a>`;
       });
       return html`<li><code>${status}</code> ${description} ${joined(kinds, ' or ')}</li>`;
     });
   }
 
   private errorLink(code: string): Html {
-    return html`<a href="${this.places.page('/conceptos/errores')}#${code}"><code>${code}</code></a>`;
+    return html`<a href="${this.places.page('/conceptos/errores')}#${code}"
+      ><code>${code}</code></a
+    >`;
   }
 
   /** The objects in answers: an object used only in a request is described there. */
@@ -185,7 +217,9 @@ export class Reference {
     const { schemas } = this.document.components;
     const shown = Object.entries(schemas).filter(([name]) => this.links.object(name) !== undefined);
     const within = { schemas, links: { object: () => undefined } };
-    const content = html`<p>The objects in responses. A field that may be null is always present.</p>
+    const content = html`<p>
+        The objects in responses. A field that may be null is always present.
+      </p>
       ${shown.map(
         ([name, schema]) =>
           html`<article id="${name}">
@@ -200,12 +234,21 @@ export class Reference {
       level: 2,
       text: Object.keys(properties).join(' '),
     }));
-    return { path: OBJECTS, title: 'Objects', about: 'what answers are made of', content, sections, under: PATH };
+    return {
+      path: OBJECTS,
+      title: 'Objects',
+      about: 'what answers are made of',
+      content,
+      sections,
+      under: PATH,
+    };
   }
 
   private deliveriesPage(): SitePage {
     const { webhooks, components } = this.document;
-    const sent = Object.entries(webhooks).flatMap(([name, { post }]) => (post === undefined ? [] : [{ name, post }]));
+    const sent = Object.entries(webhooks).flatMap(([name, { post }]) =>
+      post === undefined ? [] : [{ name, post }],
+    );
     const articles = sent.map(({ name, post }) => {
       const schema = Object.values(post.requestBody?.content ?? {})[0]?.schema ?? {};
       return html`<article id="${slug(name)}">
@@ -224,7 +267,14 @@ export class Reference {
       ...{ anchor: slug(name), title: name, level: 2 },
       text: `${post.summary} ${post.description}`,
     }));
-    return { path: SENT, title: 'Deliveries', about: 'the body of each event', content, sections, under: PATH };
+    return {
+      path: SENT,
+      title: 'Deliveries',
+      about: 'the body of each event',
+      content,
+      sections,
+      under: PATH,
+    };
   }
 }
 

@@ -13,7 +13,13 @@ const MAX_MS = 5_000;
 const LOOK_EVERY_MS = 200;
 
 /** Broken ZIP, XML and CSV: each is 400 or rejected within five seconds. */
-export function brokenFileAttack({ seed, files }: { readonly seed: number; readonly files: number }): Attack {
+export function brokenFileAttack({
+  seed,
+  files,
+}: {
+  readonly seed: number;
+  readonly files: number;
+}): Attack {
   return {
     name: 'broken files',
     run: async (field) => {
@@ -28,7 +34,9 @@ export function brokenFileAttack({ seed, files }: { readonly seed: number; reado
             ends[await endOf(attacker, next.value)] += 1;
             const tookMs = Math.round(performance.now() - began);
             if (tookMs > MAX_MS / 2)
-              process.stdout.write(`    ${said(next.value)} took ${tookMs} ms, ended ${new Date().toISOString()}\n`);
+              process.stdout.write(
+                `    ${said(next.value)} took ${tookMs} ms, ended ${new Date().toISOString()}\n`,
+              );
             slowest = Math.max(slowest, tookMs);
           }
         }),
@@ -41,7 +49,10 @@ export function brokenFileAttack({ seed, files }: { readonly seed: number; reado
 
 const said = ({ kind, bytes }: BrokenFile): string => `a file of ${kind}, ${bytes.length} bytes,`;
 
-async function endOf(attacker: PayrollBank, { bytes }: BrokenFile): Promise<'refused' | 'rejected'> {
+async function endOf(
+  attacker: PayrollBank,
+  { bytes }: BrokenFile,
+): Promise<'refused' | 'rejected'> {
   const form = formOf(bytes, { source_account: attacker.source.id });
   const { status, json } = await attacker.bank.request('POST', '/v1/bonus_batches', { form });
   if (status === 400) return 'refused';

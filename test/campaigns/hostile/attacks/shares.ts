@@ -73,7 +73,8 @@ export const executionFlood: Attack = {
     const ids: Uuid[] = [];
     for (let made = 0; made < PAID; made += 1) ids.push(await attacker!.ready(PAID_ROWS));
     await Promise.all(ids.map((id) => attacker!.execute(id)));
-    for (const id of ids) while ((await attacker!.read(id)).status !== 'completed') await sleep(LOOK_MS);
+    for (const id of ids)
+      while ((await attacker!.read(id)).status !== 'completed') await sleep(LOOK_MS);
     return `${PAID} batches of ${PAID_ROWS} rows of one tenant executed at once, and all paid`;
   },
 };

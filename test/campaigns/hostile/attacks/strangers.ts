@@ -17,7 +17,10 @@ const LANES = 4;
 /** How often each answer came. */
 type Answers = Map<string, number>;
 
-async function inLanes(isOver: () => boolean, ask: (number: number) => Promise<string>): Promise<Answers> {
+async function inLanes(
+  isOver: () => boolean,
+  ask: (number: number) => Promise<string>,
+): Promise<Answers> {
   const answers: Answers = new Map();
   let asked = 0;
   const lane = async (): Promise<void> => {
@@ -62,12 +65,25 @@ export const guessedRecipients: Attack = {
 };
 
 function guesses(file: number): Buffer {
-  const phone = (row: number): string => `+573${(100_000_000 + file * GUESSED_ROWS + row).toString()}`;
-  return csvOf(Array.from({ length: GUESSED_ROWS }, (_, row) => [phone(row), '100000', 'COPM', null, `r${row}`]));
+  const phone = (row: number): string =>
+    `+573${(100_000_000 + file * GUESSED_ROWS + row).toString()}`;
+  return csvOf(
+    Array.from({ length: GUESSED_ROWS }, (_, row) => [
+      phone(row),
+      '100000',
+      'COPM',
+      null,
+      `r${row}`,
+    ]),
+  );
 }
 
 async function bonusTo({ bank, source }: PayrollBank, phone: string): Promise<string> {
-  const body = { source_account: source.id, recipient: { phone }, amount: { raw: '100000', asset: 'COPM' } };
+  const body = {
+    source_account: source.id,
+    recipient: { phone },
+    amount: { raw: '100000', asset: 'COPM' },
+  };
   const { status, code } = await bank.request('POST', '/v1/bonuses', { body });
   return `${status} ${code ?? ''}`;
 }
@@ -79,10 +95,21 @@ export const callbackFlood: Attack = {
   name: 'callback flood',
   run: async (field) => {
     const key = newId();
-    const body = JSON.stringify({ id: `cb-${key}`, key, status: 'completed', reference: 'R1', failure: null });
-    const genuine = signed(RAIL_KEY, { method: 'POST', path: PATH, body: Buffer.from(body) }, systemClock());
+    const body = JSON.stringify({
+      id: `cb-${key}`,
+      key,
+      status: 'completed',
+      reference: 'R1',
+      failure: null,
+    });
+    const genuine = signed(
+      RAIL_KEY,
+      { method: 'POST', path: PATH, body: Buffer.from(body) },
+      systemClock(),
+    );
     const forged = { ...genuine, 'rail-signature': '0'.repeat(64) };
-    const rows = async (): Promise<number> => (await field.db.database.reader.select(payoutRailEvents, {})).length;
+    const rows = async (): Promise<number> =>
+      (await field.db.database.reader.select(payoutRailEvents, {})).length;
     const before = await rows();
     const until = performance.now() + ATTACK_MS;
     const answers = await inLanes(

@@ -8,7 +8,11 @@ import type { Attack } from '../campaign.js';
 const ATTACKERS = 10;
 
 /** Each tenant uploads the file so often, and waits until all are rejected. */
-async function uploadedBy(attackers: readonly PayrollBank[], file: Buffer, each: number): Promise<string> {
+async function uploadedBy(
+  attackers: readonly PayrollBank[],
+  file: Buffer,
+  each: number,
+): Promise<string> {
   const began = performance.now();
   await Promise.all(
     attackers.map(async (attacker) => {
@@ -23,7 +27,8 @@ async function uploadedBy(attackers: readonly PayrollBank[], file: Buffer, each:
 
 /** They wait for their turn: longer than usual. */
 async function untilRejected(attacker: PayrollBank, id: Uuid): Promise<void> {
-  while ((await attacker.read(id)).status !== 'rejected') await new Promise((resolve) => setTimeout(resolve, 250));
+  while ((await attacker.read(id)).status !== 'rejected')
+    await new Promise((resolve) => setTimeout(resolve, 250));
 }
 
 /** The worker's thread was busy with one of these for a hundred seconds. */
@@ -32,7 +37,11 @@ export const formatCodes: Attack = {
   run: async (field) => {
     const tag = `<numFmt numFmtId="200" formatCode="${'['.repeat(1_000)}"/>`;
     const styles = `<styleSheet xmlns="${MAIN}"><numFmts>${tag.repeat(195_000)}</numFmts></styleSheet>`;
-    return uploadedBy(await field.attackers(ATTACKERS), workbook(sheetXml(''), { 'xl/styles.xml': styles }), 1);
+    return uploadedBy(
+      await field.attackers(ATTACKERS),
+      workbook(sheetXml(''), { 'xl/styles.xml': styles }),
+      1,
+    );
   },
 };
 
