@@ -246,12 +246,18 @@ export function readMigrationConfig(
   return config;
 }
 
-/** Where Temporal is, for replaying open workflows; `given` goes before the environment. Throws ConfigError. */
+/**
+ * Returns the address of Temporal, for replaying open workflows; `given` overrides the environment.
+ * Throws ConfigError.
+ */
 export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
 }
 
-/** Every gateway that a payout may use has an address, which nobody on the way can read along, and keys. */
+/**
+ * Checks that every gateway that a payout may use has keys and an address, and that the connection
+ * is encrypted.
+ */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);

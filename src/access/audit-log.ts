@@ -20,7 +20,10 @@ export function memberActor(caller: Caller): Actor {
   return { channel: 'api', name: `member:${caller.memberId}` };
 }
 
-/** A program on the operators' side that is not staff: it makes the demo world, a benchmark or a test. */
+/**
+ * Returns the actor for a program on the operators' side that is not staff: the demo world, a
+ * benchmark or a test.
+ */
 export function operatorActor(name: string): Actor {
   return { channel: 'ops', name };
 }
@@ -42,7 +45,10 @@ export function accountAct(
   return { tenantId, action, subjectType: 'account', subjectId: id, details };
 }
 
-/** Records the acts in the transaction that does them, as its last write: neither exists without the other. */
+/**
+ * Records the actions as the last write of the transaction that performs them, so that neither is
+ * stored without the other.
+ */
 export function recordActs(
   transaction: Transaction,
   actor: Actor,
@@ -56,7 +62,7 @@ export function recordActs(
   return Promise.resolve();
 }
 
-/** `id`: the act's own, by which `wasDone` knows it again. */
+/** Records one action. `id` is the action's own id, by which `wasDone` recognises it. */
 export function recordAct(
   transaction: Transaction,
   actor: Actor,
@@ -70,7 +76,10 @@ export function recordAct(
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
 
-/** The same for acts with ids. A transaction appends its acts together: chains are locked once, and last. */
+/**
+ * Records actions with ids. A transaction appends all of its actions together: chains are locked
+ * once, and last.
+ */
 export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
   const known = pending.get(transaction);
   if (known !== undefined) {
@@ -82,7 +91,7 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
   transaction.atEnd(() => appendActs(transaction, acts));
 }
 
-/** An act alone, under its own id: recorded once, however often that is retried. */
+/** Records a single action under its own id, once, however often the call is retried. */
 export function recordOnce(
   { database, clock }: DatabaseDeps,
   id: Uuid,
@@ -96,8 +105,9 @@ export function recordOnce(
 }
 
 /**
- * Whether the act with this id was done before; throws ApiError if it was refused then. Asked under the lock of what
- * the act changes, so that a repeated act changes nothing, whatever others have done since.
+ * Returns true if the action with this id was done before; throws ApiError if it was refused then.
+ * Callers hold the lock of the row that the action changes, so a repeated action changes nothing
+ * even if the row has changed since.
  */
 export async function wasDone(reader: Reader, id: Uuid): Promise<boolean> {
   const act = await reader.find(auditLog, { id });
@@ -105,7 +115,7 @@ export async function wasDone(reader: Reader, id: Uuid): Promise<boolean> {
   throw new ApiError(invalidState(String(parseDetails(act).refused)));
 }
 
-/** The act as a row, for the posting desk, which writes it itself. */
+/** Returns the action as a row for the ledger, which writes the row itself. */
 export function auditRow(id: Uuid, actor: Actor, at: Instant, act: Act): AuditRow {
   const { tenantId, action, subjectType, subjectId, details = {} } = act;
   return {
@@ -151,7 +161,10 @@ export async function listActs(
   );
 }
 
-/** The last act of each chain, to be kept elsewhere. `tenant` is null for the chain of acts that belong to none. */
+/**
+ * Returns the last action of each chain, to be kept elsewhere. `tenant` is null for the chain of
+ * actions without a tenant.
+ */
 export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,

@@ -7,10 +7,16 @@ import { type AddressRange, admitsAddress, parseRanges } from '../core/address-r
 import { Recent } from '../core/recent.js';
 import { hashOfToken, keyIdOf } from './token-format.js';
 
-/** Counted from when the read was sent. Including the time of a request, a revocation takes effect within 5 s. */
+/**
+ * The age of a cached token, from the moment its read was sent. With the time of a request, a
+ * revocation takes effect within 5 s.
+ */
 const MAX_AGE_MS = 500;
 const MAX_KNOWN = 20_000;
-/** Separate from the known ones, so that a flood of invented tokens does not evict real ones. */
+/**
+ * Unknown tokens have a cache of their own, so that a flood of invented tokens does not evict real
+ * ones.
+ */
 const MAX_UNKNOWN = 20_000;
 const MAX_READ_AT_ONCE = 1_000;
 
@@ -23,14 +29,14 @@ interface LiveToken {
 
 type Found = ReadonlyMap<string, LiveToken>;
 
-/** One SELECT for all key ids requested in the same turn of the event loop. */
+/** One SELECT for all key ids requested in one turn of the event loop. */
 interface SharedRead {
   readonly keyIds: Set<string>;
   readonly askedAt: number;
   readonly found: Promise<Found>;
 }
 
-/** Finds out whom a token speaks for. A token read less than half a second ago is not read again. */
+/** Finds the caller of a token. A token read less than half a second ago is not read again. */
 export class Authenticator {
   private readonly known = new Recent<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
   private readonly unknown = new Recent<true>(MAX_UNKNOWN, MAX_AGE_MS);
@@ -44,7 +50,10 @@ export class Authenticator {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** Null for a token that does not hold here. Synchronous if cached. Rejects with DatabaseUnavailable if unknown. */
+  /**
+   * Returns the caller, or null for a token that is not valid here; synchronously if the token is
+   * cached. Rejects with DatabaseUnavailable.
+   */
   authenticate(token: string, address: string): Caller | null | Promise<Caller | null> {
     const keyId = keyIdOf(token);
     if (keyId === null) return null;
@@ -63,7 +72,7 @@ export class Authenticator {
     return admitsAddress(live.ranges, address) ? live.caller : null;
   }
 
-  /** Joins a recent enough read of this key id, or begins one. */
+  /** Joins a recent read of this key id, or begins one. */
   private async lookUp(keyId: string, now: number): Promise<LiveToken | undefined> {
     const running = this.running.get(keyId);
     const read =
@@ -96,7 +105,7 @@ export class Authenticator {
       const found = new Map(
         rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]),
       );
-      // A result overtaken by a newer read is too old to be used.
+      // A result that a newer read has overtaken is not used.
       for (const keyId of keyIds) this.remember(keyId, found.get(keyId), read.askedAt);
       return found;
     } finally {

@@ -122,7 +122,7 @@ function memberAct({ id, tenantId }: Member, action: string, details: ActDetails
 
 interface MemberWithRoles {
   readonly member: Member;
-  /** In how many accounts it has each role. */
+  /** The number of accounts in which the member has each role. */
   readonly roles: ReadonlyMap<string, number>;
 }
 

@@ -9,9 +9,12 @@ import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** How much a tenant may store at a time: endless uploads fill only its own share of the disk. */
+/**
+ * How much a tenant may store at a time, so that endless uploads fill only the tenant's own share
+ * of the disk.
+ */
 
-/** Open batches are being validated, waiting to be executed, or being paid. */
+/** Open batches are being validated, ready to be executed, or being paid. */
 export type Quotas = Readonly<
   Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
 >;
@@ -78,7 +81,8 @@ export async function assertWithinQuotas(
   fileBytes: number,
 ): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
-  // A file's rows and problems are known only once it is read: one file may exceed the quota, the next is refused.
+  // The rows and problems of a file are known only after it was read, so one file may exceed the
+  // quota and the next is refused.
   if (used.openBatches >= limits.openBatches)
     throw exceeded('open_batches', used.openBatches, limits.openBatches);
   if (used.problemRows >= limits.problemRows)
@@ -120,10 +124,10 @@ const SETTABLE = tenantQuotas.columns
   .filter(({ property }) => property !== 'tenantId')
   .map(({ name, property }) => ({ name, property: property as Settable }));
 
-/** Null: the default. Undefined: unchanged. */
+/** Null restores the default; undefined leaves the quota unchanged. */
 export type QuotaChange = Readonly<Partial<Record<Settable, bigint | null | undefined>>>;
 
-/** Throws ApiError invalid_field. Whatever exceeds a smaller quota stays stored. */
+/** Sets the quotas. Rows beyond a smaller quota stay stored. Throws ApiError invalid_field. */
 export async function setQuotas(
   database: Database,
   clock: Clock,
@@ -170,7 +174,10 @@ export async function setQuotas(
   });
 }
 
-/** A budget's remainder is stored as a time, which is meaningless once its size changes. */
+/**
+ * The remainder of a budget is stored as a time, which is meaningless once the budget's size
+ * changes.
+ */
 async function fillBudgets(
   transaction: Transaction,
   tenantId: Uuid,

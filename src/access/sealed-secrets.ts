@@ -7,17 +7,20 @@ import type { Table } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** Where one kind of sealed secret is stored, and how a row is resealed. */
+/** Where secrets of one kind are stored, and how a row is encrypted again. */
 interface SealedColumns<Row> {
-  /** The kind, in plural, as shown to people. */
+  /** The plural of the kind, for messages. */
   readonly what: string;
-  /** A row of this kind, as commands and the audit log count them. */
+  /** The name of the counted rows in commands and in the audit log. */
   readonly counted: string;
   readonly table: Table<Row>;
   readonly id: keyof Row & string;
-  /** The columns that name the key of a secret; null where there is none. */
+  /** The columns that name the key of a secret; null in rows without the secret. */
   readonly keyIds: readonly (keyof Row & string)[];
-  /** Only the columns that change: another transaction may be waiting to write the others. */
+  /**
+   * Returns only the columns that change, because another transaction may be about to write the
+   * remaining columns.
+   */
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
@@ -33,7 +36,10 @@ export type AnySecrets = Pick<
 
 const CHUNK = 100;
 
-/** Secrets of one kind, and how an old key is retired. (docs/contract.md, Secrets and personal data) */
+/**
+ * The secrets of one kind, and how an old key is retired. (docs/contract.md, Secrets and personal
+ * data)
+ */
 export class SealedSecrets<Row> {
   readonly counted: string;
 
@@ -64,9 +70,10 @@ export class SealedSecrets<Row> {
   }
 
   /**
-   * Reseals under the first key whatever another key sealed, and returns the number of rows. None is left at the end,
-   * so once every process has the new first key, an old one may be removed from the configuration. May be interrupted
-   * and run again. Throws ApiError invalid_state (a key that is needed is not in the ring).
+   * Encrypts with the first key every secret that another key encrypted, and returns the number of
+   * rows. Afterwards no row needs the old key, so it may be removed from the configuration once
+   * every process has the new first key. May be interrupted and run again. Throws ApiError
+   * invalid_state if a needed key is not in the ring.
    */
   async rotate(deps: RotationDeps, actor: Actor): Promise<number> {
     const { database, encryptionKeys, onProgress } = deps;

@@ -21,12 +21,15 @@ export function newToken(): NewToken {
   return { keyId, text: `svc_live_${keyId}_${randomLetters(SECRET_LETTERS)}` };
 }
 
-/** The key id, or null if the text is not in the form of a live token. */
+/** Returns the key id, or null if the text does not have the form of a live token. */
 export function keyIdOf(text: string): string | null {
   return PATTERN.exec(text)?.[1] ?? null;
 }
 
-/** What is stored of a token. Its secret is random, so a plain hash cannot be reversed by guessing. */
+/**
+ * Returns the stored hash of a token. The secret is random, so a plain hash cannot be reversed by
+ * guessing.
+ */
 export function hashOfToken(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

@@ -12,18 +12,18 @@ import { type Act, type ActDetails, type Actor, recordAct, recordActs } from './
 import { hashOfToken, newToken } from './token-format.js';
 
 export interface WantedToken {
-  /** What it is for, 1 to 80 characters. */
+  /** The purpose of the token, 1 to 80 characters. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Refused from then on. Null: never expires. */
+  /** The token is refused from then on. Null: never expires. */
   readonly expiresAt: Instant | null;
-  /** The only addresses or ranges (`10.0.0.0/8`) from which it may be used. Empty: anywhere. */
+  /** The addresses or ranges (`10.0.0.0/8`) from which the token may be used. Empty: anywhere. */
   readonly cidrs: readonly string[];
 }
 
 export interface IssuedToken {
   readonly token: Token;
-  /** What the tenant sends as Bearer. It exists only here: the database stores its hash. */
+  /** The text that the tenant sends as Bearer. The database stores only its hash. */
   readonly text: string;
 }
 
@@ -101,7 +101,10 @@ export async function revokeToken(
   });
 }
 
-/** The same for every live token of a member, when one has leaked and nobody knows which. Returns those ended. */
+/**
+ * Revokes every live token of a member, for when it is unknown which token has leaked. Returns the
+ * revoked tokens.
+ */
 export async function revokeTokensOf(
   database: Database,
   clock: Clock,
@@ -127,13 +130,14 @@ export async function revokeTokensOf(
 }
 
 interface RotatedToken extends IssuedToken {
-  /** The one that it replaces: revoked, or expiring when its grace ends. */
+  /** The replaced token: revoked, or expiring when its grace ends. */
   readonly old: Token;
 }
 
 /**
- * A new token in place of this one: same member, name, scopes, expiry and address ranges. The old one is revoked at
- * once, or expires after the grace. Throws ApiError not_found, invalid_state (it is revoked or has expired).
+ * Replaces a token by a new one with the same member, name, scopes, expiry and address ranges. The
+ * old token is revoked at once, or expires after the grace. Throws ApiError not_found,
+ * invalid_state (it is revoked or has expired).
  */
 export async function rotateToken(
   database: Database,

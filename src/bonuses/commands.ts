@@ -25,7 +25,8 @@ export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
     ]);
     const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
       if (!reach.owns(tenantId, sourceAccountId)) return [];
-      // The name may have been somebody's for the first request of the key, which has the source's row until it is known.
+      // The recipient's name may have named another account in the first request with this key.
+      // Only the source is therefore certain until the key's row has been read.
       if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId))
         return [sourceAccountId];
       const fee = feeAccount(tenantId, amount.asset);

@@ -38,7 +38,7 @@ interface Payment {
   readonly fee: Fee;
 }
 
-/** The 404 of a payment: nobody has that name, or nobody whom this tenant can pay. */
+/** The 404 of a payment: the name is unknown, or this tenant cannot pay its account. */
 export function findRecipient(
   state: LockedState,
   tenant: Tenant,
@@ -50,7 +50,10 @@ export function findRecipient(
   return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
 }
 
-/** The first rule that forbids the payment, in the contract's order, then an overflow; or null. */
+/**
+ * Returns the first rule that forbids the payment, in the contract's order, then an overflow; or
+ * null.
+ */
 export function paymentRefusal(state: LockedState, payment: Payment): Refusal | null {
   const { source, recipient, tenant, amount, fee } = payment;
   const { asset } = amount;
@@ -78,7 +81,7 @@ export function bonusWrites(bonus: Bonus): Writes {
   };
 }
 
-/** By which the review of a batch finds a single bonus that has a reference. */
+/** Returns the row by which the review of a batch finds a single bonus with a reference. */
 function referenceRow({
   id,
   tenantId,

@@ -4,7 +4,7 @@ import type { Bonus } from '../db/entities/bonuses.js';
 import type { z } from '../http/zod.js';
 import type { BonusSchema } from './schemas.js';
 
-/** The Bonus as answers show it, its fee itemised. (docs/contract.md, Bonuses) */
+/** Returns the Bonus as responses show it, with its fee itemised. (docs/contract.md, Bonuses) */
 export function presentBonus(bonus: Bonus): z.output<typeof BonusSchema> {
   const { asset, raw, feeRaw } = bonus;
   return {

@@ -1,7 +1,10 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 
-/** With any role in the source, or in a recipient account of the same tenant. (docs/contract.md, Roles and scopes) */
+/**
+ * Members read bonuses with any role in the source, or in a recipient account of their tenant.
+ * (docs/contract.md, Roles and scopes)
+ */
 export const bonusList: OperationList<Bonus> = {
   table: bonuses,
   statuses: [],

@@ -8,14 +8,14 @@ export interface CreateBonus extends Command {
   readonly bonusId: Uuid;
   readonly memberId: Uuid;
   readonly sourceAccountId: Uuid;
-  /** The account that the request's name resolved to at that time; null for nobody. */
+  /** The account that the request's name resolved to at that time; null if the name was unknown. */
   readonly recipientAccountId: Uuid | null;
   readonly amount: Amount;
   readonly description: string | null;
   readonly reference: string | null;
 }
 
-/** The amount to the recipient and, as a separate movement, the fee to the fee account. */
+/** Returns the amount to the recipient and, as a separate movement, the fee to the fee account. */
 export function bonusEntries(bonus: Bonus): EntryDraft[] {
   const {
     sourceAccountId: source,

@@ -32,9 +32,10 @@ export class Bonuses {
   ) {}
 
   /**
-   * Pays one person. `id`, the bonus's, is the request's own, so the request can be traced to it. Refusals and unknown
-   * results are returned as answers. Throws rate_limited (too many people whom the tenant has not named before), and
-   * DatabaseUnavailable if nothing has happened. (docs/contract.md, Bonuses)
+   * Pays one person. `id` is the id of the request and of the bonus, so the request can be traced
+   * to the bonus. Returns refusals and unknown results as responses. Throws rate_limited (too many
+   * people whom the tenant has not named before), and DatabaseUnavailable if nothing has happened.
+   * (docs/contract.md, Bonuses)
    */
   async create(
     caller: Caller,
@@ -43,12 +44,13 @@ export class Bonuses {
     idempotency: Keyed,
   ): Promise<Answer<Bonus>> {
     const { tenantId, memberId } = caller;
-    // Finding nobody is not yet an answer: the key may have been used when there was somebody.
+    // An unknown recipient does not decide the response yet: the key may have been used when the
+    // recipient existed.
     const [found, keys] = await Promise.all([
       resolveRecipients(this.reader, tenantId, [recipient]),
       findKeys(this.reader, [{ tenantId, key: idempotency.key }]),
     ]);
-    // The answer of a bound key reveals nothing about whom this request names.
+    // The response of a used key reveals nothing about this request's recipient.
     if (keys.size === 0) await this.budget.charge(caller, foundByName([recipient], found));
     const recipientAccountId = onlyOne(found(recipient));
     const command = {

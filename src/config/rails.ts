@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { allowedHosts, count, railKeys, railSeconds, railUrls } from './values.js';
 
-/** How rails are reached, by every program that may ask them. (CONTRIBUTING.md, A rail) */
+/** The addresses of rails, for every program that calls them. (CONTRIBUTING.md, A rail) */
 export const RAIL_VARIABLES = {
   PAYOUT_RAIL_URLS: railUrls
     .default(new Map())

@@ -20,7 +20,10 @@ function protocolOf(text: string): string {
   return URL.canParse(text) ? new URL(text).protocol : '';
 }
 
-/** `requests=100/200,uploads=10`: how many in the class's time and how many at once, by default in the usual proportion. */
+/**
+ * Parses `requests=100/200,uploads=10`: the rate within the class's time and the burst, which
+ * defaults to the usual proportion.
+ */
 const rateLimits = z.string().transform((text, context): Rates => {
   const limits = pairs(text).map(([name, limit]): [RateClass, Rate] => {
     const rateClass = RATE_CLASSES.find((known) => known === name);
@@ -42,7 +45,10 @@ function rateOf(rateClass: RateClass, rate: number, burst?: string): Rate {
 
 const DEFAULT_RATES = eachRateClass((rateClass) => rateOf(rateClass, USUAL_RATES[rateClass].rate));
 
-/** By default a token may name the people of the largest file at once, and all tokens of a tenant those of two. */
+/**
+ * By default a token may name as many new people at once as the largest file has rows, and all
+ * tokens of a tenant twice that number.
+ */
 export const USUAL_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
 
 interface NewRecipients {

@@ -13,12 +13,12 @@ export function refuseFor(faults: readonly string[]): void {
     throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/** The part of the environment that the schema names. Throws ConfigError. */
+/** Returns the part of the environment that the schema names. Throws ConfigError. */
 export function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
   const set = withFiles(Object.keys(schema.shape), environment);
   const result = schema.safeParse(set);
   if (result.success) return result.data;
-  // Only the first fault of each variable: the others mostly follow from it.
+  // Only the first fault of each variable, which usually causes the later ones.
   const first = new Map(
     result.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue]),
   );
@@ -29,7 +29,10 @@ export function read<S extends z.ZodObject>(schema: S, environment: Environment)
   throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/** The values that are set, by NAME or by NAME_FILE, the path of a file with the value, as secrets are mounted. */
+/**
+ * Returns the values that are set, by NAME or by NAME_FILE, the path of a file with the value, as
+ * secrets are mounted.
+ */
 function withFiles(
   names: readonly string[],
   environment: Environment,
@@ -44,7 +47,7 @@ function withFiles(
       set[name] = () => readSecret(name, file);
     else if (file !== undefined && file !== '') {
       const secret = readSecret(name, file);
-      // An empty file means the same where a secret must be named.
+      // An empty file also means "not set".
       if (secret !== '') set[name] = secret;
     }
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hostAndPort, pem } from './values.js';
 import type { TemporalOptions } from '../temporal/connecting.js';
 
-/** Where Temporal is, for everything that connects to it. */
+/** The address of Temporal, for every program that connects to it. */
 export const TEMPORAL_VARIABLES = {
   TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
   TEMPORAL_NAMESPACE: z
@@ -27,7 +27,7 @@ export const TEMPORAL_VARIABLES = {
 
 export type TemporalConfig = Readonly<z.infer<z.ZodObject<typeof TEMPORAL_VARIABLES>>>;
 
-/** Where Temporal is, for clients, workers and the replay of histories alike. */
+/** Returns the connection options for clients, workers and the replay of histories. */
 export function temporalOptions(config: TemporalConfig): TemporalOptions {
   const {
     TEMPORAL_TLS_CERTIFICATE: certificate,
@@ -55,7 +55,9 @@ const workerVersion = z.string().transform((text, context): WorkerDeploymentVers
   return { deploymentName, buildId };
 });
 
-/** Which release a worker is, for Temporal's worker versioning. (docs/operations.md, Worker versions) */
+/**
+ * The release of a worker, for Temporal's worker versioning. (docs/operations.md, Worker versions)
+ */
 export const TEMPORAL_WORKER_VERSION = workerVersion
   .optional()
   .describe(

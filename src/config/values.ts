@@ -16,7 +16,7 @@ import {
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from '../webhooks/address-guard/allowed-hosts.js';
 
-/** The kinds of values in the configuration: how each is parsed, and what can be wrong with it. */
+/** The kinds of values in the configuration: how each is parsed, and its possible faults. */
 
 /** A whole number in plain digits. */
 export const count = (least: number, most: number): z.ZodType<number, string> =>
@@ -27,7 +27,10 @@ export const count = (least: number, most: number): z.ZodType<number, string> =>
     .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
 export const port = count(0, 65_535);
 
-/** `mysql://user:password@host:port,host:port/database`. No options: they could switch off what we rely on. */
+/**
+ * `mysql://user:password@host:port,host:port/database`. Options are refused, because they could
+ * switch off required settings.
+ */
 export const mysqlUrl = z
   .string()
   .refine(
@@ -41,7 +44,7 @@ export const mysqlDatabaseUrl = mysqlUrl.refine(
 export const hostAndPort = z.string().regex(/^[A-Za-z0-9._-]+:\d{1,5}$/, 'must be host:port');
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 
-/** `id:base64,id2:base64`; the first is used for new values, the rest still compare and open. */
+/** `id:base64,id2:base64`. The first key makes new values; all keys verify and decrypt. */
 const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyring, string> =>
   z.string().transform((text, context): Keyring => {
     const keys = text.split(',').map((part): SecretKey => {
@@ -63,7 +66,7 @@ export const encryptionKeys = keyring(
   `${SECRET_KEY_BYTES} bytes`,
 );
 
-/** Comma-separated pairs of a name and a value; the value may contain `=`. */
+/** Parses comma-separated pairs of a name and a value; the value may contain `=`. */
 export function pairs(text: string): (readonly [name: string, value: string])[] {
   return text.split(',').map((part) => {
     const [name = '', value = ''] = part.split(/=(.*)/s);
@@ -99,7 +102,10 @@ export const railUrls = z.string().transform((text, context): ReadonlyMap<string
   return found;
 });
 
-/** `bank-a=3600,simulated=0`: seconds for each rail. Returns milliseconds, by the rail's name in payouts. */
+/**
+ * Parses `bank-a=3600,simulated=0`: seconds for each rail. Returns milliseconds, by the rail's name
+ * in payouts.
+ */
 export const railSeconds = (least: number, most: number) =>
   z.string().transform((text, context): ReadonlyMap<string, number> => {
     const seconds = count(least, most);

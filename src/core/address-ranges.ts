@@ -1,11 +1,16 @@
 import ipaddr from 'ipaddr.js';
 
-/** Ranges of addresses: where a token may be used, which proxies are trusted. As comma-separated text. */
+/**
+ * Address ranges as comma-separated text: where a token may be used, and which proxies are trusted.
+ */
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = readonly [Address, number];
 
-/** The range in canonical form (`10.0.0.0/8`; a single address is a range too), or null. */
+/**
+ * Returns the range in canonical form (`10.0.0.0/8`; a single address is a range too), or null if
+ * it is invalid.
+ */
 export function normaliseRange(text: string): string | null {
   const [address = '', bits, ...rest] = text.split('/');
   const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
@@ -14,7 +19,7 @@ export function normaliseRange(text: string): string | null {
   const cidr = `${address}/${bits ?? (isV4 ? 32 : 128)}`;
   if (!/\/\d{1,3}$/.test(cidr) || !ipaddr.isValidCIDR(cidr)) return null;
   const [parsed, length] = ipaddr.parseCIDR(cidr);
-  // Callers' IPv4 addresses are compared as IPv4, so such a range would never match.
+  // Callers' IPv4 addresses are compared as IPv4, so a mapped range would never match.
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return null;
   const network = isV4
     ? ipaddr.IPv4.networkAddressFromCIDR(cidr)
@@ -22,7 +27,10 @@ export function normaliseRange(text: string): string | null {
   return `${network.toString()}/${length}`;
 }
 
-/** What one client may have all addresses of: a /64 of IPv6. IPv4, also written as IPv6, is counted by the address. */
+/**
+ * Returns the network that counts as one client: the /64 of an IPv6 address, or an IPv4 address
+ * alone, also when it is written as IPv6.
+ */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
@@ -30,12 +38,15 @@ export function networkOf(address: string): string {
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`;
 }
 
-/** Parses what normaliseRange produced. */
+/** Parses text returned by `normaliseRange`. */
 export function parseRanges(stored: string): readonly AddressRange[] {
   return stored === '' ? [] : stored.split(',').map((range) => ipaddr.parseCIDR(range));
 }
 
-/** True if there are no ranges, or one of them contains the address. An IPv4 address written as IPv6 counts as IPv4. */
+/**
+ * Returns true if the list is empty or a range contains the address. An IPv4 address written as
+ * IPv6 counts as IPv4.
+ */
 export function admitsAddress(ranges: readonly AddressRange[], address: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;

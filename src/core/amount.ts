@@ -4,7 +4,7 @@ interface ListedAsset {
   /** Decimals of the unit shown to people. */
   readonly scale: number;
   readonly smallestUnit: string;
-  /** For a person's account, in the smallest unit: of one operation, and of a month. */
+  /** Limits of a person's account, in the smallest unit: per operation and per month. */
   readonly limits: { readonly minimum: bigint; readonly maximum: bigint; readonly month: bigint };
 }
 
@@ -27,16 +27,16 @@ function listed(
 export type Asset = keyof typeof LIST;
 export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
 export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
-/** What the examples of documents and help are of. */
+/** The asset used in examples. */
 export const EXAMPLE_ASSET = ASSETS[0];
 
-/** For people: "COPM or DUSD", and the unit that `raw` counts. */
+/** The assets for messages: "COPM or DUSD". */
 export const ASSET_NAMES = disjunction(ASSETS);
 export const ASSET_UNITS = ASSETS.map(
   (asset) => `${asset} counts ${LIST[asset].smallestUnit}`,
 ).join(', ');
 
-/** "a", "a or b", "a, b or c". */
+/** Joins words for a message: "a", "a or b", "a, b or c". */
 export function disjunction(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
 }
@@ -56,7 +56,10 @@ interface AmountJson {
 
 const RAW_PATTERN = /^(0|[1-9][0-9]{0,18})$/;
 
-/** The exact amount, or null: decimals, signs, spaces, exponents and values beyond 64 bits are refused. */
+/**
+ * Parses an exact amount. Returns null for decimals, signs, spaces, exponents and values beyond 64
+ * bits.
+ */
 export function parseRaw(text: string): bigint | null {
   if (!RAW_PATTERN.test(text)) return null;
   const raw = BigInt(text);
@@ -75,12 +78,12 @@ export function amountJson(amount: Amount): AmountJson {
   return { raw: amount.raw.toString(), asset: amount.asset };
 }
 
-/** True if a signed 64-bit column can hold the value. */
+/** Returns true if a signed 64-bit column can hold the value. */
 export function fitsColumn(value: bigint): boolean {
   return value <= MAX_RAW && value >= -MAX_RAW;
 }
 
-/** The amount in whole units for people ("1,234.50 COPM"). For messages only, never for arithmetic. */
+/** Formats the amount in whole units ("1,234.50 COPM"). For messages only, never for arithmetic. */
 export function formatAmount(amount: Amount): string {
   const { scale } = LIST[amount.asset];
   const digits = amount.raw

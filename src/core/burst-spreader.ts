@@ -1,19 +1,24 @@
-/** Keys beyond this number are forgotten: their next one does not wait. */
+/** Keys beyond this number are forgotten: their next item does not wait. */
 const MAX_REMEMBERED = 10_000;
 
-/** The first few of a key at once, then at a steady pace: else one tenant's burst would come before all others. */
+/**
+ * Lets a short burst of each key pass at once and delays the following items to a steady pace, so
+ * that one tenant's burst does not delay every other tenant.
+ */
 export class BurstSpreader {
-  /** When the key may have its next one once its burst is used up, on the scale of `elapsed`. */
+  /**
+   * When each key may have its next item once its burst is used up, in milliseconds of `elapsed`.
+   */
   private readonly nextAtMs = new Map<string, number>();
 
-  /** `elapsed` are milliseconds that never jump. */
+  /** `elapsed` returns milliseconds that never jump. */
   constructor(
     private readonly burst: number,
     private readonly everyMs: number,
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** In milliseconds, from now: 0 for one that need not wait. */
+  /** Returns the delay in milliseconds; 0 if the item need not wait. */
   delayOf(key: string): number {
     const now = this.elapsed();
     const own = Math.max(this.nextAtMs.get(key) ?? 0, now) + this.everyMs;

@@ -11,7 +11,10 @@ export interface Month {
 
 const latest = new Map<string, Month>();
 
-/** The month of an instant in an IANA time zone. The last of each zone is cached: nearly every call asks for it. */
+/**
+ * Returns the month of an instant in an IANA time zone. The last month of each zone is cached
+ * because nearly every call asks for it.
+ */
 export function monthOf(at: Instant, timeZone: string): Month {
   const known = latest.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;
@@ -26,7 +29,10 @@ export function monthOf(at: Instant, timeZone: string): Month {
   return month;
 }
 
-/** The month of that name (`2026-11`) in an IANA time zone, or null. */
+/**
+ * Returns the month with this name (`2026-11`) in an IANA time zone, or null if the name is
+ * invalid.
+ */
 export function monthNamed(name: string, timeZone: string): Month | null {
   if (!/^[0-9]{4}-(0[1-9]|1[0-2])$/.test(name)) return null;
   return monthOf(
@@ -35,7 +41,10 @@ export function monthNamed(name: string, timeZone: string): Month | null {
   );
 }
 
-/** The day named `2026-11-22` in an IANA time zone: `from <= t < to`. Null if the name is not a day. */
+/**
+ * Returns the day `2026-11-22` in an IANA time zone as `from <= t < to`, or null if the name is not
+ * a day.
+ */
 export function dayNamed(
   name: string,
   timeZone: string,
@@ -48,7 +57,7 @@ export function dayNamed(
   };
 }
 
-/** `2026-11-22 09:03:05 UTC-05:00`: an instant for people, in an IANA time zone. */
+/** Formats an instant for people in an IANA time zone: `2026-11-22 09:03:05 UTC-05:00`. */
 export function localTime(at: Instant, timeZone: string): string {
   return DateTime.fromMillis(at, { zone: timeZone }).toFormat("yyyy-MM-dd HH:mm:ss 'UTC'ZZ", {
     locale: 'en-US',

@@ -4,7 +4,10 @@ import { normaliseText, type TextFault, textFault } from './text.js';
 export const MAX_REASON = 140;
 export const MAX_DESCRIPTION = 140;
 
-/** A name in stored form: NFC, one space between words, 1 to `max` code points, no control characters. */
+/**
+ * Returns a name in stored form: NFC, one space between words, 1 to `max` code points, no control
+ * characters.
+ */
 export function cleanText(
   text: string,
   max: number,
@@ -17,7 +20,7 @@ export function cleanText(
   return length === null ? { clean } : { fault: length };
 }
 
-/** The same text. Throws ApiError invalid_field for `field`. */
+/** Returns the cleaned text. Throws ApiError invalid_field for `field`. */
 export function checkedText(field: string, text: string, max: number): string {
   const cleaned = cleanText(text, max);
   if ('fault' in cleaned) throw new ApiError(invalidField(field, cleaned.fault));

@@ -9,7 +9,7 @@ export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   return groups;
 }
 
-/** Byte order, as the database sorts ids and keys. */
+/** Compares in byte order, as the database sorts ids and keys. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

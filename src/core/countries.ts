@@ -6,7 +6,7 @@ const COUNTRIES: ReadonlySet<string> = new Set([...getCountries(), ...WITHOUT_PH
 /** Regions of telephony that are not in ISO 3166. */
 const NOT_ISO: ReadonlySet<string> = new Set(['AC', 'TA', 'XK']);
 
-/** True for a country's two capital letters in ISO 3166. */
+/** Returns true for the two capital letters of a country in ISO 3166. */
 export function isCountry(code: string): boolean {
   return COUNTRIES.has(code) && !NOT_ISO.has(code);
 }

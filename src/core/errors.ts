@@ -2,17 +2,17 @@ import { EXAMPLE_ASSET } from './amount.js';
 import { FIELD_REASONS } from './field-reasons.js';
 
 /**
- * Every error code of the API: its status, what it means, what to do, and an answer with it. The answers, the OpenAPI
- * document and the docs page at `{docs_url}/conceptos/errores` all read this table. (docs/contract.md, Errors)
+ * Every error code of the API with its status, meaning, remedy and an example. Responses, the
+ * OpenAPI document and the errors page of the docs read this table. (docs/contract.md, Errors)
  */
 
 export interface ErrorEntry {
   readonly status: number;
   readonly meaning: string;
   readonly remedy: string;
-  /** An answer with it; the keys of its details are those of every answer with it. */
+  /** An example of the error; every error with this code has the same keys in its details. */
   readonly example: { readonly message: string; readonly details?: ErrorDetails };
-  /** What `error.details.reason` may say, where that is a closed list, with its meaning. */
+  /** The values of `error.details.reason` with their meanings, if the list is closed. */
   readonly reasons?: Readonly<Record<string, string>>;
 }
 
@@ -232,14 +232,17 @@ export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
 type ErrorDetails = Readonly<Record<string, unknown>>;
 
-/** A refusal as plain data: returned by pure rules, and stored under an idempotency key. */
+/** A refusal as plain data: returned by pure rules and stored under an idempotency key. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: ErrorDetails;
 }
 
-/** The refusals of the rules that all spending keeps, in the order of the rules. (docs/contract.md, Limits and fees) */
+/**
+ * The refusals of the rules for all spending, in the order of the rules. (docs/contract.md, Limits
+ * and fees)
+ */
 export const SPENDING_CODES = [
   'capability_cannot_send',
   'below_minimum',
@@ -252,11 +255,11 @@ export interface SpendingRefusal extends Refusal {
   readonly code: (typeof SPENDING_CODES)[number];
 }
 
-/** An error that reaches the client as the Error object with the code's status. */
+/** An error that the client receives as the Error object with the status of its code. */
 export class ApiError extends Error {
   constructor(
     readonly refusal: Refusal,
-    /** Headers that belong to the answer (Allow, Retry-After). */
+    /** Headers of the response (Allow, Retry-After). */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(refusal.message);
@@ -268,17 +271,23 @@ export class ApiError extends Error {
   }
 }
 
-/** An entry of `details.errors`. `field` is dotted (`amount.raw`), empty for the body as a whole. */
+/**
+ * An entry of `details.errors`. `field` is dotted (`amount.raw`), and empty for the body as a
+ * whole.
+ */
 export interface FieldProblem {
   readonly code: 'missing_field' | 'invalid_field';
   readonly field: string;
   readonly reason: string;
 }
 
-/** A body may have thousands of problems; nobody corrects more than this at a time. */
+/** A body may have thousands of problems; a longer list would not help anybody. */
 const MAX_PROBLEMS = 50;
 
-/** The refusal of a request with the given problems: the first one leads, the first 50 are listed. */
+/**
+ * Refuses a request for the given problems. The first problem is the message; the first 50 are
+ * listed.
+ */
 export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = problems;
   const what = first.field === '' ? 'the body' : first.field;
@@ -301,8 +310,8 @@ export function invalidField(field: string, reason: string): Refusal {
 }
 
 /**
- * `current`: the state it is in. `allowed`: those in which it would be possible. Operators read the message alone.
- * (docs/contract.md, Invalid state)
+ * `current` is the resource's state; `allowed` lists the states that permit the action. Operators
+ * see only the message. (docs/contract.md, Invalid state)
  */
 export function invalidState(
   message: string,
@@ -316,7 +325,7 @@ export function invalidState(
   };
 }
 
-/** Missing and foreign resources get this same answer, to the byte. */
+/** Missing and foreign resources get identical responses. */
 export const NOT_FOUND: Refusal = { code: 'not_found', message: 'the resource does not exist' };
 
 export const LEDGER_UNAVAILABLE: Refusal = {
@@ -329,7 +338,7 @@ export function notFound(): ApiError {
   return new ApiError(NOT_FOUND);
 }
 
-/** Throws not_found for what is not there. */
+/** Returns the resource. Throws not_found if it is undefined. */
 export function existing<T>(sought: T | undefined): T {
   if (sought === undefined) throw notFound();
   return sought;

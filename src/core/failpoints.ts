@@ -1,4 +1,7 @@
-/** Named places at which a fault test can end the process as a power cut would. Unless a test arms one, they do nothing. */
+/**
+ * Named places at which a fault test can end the process as a power cut would. They do nothing
+ * unless a test arms one.
+ */
 export const DESK_FAILPOINTS = [
   'before_lock',
   'after_lock',
@@ -25,7 +28,9 @@ export interface ArmedFailpoint {
 
 let armedHere: ArmedFailpoint | null = null;
 
-/** Arms a failpoint of every ledger that this process opens from now on. Only fault tests call it. */
+/**
+ * Arms a failpoint of every ledger that this process opens afterwards. Only fault tests call this.
+ */
 export function armFailpoint(failpoint: ArmedFailpoint): void {
   armedHere = failpoint;
 }
@@ -35,7 +40,10 @@ export class Failpoints {
 
   constructor(private readonly armed: ArmedFailpoint | null = armedHere) {}
 
-  /** Passes it; null unless it is the armed one, for a place that has to be made first. */
+  /**
+   * Returns the function that ends the process at this failpoint, or null unless the failpoint is
+   * armed.
+   */
   at(name: Failpoint): (() => void) | null {
     return this.armed?.name === name ? () => this.pass(name) : null;
   }

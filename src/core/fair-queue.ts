@@ -3,12 +3,13 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-/** Tenants whose last turn is remembered; a forgotten one counts as never having had a turn. */
+/** Tenants whose last turn is remembered; a forgotten tenant counts as never having had a turn. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Places that tenants take in turn: no tenant has two at a time, and the next is the waiting tenant whose last turn is
- * longest ago. So an occasional tenant waits only for those inside, not for everything that others have queued.
+ * A queue that serves tenants in turn: a tenant occupies at most one place, and the next place goes
+ * to the waiting tenant whose last turn is longest ago. An occasional tenant therefore waits only
+ * for the places in use, not for another tenant's backlog.
  */
 export class FairQueue {
   private readonly inside = new Set<string>();
@@ -18,7 +19,10 @@ export class FairQueue {
 
   constructor(private readonly places: number) {}
 
-  /** Waits for a turn. Returns the function that releases the place. Rejects with the signal's reason. */
+  /**
+   * Waits for a turn. Returns the function that releases the place. Rejects with the signal's
+   * reason.
+   */
   async enter(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,9 @@
 import { MAX_RAW } from './amount.js';
 
-/** `flatRaw` plus `basisPoints` of the amount, at least `floorRaw` and at most `capRaw`; in the smallest unit. */
+/**
+ * A fee: `flatRaw` plus `basisPoints` of the amount, at least `floorRaw` and at most `capRaw`, in
+ * the smallest unit.
+ */
 export interface FeeSchedule {
   readonly flatRaw: bigint;
   readonly basisPoints: bigint;
@@ -10,7 +13,10 @@ export interface FeeSchedule {
 
 const BASIS = 10_000n;
 
-/** The fee for an amount, in integers, with the share rounded half up. (docs/contract.md, Limits and fees) */
+/**
+ * Returns the fee for an amount, in integers, with the share rounded half up. (docs/contract.md,
+ * Limits and fees)
+ */
 export function feeFor(schedule: FeeSchedule, raw: bigint): bigint {
   const share = (raw * schedule.basisPoints + BASIS / 2n) / BASIS;
   const floored = maxRaw(schedule.flatRaw + share, schedule.floorRaw);

@@ -1,6 +1,7 @@
 /**
- * The values of `details.reason` of `invalid_field` in the API. A reason may continue after a colon: `not_one_of: COP,
- * PTS`. Values are added, never removed; the command line tells operators in free text. (docs/contract.md, Errors)
+ * The values of `details.reason` of `invalid_field` in the API. A value may follow a colon:
+ * `not_one_of: COP, PTS`. Reasons are added, never removed; the command line explains faults in its
+ * own sentences. (docs/contract.md, Errors)
  */
 export const FIELD_REASONS = {
   required: 'It is absent, or null.',

@@ -1,18 +1,27 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** `unknown_key`: made with a key that this process does not have, so it cannot tell. */
+/**
+ * The result of a comparison. `unknown_key`: this process lacks the key that made the fingerprint,
+ * so the result is unknown.
+ */
 export type Comparison = 'same' | 'other' | 'unknown_key';
 
-/** Shows whether two requests with one idempotency key are the same request. */
+/**
+ * A fingerprint of a request's content, which shows whether two requests with one idempotency key
+ * are the same request.
+ */
 export interface Fingerprint {
-  /** The key that made the digest, stored with it so that a rotation never turns a retry into a 409. */
+  /**
+   * The key that made the digest, stored with the digest so that a rotation never turns a retry
+   * into a 409.
+   */
   readonly keyId: string;
   readonly digest: Buffer;
-  /** Whether the stored fingerprint was made from the same content, with whichever key. */
+  /** Compares with a stored fingerprint, whichever key made it. */
   compare(keyId: string, digest: Buffer): Comparison;
 }
 
-/** What binds a repeated request to its first result. */
+/** The idempotency key and fingerprint that bind a repeated request to its first result. */
 export interface Keyed {
   readonly key: string;
   readonly fingerprint: Fingerprint;
@@ -23,15 +32,15 @@ export interface SecretKey {
   readonly secret: Buffer;
 }
 
-/** The keys that sign or fingerprint: the first is used for new values, all of them for comparing. */
+/** Keys that sign or fingerprint. The first key makes new values; all keys verify. */
 export type Keyring = readonly [SecretKey, ...SecretKey[]];
 
 export const KEYRINGS = ['FINGERPRINT_KEYS', 'CURSOR_KEYS', 'ENCRYPTION_KEYS'] as const;
 export type KeyringName = (typeof KEYRINGS)[number];
 
 /**
- * Something was made with a key that this process does not have, because another process already has it while keys are
- * being rotated. The value itself is fine, so it is tried again. (docs/operations.md, Keys)
+ * Thrown for a value made with a key that this process does not have yet, because keys are being
+ * rotated. The value itself is valid, so the caller retries. (docs/operations.md, Keys)
  */
 export class UnknownKey extends Error {
   override name = 'UnknownKey';
@@ -49,10 +58,10 @@ export function sameBytes(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The key id where there is no secret. No key of a keyring may have this name. */
+/** The key id of fingerprints without a secret. No key of a keyring may have this name. */
 export const PLAIN_KEY_ID = 'sha256';
 
-/** The fingerprint of a client's request: an HMAC, so that nobody can guess bodies from a dump. */
+/** Fingerprints a client's request with an HMAC, so that bodies cannot be guessed from a dump. */
 export function requestFingerprint(keys: Keyring, content: string): Fingerprint {
   const [current] = keys;
   const digest = hmac(current, content);
@@ -71,7 +80,7 @@ function compared(one: Buffer, other: Buffer): Comparison {
   return sameBytes(one, other) ? 'same' : 'other';
 }
 
-/** The fingerprint of one of our own commands, which contain nothing secret. */
+/** Fingerprints a command of the service itself, which contains no secret. */
 export function commandFingerprint(content: readonly string[]): Fingerprint {
   const digest = createHash('sha256').update(JSON.stringify(content)).digest();
   return {

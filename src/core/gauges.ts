@@ -12,7 +12,10 @@ interface GaugeText {
 
 type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
 
-/** Gauges read at scrape time by one reading. If it fails none is shown: an old value would pass for a new one. */
+/**
+ * Registers gauges that share one read at scrape time. If the read fails, no value is shown,
+ * because an old value would look current.
+ */
 export function readTogether<Name extends string>(
   registry: Registry,
   texts: Readonly<Record<Name, GaugeText>>,

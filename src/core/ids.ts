@@ -7,16 +7,22 @@ declare const uuidBrand: unique symbol;
 export type Uuid = string & { readonly [uuidBrand]: true };
 
 const ID_BYTES = 16;
-/** Random bytes are fetched for many ids at once: fetching them one by one took a sixth of a posting's CPU time. */
+/**
+ * Random bytes are fetched for many ids at once: one fetch per id took a sixth of a posting's CPU
+ * time.
+ */
 const pool = Buffer.alloc(1024 * ID_BYTES);
 let used = pool.length;
 const last = { msecs: 0, seq: 0 };
-/** Set back by less, ids keep their order: nothing goes by their time so exactly. */
+/**
+ * If the clock is set back by less, ids keep their order; nothing depends on their time that
+ * exactly.
+ */
 const MAX_AHEAD_MS = 5_000;
 
 /**
- * A new time-ordered id (UUID v7), greater than every earlier one of this process, unless the clock was set back far:
- * for as long as it had been ahead, ids would bear a time yet to come.
+ * Returns a new time-ordered id (UUID v7), greater than every earlier id of this process unless the
+ * clock was set back by more than `MAX_AHEAD_MS`.
  */
 export function newId(): Uuid {
   if (used === pool.length) {
@@ -33,7 +39,10 @@ export function newId(): Uuid {
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
-/** An id derived from a time (in milliseconds since 1970) and a digest, ordered like the others. */
+/**
+ * Returns the id for a time (in milliseconds since 1970) and a digest, in the same order as other
+ * ids.
+ */
 export function idOf(epochMs: number, digest: Uint8Array): Uuid {
   return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
 }
@@ -46,26 +55,35 @@ export function isCanonicalUuid(text: string): text is Uuid {
   return CANONICAL.test(text);
 }
 
-/** The canonical form of a UUID of any version, variant and case, or null if the text is not one. */
+/**
+ * Returns the canonical form of a UUID of any version, variant and case, or null if the text is not
+ * a UUID.
+ */
 export function parseUuid(text: string): Uuid | null {
   return UUID.test(text) ? (text.toLowerCase() as Uuid) : null;
 }
 
-/** A UUID from a place that contains nothing else (our own columns, a checked body). Throws on anything else. */
+/**
+ * Returns a UUID read from a trusted place (our own columns, a validated body). Throws on any other
+ * text.
+ */
 export function asUuid(text: string): Uuid {
   const id = parseUuid(text);
   if (id === null) throw new TypeError('not a UUID');
   return id;
 }
 
-/** When one of our ids was made, in milliseconds since 1970: a v7 begins with it. */
+/** Returns the creation time of an id in milliseconds since 1970; a v7 begins with that time. */
 export function timeOfId(id: Uuid): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 const LAST_MS = 2 ** 48 - 1;
 
-/** The smallest id that can be made from that millisecond on. Ids have no later time than `LAST_MS`. */
+/**
+ * Returns the smallest id that can be made from that millisecond on. No id has a time later than
+ * `LAST_MS`.
+ */
 export function firstIdAt(epochMs: number): Uuid {
   const hex = Math.min(LAST_MS, Math.max(0, epochMs)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000` as Uuid;

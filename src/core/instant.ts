@@ -4,7 +4,7 @@ declare const instantBrand: unique symbol;
 
 export type Instant = number & { readonly [instantBrand]: true };
 
-/** The wall clock. Passed down from app.ts so that tests can choose the time. */
+/** The wall clock, passed down so that tests can choose the time. */
 export type Clock = () => Instant;
 
 export const systemClock: Clock = () => Date.now() as Instant;
@@ -13,7 +13,7 @@ export function instant(epochMs: number): Instant {
   return Math.trunc(epochMs) as Instant;
 }
 
-/** RFC 3339, UTC, milliseconds, `Z`; null for what has not happened. */
+/** Formats as RFC 3339 in UTC with milliseconds and `Z`; null stays null. */
 export function toRfc3339(at: Instant): string;
 export function toRfc3339(at: Instant | null): string | null;
 export function toRfc3339(at: Instant | null): string | null {
@@ -22,14 +22,15 @@ export function toRfc3339(at: Instant | null): string | null {
 
 const RFC3339 =
   /^(\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,18}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-/** The range of a DATETIME column: nothing is stored outside it, so a bound beyond it means the same as its end. */
+/** The range of a DATETIME column. A bound beyond it means the same as its end. */
 const EARLIEST = Date.UTC(1000, 0, 1);
-/** Leaves room for the next millisecond: a search for the first row after a bound needs it. */
+/** Leaves room for the next millisecond, which a search for the first row after a bound needs. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 998);
 
 /**
- * The instant of an RFC 3339 date-time, or null if it is not one. A fraction finer than a millisecond is rounded in the
- * given direction, so that an inclusive bound admits exactly the stored milliseconds within it.
+ * Parses an RFC 3339 date-time; null if it is not one. A fraction finer than a millisecond is
+ * rounded in the given direction, so that an inclusive bound admits exactly the stored milliseconds
+ * within it.
  */
 export function parseRfc3339(text: string, round: 'up' | 'down' = 'down'): Instant | null {
   const match = RFC3339.exec(text);

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Makes the metrics of a registry, each by its name, what it tells, and its labels. */
+/** Returns functions that register metrics by name, help text and labels. */
 export function metersOf(registry: Registry) {
   const registers = [registry];
   return {

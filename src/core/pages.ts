@@ -1,7 +1,9 @@
 import type { Uuid } from './ids.js';
 import type { Instant } from './instant.js';
 
-/** Where a list in order of creation, newest first, continues: after this one. */
+/**
+ * A position in a list that is ordered by creation, newest first: the next page starts after it.
+ */
 export interface TimePosition {
   readonly createdAt: Instant;
   readonly id: Uuid;
@@ -12,7 +14,9 @@ export interface Page<Item> {
   readonly next: TimePosition | null;
 }
 
-/** The page from `limit` + 1 items, the last of which shows that there are more. */
+/**
+ * Returns a page of `limit` items from `limit` + 1 items, of which the last shows that more follow.
+ */
 export function pageOf<Item extends TimePosition>(
   read: readonly Item[],
   limit: number,

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** A text that `parse` understands; null is a problem, for this reason. `schema`: what else is asked of the text. */
+/**
+ * Returns a schema for text that `parse` accepts. `parse` returns null for invalid text, which
+ * fails with `reason`. `schema` adds further conditions on the text.
+ */
 export function parsedText<T>(
   parse: (text: string) => T | null,
   reason: string | ((text: string) => string),

@@ -3,7 +3,7 @@ export class Pause {
   private isClosed = false;
   private cut: () => void = () => undefined;
 
-  /** Until the time is up or somebody ends it. */
+  /** Resolves after `ms`, or when `end` is called. */
   for(ms: number, keepsAlive = true): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -16,12 +16,12 @@ export class Pause {
     });
   }
 
-  /** Nothing if there is none. */
+  /** Ends the current pause, if any. */
   end(): void {
     this.cut();
   }
 
-  /** Ends this one, and all later ones at once. */
+  /** Ends the current pause, and every later pause at once. */
   close(): void {
     this.isClosed = true;
     this.cut();

@@ -1,6 +1,6 @@
 import type { Uuid } from './ids.js';
 
-/** Who may do what: the table of docs/contract.md, Roles and scopes. Checks, tests and documents all read it. */
+/** The table of docs/contract.md, Roles and scopes. Checks, tests and documents all read it. */
 
 export const SCOPES = ['read', 'lookup', 'transfers', 'bonuses', 'payouts', 'webhooks'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -14,7 +14,7 @@ const APPROVERS = ['approver', 'admin', 'owner'] as const satisfies readonly Rol
 const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role[];
 
 export interface Permission {
-  /** The token needs one of these. */
+  /** The token needs one of these scopes. */
   readonly scopes: readonly [Scope, ...Scope[]];
   /** The member needs one of these roles in the account that `roleIn` names; null if no role is required. */
   readonly roles: readonly Role[] | null;
@@ -24,7 +24,7 @@ export interface Permission {
     | 'source, or a destination of the same tenant'
     | 'any account of the tenant'
     | null;
-  /** Whom other rules admit or exclude besides the roles. */
+  /** The members that other rules admit or exclude besides the roles. */
   readonly also?: string;
 }
 
@@ -56,7 +56,7 @@ export const PERMISSIONS = {
   },
   readTemplate: { scopes: ['read', 'bonuses'], roles: null, roleIn: null },
   readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
-  /** Not the uploader, if a policy says so. */
+  /** A policy may exclude the uploader. */
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
   withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', also: 'the uploader' },
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
@@ -75,13 +75,16 @@ export const PERMISSIONS = {
 
 export type Operation = keyof typeof PERMISSIONS;
 
-/** True if a member with this role (undefined: none) in the account may do it. */
+/**
+ * Returns true if a member with this role in the account (undefined: no role) may perform the
+ * operation.
+ */
 export function roleAllows(operation: Operation, role: Role | undefined): boolean {
   const permission: Permission = PERMISSIONS[operation];
   return permission.roles === null || (role !== undefined && permission.roles.includes(role));
 }
 
-/** Whom a valid token speaks for. */
+/** The member and tenant that a valid token speaks for. */
 export interface Caller {
   readonly tenantId: Uuid;
   readonly memberId: Uuid;

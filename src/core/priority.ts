@@ -1,14 +1,17 @@
 import { setPriority } from 'node:os';
 
-/** As in nice(1): where processes share a machine, those that answer within milliseconds get the processor first. */
+/**
+ * Values of nice(1): where processes share a machine, the API, which responds within milliseconds,
+ * gets the processor first.
+ */
 const PRIORITIES = {
-  /** Below the API: nobody waits for a worker with an open connection. */
+  /** Below the API: no client holds a connection open while a worker works. */
   worker: 5,
-  /** Below the rest of a worker: seconds of work for one file. */
+  /** Below a worker's other tasks: one file takes seconds. */
   file: 10,
 } as const;
 
-/** Lowers the priority of the calling thread and of all that it creates later. */
+/** Lowers the priority of the calling thread and of the threads that it creates later. */
 export function giveWay(as: keyof typeof PRIORITIES): void {
   // Outside Linux this would change the whole process.
   if (process.platform === 'linux') setPriority(PRIORITIES[as]);

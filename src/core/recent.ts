@@ -1,6 +1,9 @@
-/** Values that are valid for a short time after they were requested; the oldest of more than `limit` are evicted. */
+/**
+ * A cache of values that stay valid for a short time after they were requested. The oldest of more
+ * than `limit` values are evicted.
+ */
 export class Recent<T> {
-  /** Roughly in the order of `askedAt`: a late answer is evicted a little late. */
+  /** Roughly in the order of `askedAt`: a late response is evicted a little late. */
   private readonly values = new Map<string, { readonly value: T; readonly askedAt: number }>();
 
   constructor(
@@ -8,7 +11,10 @@ export class Recent<T> {
     private readonly maxAgeMs: number,
   ) {}
 
-  /** Times are milliseconds of one clock that never jumps. */
+  /**
+   * Returns the value if it is still valid at `now`. Times are milliseconds of one clock that never
+   * jumps.
+   */
   get(key: string, now: number): T | undefined {
     const known = this.values.get(key);
     return known !== undefined && now - known.askedAt <= this.maxAgeMs ? known.value : undefined;

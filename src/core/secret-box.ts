@@ -3,17 +3,20 @@ import { type Keyring, UnknownKey } from './fingerprint.js';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** AES-256 takes no other length. */
+/** The key length of AES-256. */
 export const SECRET_KEY_BYTES = 32;
 
-/** Text at rest: AES-256-GCM, and the key that sealed it. */
+/** Text encrypted with AES-256-GCM, and the id of its key. */
 export interface Sealed {
   readonly keyId: string;
   /** Nonce, tag, ciphertext. */
   readonly bytes: Buffer;
 }
 
-/** Under the first key. `context` names the place (`verifications/<id>`): it opens nowhere else. */
+/**
+ * Encrypts with the first key. `context` names the place (`verifications/<id>`); the text can be
+ * decrypted only with the same context.
+ */
 export function seal(keys: Keyring, text: string, context: string): Sealed {
   const [key] = keys;
   const iv = randomBytes(IV_BYTES);
@@ -22,12 +25,15 @@ export function seal(keys: Keyring, text: string, context: string): Sealed {
   return { keyId: key.id, bytes: Buffer.concat([iv, cipher.getAuthTag(), body]) };
 }
 
-/** The same text under the keyring's first key. Throws like `unseal`. */
+/** Encrypts the text again with the keyring's first key. Throws what `unseal` throws. */
 export function reseal(keys: Keyring, sealed: Sealed, context: string): Sealed {
   return seal(keys, unseal(keys, sealed, context), context);
 }
 
-/** Throws UnknownKey; any other error if bytes or context are not those that were sealed. */
+/**
+ * Decrypts. Throws UnknownKey, or another error if the bytes or the context differ from those that
+ * were sealed.
+ */
 export function unseal(keys: Keyring, { keyId, bytes }: Sealed, context: string): string {
   const key = keys.find((one) => one.id === keyId);
   if (key === undefined) throw new UnknownKey('ENCRYPTION_KEYS', keyId);

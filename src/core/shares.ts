@@ -1,10 +1,16 @@
-/** The tenant, or all tenants together, have as much under way as they may: try again. */
+/**
+ * Thrown when the tenant, or all tenants together, have the maximum under way. The caller retries
+ * later.
+ */
 export class ShareTaken extends Error {
   override name = 'ShareTaken';
 
   constructor(
     message: string,
-    /** The tenant's refused attempts since it last got a share: if each waits longer than the last, they take turns. */
+    /**
+     * The tenant's refused attempts since its last success. Tenants take turns if each waits longer
+     * after every refusal.
+     */
     readonly before: number,
   ) {
     super(message);
@@ -22,7 +28,7 @@ export class Shares {
     private readonly inAll: number,
   ) {}
 
-  /** Returns the function that releases it. Throws ShareTaken. */
+  /** Takes a place and returns the function that releases it. Throws ShareTaken. */
   take(tenantId: string): () => void {
     const own = this.taken.get(tenantId) ?? 0;
     if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its share already');

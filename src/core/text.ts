@@ -1,10 +1,9 @@
 /**
- * Text that the API accepts: NFC, counted in code points, no control characters, no lone surrogates, and nothing
- * invisible. (docs/contract.md, Text)
- *
- * People decide by names and reasons. A character that changes the direction of others, has no width or is not yet
- * assigned lets a text look different from what it is, so it is refused. Characters that shape their neighbours are
- * part of how some names and emoji are written, so there, and only there, they are accepted.
+ * Text that the API accepts: NFC, counted in code points, without control characters, lone
+ * surrogates and invisible characters. (docs/contract.md, Text) People decide by names and reasons,
+ * so a character is refused if it changes the direction of its neighbours, has no width or is not
+ * assigned yet: the text could look different from what it is. Characters that shape their
+ * neighbours are accepted only inside the names and emoji that need them.
  */
 
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
@@ -28,17 +27,17 @@ const SHAPED = [
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('');
 
-/** What the code of a flag's region is spelt with. */
+/** Characters that spell the region of a flag. */
 const TAG = '[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]';
 
-/** Where an invisible character is part of something visible. */
+/** Places at which an invisible character is part of something visible. */
 const AT_WORK = [
   `(?<=[${SHAPED}])[\\u200c\\u200d](?=[${SHAPED}])`,
   // 👩‍👧, ❤️, 1️⃣
   '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
-  // The flag of Scotland: a black one, three to six letters and digits, and their end.
+  // The flag of Scotland: a black flag, three to six letters and digits, and an end mark.
   `(?<=\\u{1f3f4}${TAG}{0,5})${TAG}(?=${TAG}{0,5}\\u{e007f})`,
   `(?<=\\u{1f3f4}${TAG}{3,6})\\u{e007f}`,
   // Variants of a character, as in Japanese and Mongolian names.
@@ -52,7 +51,7 @@ const FORMAT_CLASS =
   '(?!\\p{Extended_Pictographic})[\\p{Cf}\\p{Co}\\p{Cn}\\p{Default_Ignorable_Code_Point}\\u2800\\u{1d159}]';
 const FORMAT = new RegExp(`(?!${AT_WORK})${FORMAT_CLASS}`, 'u');
 const UNSEEN = new RegExp(`${CONTROL.source}|${FORMAT.source}`, 'gu');
-/** Most texts: nothing in them needs a closer look. */
+/** Most texts are plain and need no further check. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 export type TextFault = 'control_character' | 'format_character' | 'too_long' | 'too_short';
@@ -61,7 +60,7 @@ export function normaliseText(text: string): string {
   return text.normalize('NFC');
 }
 
-/** What is wrong with a normalised text, or null. Lengths are in code points. */
+/** Returns what is wrong with a normalised text, or null. Lengths are in code points. */
 export function textFault(text: string, limits: { min?: number; max: number }): TextFault | null {
   if (!PLAIN.test(text)) {
     if (CONTROL.test(text)) return 'control_character';
@@ -78,8 +77,8 @@ export function textFault(text: string, limits: { min?: number; max: number }): 
 }
 
 /**
- * A text for people to read, whoever wrote it: characters that are invisible or would move visible ones are written as
- * in JSON (`\u202e`), so that a program reads the same text in either form.
+ * Returns the text for people to read. Characters that are invisible or would move visible ones are
+ * written as in JSON (`\u202e`), so that a program reads the same text in either form.
  */
 export function withEscapes(text: string): string {
   if (PLAIN.test(text)) return text;

@@ -1,6 +1,9 @@
 const EVERY_MS = 1;
 
-/** Lets at most so many begin in a millisecond. The others wait in order, tenants by turns. */
+/**
+ * Lets a limited number of operations begin in each millisecond. Further operations wait in order,
+ * tenants in turn.
+ */
 export class Throttle {
   private readonly waiting = new Map<string, (() => void)[]>();
   private left: number;

@@ -7,29 +7,37 @@ interface Waiting<Item, Answer> {
 }
 
 export interface TogetherOptions<Item> {
-  /** How much one group may weigh; at least one item is in each. */
+  /** The largest weight of a group; a group has at least one item. */
   readonly most: number;
   readonly weigh?: (item: Item) => number;
-  /** How long each group waits for others to join it; 0 by default. */
+  /** How long a group waits for further items; 0 by default. */
   readonly lingerMs?: number;
-  /** Groups that may be under way at a time, each of all that is asked in one turn of the event loop; else one, begun at once. */
+  /**
+   * Groups under way at a time, each with all items requested in one turn of the event loop. By
+   * default one, started at once.
+   */
   readonly atATime?: number;
-  /** Whether a single item may have made a group fail: then each is tried separately. */
+  /**
+   * Returns true if a single item may have made the group fail: each item is then tried separately.
+   */
   readonly isOfOne?: (failure: unknown) => boolean;
 }
 
-/** Combines single requests into groups: those that arrive while a group is under way form the next one. */
+/**
+ * A batcher: combines single requests into groups. Requests that arrive while a group is under way
+ * form the next group.
+ */
 export class Together<Item, Answer> {
   private waiting: Waiting<Item, Answer>[] = [];
   private underWay = 0;
 
-  /** `work` returns its answers in the order of the items. */
+  /** `work` returns its results in the order of the items. */
   constructor(
     private readonly options: TogetherOptions<Item>,
     private readonly work: (items: readonly Item[]) => Promise<readonly Answer[]>,
   ) {}
 
-  /** Throws what `work` threw. */
+  /** Adds an item and returns its result. Throws what `work` threw. */
   ask(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });

@@ -13,9 +13,9 @@ import {
 } from '@opentelemetry/api';
 
 /**
- * How a trace passes through the service. Only `entrance` begins a trace: everything else continues the current one, if there is
- * one. Without an endpoint for traces there never is, and each of these calls only checks a constant.
- * (docs/operations.md, Traces)
+ * How a trace passes through the service. Only `entrance` begins a trace; every other function
+ * continues the current trace, if any. Without an endpoint for traces each call only checks a
+ * constant. (docs/operations.md, Traces)
  */
 
 /** W3C: `00-<trace id>-<span id>-01`. Stored and sent as it is. */
@@ -29,20 +29,23 @@ const KINDS = {
 } as const;
 
 interface Part {
-  /** What it does; no ids. */
+  /** The name of the operation, without ids. */
   readonly name: string;
   readonly kind?: keyof typeof KINDS;
-  /** Ids, kinds, counts and states: never what people wrote, nor who they are. */
+  /** Ids, kinds, counts and states; never text written by people or personal data. */
   readonly attributes?: Attributes;
 }
 
-/** The trace context to pass on when work leaves the process or waits in MySQL; null outside a trace, and in one that is not sampled. */
+/**
+ * Returns the trace context to pass on when work leaves the process or waits in MySQL; null outside
+ * a trace and in a trace that is not sampled.
+ */
 export function currentTraceparent(): Traceparent | null {
   const span = trace.getSpanContext(context.active());
   return span === undefined || !isKept(span) ? null : textOf(span);
 }
 
-/** The id by which logs name the trace; null outside one. */
+/** Returns the id under which logs name the trace; null outside a trace. */
 export function currentTraceId(): string | null {
   const span = trace.getSpanContext(context.active());
   return span === undefined || !isKept(span) ? null : span.traceId;
@@ -58,13 +61,16 @@ function textOf({ traceId, spanId }: SpanContext): Traceparent {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** The headers to send with a request, so that the receiver can continue the trace. */
+/** Returns the headers that let the receiver of a request continue the trace. */
 export function traceHeaders(): Readonly<Record<string, string>> {
   const traceparent = currentTraceparent();
   return traceparent === null ? {} : { traceparent };
 }
 
-/** Begins a trace, or continues the sender's. `traceparent` is the header as received; an invalid one is ignored. */
+/**
+ * Begins a trace, or continues the sender's. `traceparent` is the header as received; an invalid
+ * header is ignored.
+ */
 export function entrance<T>(
   part: Part,
   traceparent: unknown,
@@ -77,12 +83,12 @@ export function entrance<T>(
   );
 }
 
-/** A span in the current trace. */
+/** Runs `work` in a span of the current trace. */
 export function traced<T>(part: Part, work: () => Promise<T>): Promise<T> {
   return currentTraceparent() === null ? work() : spanned(part, context.active(), work);
 }
 
-/** The same in a trace that was stored meanwhile; without one, outside any trace. */
+/** Runs `work` in a span of a stored trace; without a stored trace, outside any trace. */
 export function continued<T>(
   part: Part,
   traceparent: Traceparent | null | undefined,
@@ -92,12 +98,12 @@ export function continued<T>(
   return spanned(part, contextOf(traceparent), work);
 }
 
-/** Work outside any trace: started by a request, but not part of it. */
+/** Runs work that a request started but that is not part of its trace. */
 export function untraced<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
 
-/** A span of the current trace whose end is reached elsewhere; null outside a trace. */
+/** Begins a span of the current trace that ends elsewhere; null outside a trace. */
 export function beginSpan({ name, attributes }: Part): OpenSpan | null {
   if (currentTraceparent() === null) return null;
   const span = trace
@@ -131,7 +137,7 @@ function spanned<T>(
       try {
         return await work(span);
       } catch (failure) {
-        // Only its name: messages may quote private data.
+        // Only the error's name, because messages may quote private data.
         span.setStatus({
           code: SpanStatusCode.ERROR,
           message: failure instanceof Error ? failure.name : 'failure',

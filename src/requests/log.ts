@@ -18,7 +18,7 @@ export interface ToldRequest {
   readonly resourceId: Uuid | null;
 }
 
-/** Where a POST creates each; null for what no request creates. */
+/** The path of the POST that creates each resource; null for resources that no request creates. */
 const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
   transfer: '/v1/transfers',
   bonus: '/v1/bonuses',
@@ -31,23 +31,27 @@ const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
 };
 const MADE_IN = new Map(KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]));
 
-/** Requests wait this long to share a statement, and this many share one. */
+/** Requests wait this long to share a statement of at most `ROWS_A_STATEMENT` rows. */
 const GATHER_MS = 250;
 const ROWS_A_STATEMENT = 500;
-/** While MySQL is away, the newest of these wait. */
+/** The newest requests that are kept while MySQL is away. */
 const MAX_WAITING = 10_000;
 /** Limits what a tenant can make this process write to ten a second, however many of its requests are refused. */
 const WINDOW_MS = 600_000;
 const MAX_OF_A_TENANT = 6_000;
 
 export interface RequestLogObserver {
-  /** Requests that will not be remembered: a tenant had too many refused, or MySQL was away too long. */
+  /**
+   * Counts requests that will not be stored, because a tenant had too many refusals or MySQL was
+   * away too long.
+   */
   forgotten(count: number): void;
 }
 
 /**
- * Records requests after their answers, in large batches: never in the path of a request, and outside every
- * transaction. What a killed process has not written is lost. (docs/contract.md, Request ids)
+ * Records requests after their responses, in large batches, outside every transaction and never
+ * during a request. A killed process loses the requests that it has not written. (docs/contract.md,
+ * Request ids)
  */
 export class RequestLog {
   private waiting: StoredRequest[] = [];
@@ -69,7 +73,10 @@ export class RequestLog {
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
-  /** Writes what is waiting. Never rejects: what cannot be written is retried with the next batch. */
+  /**
+   * Writes the pending requests. Never rejects: rows that cannot be written are retried with the
+   * next batch.
+   */
   write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -80,7 +87,7 @@ export class RequestLog {
   private async writeAll(): Promise<void> {
     while (this.waiting.length > 0) {
       const rows = this.waiting.slice(0, ROWS_A_STATEMENT);
-      // After an unknown commit the same rows may already be there.
+      // After an unknown commit the rows may already exist.
       const sql = upsertSql(requests, rows, ['id']);
       try {
         await this.database.withTransaction((transaction) => transaction.execute(sql));
@@ -107,8 +114,9 @@ export class RequestLog {
 }
 
 /**
- * Requests that change something, and those that failed through our fault; except those whose created resource shows it
- * (it has the request's id), and those refused by the rate limit, which were not examined.
+ * Returns true for requests that change something and for those that failed by the service's fault,
+ * except those whose created resource shows the outcome (it has the request's id) and those refused
+ * by the rate limit, which were not examined.
  */
 function isRemembered({ id, method, status, resourceId }: ToldRequest): boolean {
   const isRead = method === 'GET' && status < 500;

@@ -10,12 +10,12 @@ import { payouts } from '../db/entities/payouts.js';
 import { requests } from '../db/entities/requests.js';
 import { statements } from '../db/entities/statements.js';
 
-/** What a request created: it has the request's id. */
+/** The resource that a request created; both have the same id. */
 interface Made {
   readonly type: KeyResourceType;
   readonly operation: Operation;
   readonly path: string;
-  /** The status of its answer, if that arrived. */
+  /** The status of the response, if it was delivered. */
   readonly status: 201 | 202;
 }
 
@@ -37,8 +37,8 @@ export function keptSince(now: Instant): Instant {
 }
 
 /**
- * The outcome of a request by the caller's own member, if the token has one of the scopes that the request itself
- * required. Throws not_found for all others. (docs/contract.md, Request ids)
+ * Returns the outcome of a request by the caller's own member, if the token has one of the scopes
+ * that the request required. Throws not_found otherwise. (docs/contract.md, Request ids)
  */
 export async function readRequest(
   reader: Reader,
@@ -62,12 +62,15 @@ export async function readRequest(
   const { method, path, status, code, resourceType, resourceId } = stored;
   const known =
     resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
-  // It was answered as unknown, but had succeeded.
+  // The client was told that the outcome is unknown, but the request had succeeded.
   const own = made === null ? null : { type: made.type, id };
   return { id, method, path, status, code, resource: known ?? own, createdAt };
 }
 
-/** What the request created, or its key had before; else the request's own id, which a resource would have. */
+/**
+ * Returns the id of the resource that the request created or that its key had created before, or
+ * else the request's own id, which its resource would have.
+ */
 export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });
   return stored?.resourceId ?? id;
@@ -88,7 +91,7 @@ async function readMade(
   const own = { id, tenantId, createdBy: memberId };
   const [transfer, bonus, payout, statement] = await Promise.all([
     reader.find(transfers, own),
-    // A batch's bonus is not created by a request.
+    // A request does not create the bonuses of a batch.
     reader.find(bonuses, { ...own, batchId: null }),
     reader.find(payouts, own),
     reader.find(statements, own),

@@ -6,13 +6,16 @@ import type { Instant } from '../core/instant.js';
 import { reseal, type Sealed, seal, unseal } from '../core/secret-box.js';
 import { staff } from '../db/entities/staff.js';
 
-/** Codes of an authenticator app: RFC 6238, six digits, 30 seconds, SHA-1, which every app supports. */
+/**
+ * Codes of an authenticator app: RFC 6238, six digits, 30 seconds, and SHA-1, which every app
+ * supports.
+ */
 
 const ISSUER = 'Money Movement';
 export const STEP_MS = 30_000;
 /** The previous and the next step count too: clocks differ, and typing takes time. */
 const WINDOW = 1;
-/** As long as the hash, as RFC 4226 recommends. */
+/** The length of the hash, as RFC 4226 recommends. */
 const SECRET_BYTES = 20;
 export const CODE_PATTERN = /^[0-9]{6}$/;
 
@@ -32,7 +35,7 @@ export function newFactor(
   return { sealed: seal(keys, secret.base32, context(id)), url, secret: secret.base32 };
 }
 
-/** The clock step near the instant that has this code; null if none has. Throws UnknownKey. */
+/** Returns the clock step near the instant that has this code, or null. Throws UnknownKey. */
 export function stepOf(
   keys: Keyring,
   id: Uuid,
@@ -56,7 +59,7 @@ export const AUTHENTICATORS = new SealedSecrets({
   id: 'id',
   keyIds: ['factorKeyId'],
   reseal: (keys, { id, factorKeyId: keyId, factorSecret: bytes }) => {
-    // Removed since it was found.
+    // The authenticator was removed after the row was read.
     if (keyId === null || bytes === null) return { factorKeyId: keyId };
     const sealed = reseal(keys, { keyId, bytes }, context(id));
     return { factorSecret: sealed.bytes, factorKeyId: sealed.keyId };

@@ -22,9 +22,15 @@ import {
 } from './rules.js';
 import type { StaffDeps } from './verification.js';
 
-/** One of the staff proposes it, another makes it, neither for themselves. (docs/contract.md, Staff) */
+/**
+ * Resets of an authenticator: one person proposes a reset, another approves it, and neither may be
+ * the person concerned. (docs/contract.md, Staff)
+ */
 
-/** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is already proposed). */
+/**
+ * Proposes a reset. Throws ApiError authority_insufficient, invalid_field (reason), invalid_state
+ * (one is already proposed).
+ */
 export async function proposeFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,
@@ -57,8 +63,9 @@ export async function proposeFactorReset(
 }
 
 /**
- * From the commit on the old secret is worthless, and the lock-out and all sessions are over. Throws ApiError
- * authority_insufficient (the proposer, the person, no right), not_found (none is proposed).
+ * Resets the authenticator: the old secret stops working, the lock-out is lifted and all sessions
+ * end. Throws ApiError authority_insufficient (the proposer, the person concerned, or without the
+ * right), not_found (no reset is proposed).
  */
 export async function approveFactorReset(
   { database, clock, encryptionKeys }: StaffDeps,
@@ -86,7 +93,10 @@ export async function approveFactorReset(
   });
 }
 
-/** Withdraws a proposal; anybody with `manage` may. False if there is none. Throws authority_insufficient. */
+/**
+ * Withdraws a proposal; every person with `manage` may. Returns false if no reset is proposed.
+ * Throws authority_insufficient.
+ */
 export async function withdrawFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,
@@ -117,7 +127,7 @@ function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
   return id === by.id ? denied('nobody resets their own authenticator: two others do') : null;
 }
 
-/** The person's row guards proposals for them. */
+/** The person's row guards the proposals for that person. */
 async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
   if (kind !== 'person') throw new ApiError(invalidState('a service has no authenticator'));
   await transaction.find(staff, { id }, { forUpdate: true });

@@ -13,7 +13,10 @@ import { foldedName } from './name.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps } from './verification.js';
 import { rowRefusal, type StaffActName, type StaffIdentity, UNLOCKED } from './rules.js';
 
-/** The staff: the operators' people, and the services that act for them. (docs/contract.md, Staff) */
+/**
+ * The staff: the people of the operator, and the services that act for them. (docs/contract.md,
+ * Staff)
+ */
 
 /** A character may fold to several letters. */
 const MAX_FOLDED = 240;
@@ -23,7 +26,7 @@ export interface WantedStaff {
   readonly rights: readonly StaffRight[];
 }
 
-/** A member of staff. `factor` is the authenticator made with them, shown once and never again. */
+/** A member of staff. `factor` is the new authenticator, shown once. */
 interface SetStaff {
   readonly person: Staff;
   readonly factor: NewFactor | null;
@@ -44,10 +47,11 @@ export function staffAct(
 }
 
 /**
- * Adds somebody, or reactivates an existing person with exactly these rights. Anybody without an authenticator gets
- * one, and so does the first, who is set by whoever holds the database while nobody may manage the staff: the old one
- * may be what was lost. Throws ApiError invalid_field (the name, no right, a service's name), invalid_state (the last manager would lose
- * that right).
+ * Adds a person, or reactivates an existing person with exactly these rights. A person without an
+ * authenticator gets one. While no person can manage the staff, the holder of the database address
+ * may set the first manager, who gets a new authenticator because the old one may be lost. Throws
+ * ApiError invalid_field (the name, no right, a service's name), invalid_state (the last manager
+ * would lose that right).
  */
 export function setPerson(
   deps: StaffDeps,
@@ -67,7 +71,10 @@ export function setPerson(
   });
 }
 
-/** A service with a new key. It cannot sign in and does not count as a person. Throws like setPerson. */
+/**
+ * Adds a service with a new key. A service cannot sign in and does not count as a person. Throws
+ * what setPerson throws.
+ */
 export async function setService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   wanted: WantedStaff,
@@ -83,7 +90,7 @@ export async function setService(
   });
 }
 
-/** Null if the key is unknown or the service inactive. Records the use. */
+/** Returns the service and records the use; null if the key is unknown or the service inactive. */
 export async function findService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   key: string,
@@ -96,7 +103,10 @@ export async function findService(
   return identityOf(service, 'ops');
 }
 
-/** Without a manager, nobody could grant rights to anybody. Throws ApiError invalid_state. */
+/**
+ * Keeps at least one manager, without whom no rights could be granted. Throws ApiError
+ * invalid_state.
+ */
 async function keepManager(transaction: Transaction, { id, name }: Staff): Promise<void> {
   const managers = (
     await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })
@@ -113,7 +123,10 @@ function mayManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
-/** Their acts no longer count, and their sessions end. False if not active. Throws invalid_state for the last manager. */
+/**
+ * Deactivates a member of staff: further actions are refused and sessions end. Returns false if
+ * already inactive. Throws invalid_state for the last manager.
+ */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,
@@ -135,12 +148,15 @@ export function listStaff(reader: Reader): Promise<readonly Staff[]> {
   return reader.select(staff, {}, { orderBy: ['name'] });
 }
 
-/** By any name that folds to the same. */
+/** Finds a member of staff by any name with the same folded form. */
 export function findStaff(reader: Reader, name: string): Promise<Staff | undefined> {
   return reader.find(staff, { foldedName: foldedName(name) });
 }
 
-/** Until somebody who can sign may manage: the holder of the administrator's database address creates that person. */
+/**
+ * Returns true if no person who can sign in may manage the staff. The holder of the administrator's
+ * database address then creates that person.
+ */
 export async function hasNoManager(reader: Reader): Promise<boolean> {
   const people = await reader.select(staff, { active: true, kind: 'person' });
   return !people.some(mayManage);
@@ -203,7 +219,10 @@ function recordSet(
   return recordAct(transaction, actor, clock(), staffAct(one, 'staff.set', details));
 }
 
-/** Null if they are still active staff with the right: they may have lost it since they proved who they are. */
+/**
+ * Returns null if the member is still active and has the right, which may have changed since the
+ * code was verified.
+ */
 export async function standingRefusal(
   reader: Reader,
   act: StaffActName,

@@ -4,12 +4,12 @@ import type { StaffRight } from '../db/entities/staff.js';
 export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
-  /** Null: a public client, authenticated by PKCE alone. */
+  /** Null for a public client, which PKCE alone authenticates. */
   readonly clientSecret: string | null;
   readonly scope: string;
   /** The claim by which a person is found the first time. */
   readonly nameClaim: string;
-  /** The claim whose values grant rights; null: people have the rights that operators gave them. */
+  /** The claim whose values grant rights. Null: people have the rights that operators gave them. */
   readonly rights: RightsOfClaim | null;
 }
 

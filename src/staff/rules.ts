@@ -3,7 +3,10 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Staff, StaffRight } from '../db/entities/staff.js';
 
-/** Which staff may do what, and when a code counts. Pure. (docs/contract.md, Staff) */
+/**
+ * Which staff may do what, and when a code counts. All functions are pure. (docs/contract.md,
+ * Staff)
+ */
 
 export type StaffDoor = 'ops' | 'temporal' | 'support';
 
@@ -18,15 +21,15 @@ export interface StaffIdentity {
 
 interface StaffActRule {
   readonly right: StaffRight;
-  /** It moves money: the support desk asks for a code. */
+  /** The action moves money, so the support desk asks for a code. */
   readonly movesMoney?: true;
-  /** It needs two people: each is always asked for a code, and services do not count. */
+  /** The action needs two people: each is always asked for a code, and services do not count. */
   readonly twoPeople?: true;
-  /** One person is enough, but it must be a person, not a service. */
+  /** One person is enough, but a service is not. */
   readonly byPerson?: true;
 }
 
-/** Every act of the staff, by its name in the audit log. A signal always requires a code. */
+/** Every staff action by its name in the audit log. A signal always requires a code. */
 export const STAFF_ACTS = {
   'transfer.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'transfer.reject': { right: 'approve' },
@@ -57,14 +60,16 @@ export const STAFF_ACTS = {
 } as const satisfies Readonly<Record<string, StaffActRule>>;
 export type StaffActName = keyof typeof STAFF_ACTS;
 
-/** Whether somebody who is already signed in there is asked for a current code. */
+/** Returns true if a person who is already signed in must enter a current code. */
 export function asksForCode(act: StaffActName, door: StaffDoor): boolean {
   const rule: StaffActRule = STAFF_ACTS[act];
   if (door === 'temporal') return true;
   return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
 }
 
-/** Null if they may. If the act requires a person, a service does not count. */
+/**
+ * Returns null if the member has the right. If the action requires a person, a service is refused.
+ */
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
@@ -85,7 +90,10 @@ export function actRefusal(
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
-/** By their current row, where the decision rests on it: a session may have fewer rights than the person. */
+/**
+ * Judges by the current row where the decision depends on it: a session may have fewer rights than
+ * the person.
+ */
 export function rowRefusal(
   act: StaffActName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
@@ -101,7 +109,7 @@ export function assertMayAct(act: StaffActName, by: StaffIdentity): void {
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-/** Null if the second is a different person from the first: decided by id, not by name. */
+/** Returns null if the second person differs from the first, compared by id. */
 export function secondPersonRefusal(first: Uuid | null, second: Uuid): Refusal | null {
   if (first === null)
     return denied(
@@ -119,25 +127,31 @@ export function denied(message: string): Refusal {
 /** A signal that waited longer than this for a worker must be sent again. */
 export const MAX_CODE_AGE_MS = 10 * 60_000;
 
-/** Consecutive wrong codes without a pause. */
+/** Consecutive wrong codes that cause no pause. */
 const FREE_FAILURES = 4;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 60 * 60_000;
 
-/** Until when a person's codes do not count after this many wrong ones in a row; null: the next one counts. */
+/**
+ * Returns until when a person's codes are refused after this many consecutive wrong codes; null if
+ * the next code counts.
+ */
 export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
   const over = failedCodes - FREE_FAILURES;
   if (over <= 0) return null;
   return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), MAX_PAUSE_MS));
 }
 
-/** The effect of wrong codes, in a row of the staff. */
+/** The lock-out in a row of the staff. */
 interface Lock {
   readonly failedCodes: number;
   readonly lockedUntil: Instant | null;
 }
 
-/** Apart for the command line: it takes access to the database, so strangers lock nobody out of it. */
+/**
+ * The command line has a lock-out of its own: it requires access to the database, so a stranger
+ * cannot lock its users out.
+ */
 export function lockAt(door: StaffDoor, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
   return door === 'ops'

@@ -10,7 +10,10 @@ import { transact } from '../db/transact.js';
 import { denied, type StaffIdentity } from './rules.js';
 import { identityOf, type StaffDeps, verifyClaim } from './verification.js';
 
-/** Sessions: one code, then for hours every act is this person's. (docs/contract.md, Staff) */
+/**
+ * Sessions: one code proves the person for every action of the next hours. (docs/contract.md,
+ * Staff)
+ */
 
 export const SESSION_MS = 8 * 60 * 60_000;
 /** Uses are recorded once per interval. */
@@ -21,18 +24,20 @@ interface SignIn {
   readonly name: string;
   readonly code: string;
   readonly door: StaffSession['door'];
-  /** Where it comes from: a machine's name or an address. */
+  /** The name of a machine or an address. */
   readonly place: string;
 }
 
-/** A new session. `token` goes to the person who signed in and is not stored. */
+/** A new session. `token` is given to the person who signed in and is not stored. */
 export interface SignedIn {
   readonly token: string;
   readonly session: StaffSession;
   readonly identity: StaffIdentity;
 }
 
-/** Returns a refusal, which is recorded, if name and code do not prove who it is. */
+/**
+ * Signs in by name and code. Returns a refusal, which is recorded, if they do not prove the person.
+ */
 export async function signIn(
   deps: StaffDeps,
   wanted: SignIn,
@@ -59,7 +64,10 @@ export async function signIn(
   return openSession(deps, verified.identity, door, place);
 }
 
-/** For somebody proven by the company's own sign-in. `rights` limits which of theirs it may use; null: all. */
+/**
+ * Opens a session for a person proven by the company's own sign-in. `rights` limits the session;
+ * null: all of the person's rights.
+ */
 export async function openSession(
   { database, clock }: StaffDeps,
   identity: StaffIdentity,
@@ -82,7 +90,7 @@ export async function openSession(
     revokedAt: null,
   };
   await transact(database, async (transaction) => {
-    // They may have lost rights since they proved who they are.
+    // The person may have lost rights since the sign-in began.
     const person = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
     if (person?.active !== true) throw new ApiError(denied(`${identity.name} is not active staff`));
     await transaction.execute(insertSql(staffSessions, [session]));
@@ -100,7 +108,10 @@ export async function openSession(
   return { token, session, identity };
 }
 
-/** The session's owner; null: none, over, revoked, unused for `idleMs`, or not active. Records the use. */
+/**
+ * Returns the session's owner and records the use. Null if the session is unknown, over, revoked,
+ * unused for `idleMs`, or its owner is inactive.
+ */
 export async function findSession(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   token: string,
@@ -123,7 +134,7 @@ export async function findSession(
   return { session, identity: identityOf(person, session.door, session.rights) };
 }
 
-/** Ends sessions at once: all of a person's, or one. Returns how many were open. */
+/** Ends all sessions of a person, or one. Returns how many were open. */
 export function revokeSessions(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   which: { readonly staffId: Uuid } | { readonly id: Uuid },

@@ -5,7 +5,9 @@ import { type SignedAct, WORKFLOW_ID_OF } from '../temporal/contracts.js';
 import { STAFF_ACTS, type StaffActName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
-/** What a signal of the staff is about, and what else the audit log says if it is refused. */
+/**
+ * The resource of a staff signal, and further details for the audit log if the signal is refused.
+ */
 interface SignalSubject {
   readonly tenantId: Uuid;
   readonly subjectType: keyof typeof WORKFLOW_ID_OF;
@@ -21,14 +23,18 @@ interface Signed {
 
 /** Verifies who sent a signal, by the code of the moment at which Temporal received it. (docs/contract.md, Staff) */
 export class StaffSignals {
-  /** `receivedAt` returns when the server received this very signal in the activity's run, if it is this workflow's. */
+  /**
+   * `receivedAt` returns when the Temporal server received the signal, or null if this run of the
+   * workflow has no such signal.
+   */
   constructor(
     private readonly deps: StaffDeps,
     private readonly receivedAt: (workflowId: string, signal: SignedAct) => Promise<Instant | null>,
   ) {}
 
   /**
-   * The same for the same act with the same reason; a refusal is recorded once. Throws what the database throws,
+   * Verifies the sender of a signal. A repeated call with the same action and reason returns the
+   * same result; a refusal is recorded once. Throws what the database throws, and
    * TemporalUnavailable.
    */
   async verify(
@@ -53,11 +59,11 @@ export class StaffSignals {
       refusedAct: { ...subject, action: `${act}_refused`, details: { ...details, reason } },
     });
     if ('refusal' in verified) return { refused: verified.refusal.message };
-    // A signal without a reason was refused.
+    // A signal without a reason was refused above.
     return { by: verified.identity, reason: reason ?? '' };
   }
 
-  /** Not looked up if there is no code to check. */
+  /** Returns null without a lookup if the signal has no code. */
   private async momentOf(
     signal: SignedAct,
     { subjectType, subjectId }: Pick<SignalSubject, 'subjectType' | 'subjectId'>,

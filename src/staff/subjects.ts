@@ -11,24 +11,25 @@ import { denied, rightRefusal, type StaffIdentity } from './rules.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps, verifyClaim } from './verification.js';
 
 /**
- * Which member of staff an account at the company's identity provider belongs to. The provider proves the account; the
- * person proves once, by their authenticator's code, that it is theirs. From then on only the subject decides, never a
- * name, which at many providers people may change or take over. (docs/contract.md, Staff)
+ * Links between members of staff and accounts at the company's identity provider. The provider
+ * proves the account; the person proves once, by a code of the authenticator, that the account is
+ * theirs. Afterwards only the subject counts, never a name, which people can change or take over at
+ * many providers. (docs/contract.md, Staff)
  */
 
 /** An account as proven by the provider. */
 export interface ProvenSubject {
   readonly issuer: string;
   readonly subject: string;
-  /** The provider's name for them; null if it gives none. */
+  /** The name that the provider reports; null if it reports none. */
   readonly name: string | null;
-  /** What the account's groups allow; null: everything that the person may do. */
+  /** The rights that the account's groups grant; null: all rights of the person. */
   readonly rights: readonly StaffRight[] | null;
 }
 
 type SubjectFound =
   | { readonly found: 'person'; readonly identity: StaffIdentity }
-  /** A person of that name is not linked to an account yet: their code links them. */
+  /** A person with this name is not linked to an account yet: their code links them. */
   | { readonly found: 'unbound'; readonly person: Staff }
   | { readonly found: 'nobody'; readonly refusal: Refusal };
 
@@ -46,7 +47,10 @@ export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Pro
   return { found: 'person', identity: identityOf(bound, 'support', proven.rights) };
 }
 
-/** Links the person to the account, by their code. A refusal is recorded and counts towards the lock-out. */
+/**
+ * Links the person to the account by the person's code. A refusal is recorded and counts towards
+ * the lock-out.
+ */
 export async function bindSubject(
   deps: StaffDeps,
   person: Pick<Staff, 'id' | 'name'>,
@@ -67,13 +71,14 @@ export async function bindSubject(
   const { identity } = verified;
   const bound = await bind(deps, identity, proven);
   if (bound !== null) return bound;
-  // Meanwhile linked to another account, the account linked to another person, or the person deactivated.
+  // Meanwhile the person was linked to another account or deactivated, or the account to another
+  // person.
   const refusal = denied(OTHER_SUBJECT);
   await recordRefusal(deps, proven, identity, refusal);
   return { refusal };
 }
 
-/** Null if the person or the account has been linked otherwise meanwhile. */
+/** Links the person; null if the person or the account has been linked otherwise meanwhile. */
 async function bind(
   deps: StaffDeps,
   identity: StaffIdentity,
@@ -100,7 +105,10 @@ async function bind(
   }
 }
 
-/** Unlinks the person, whose code can then link a new account; ends their sessions. False if none was linked. */
+/**
+ * Unlinks the person, whose code can then link a new account, and ends the person's sessions.
+ * Returns false if no account was linked.
+ */
 export async function unbindSubject(
   deps: Pick<StaffDeps, 'database' | 'clock'>,
   { id }: Pick<Staff, 'id'>,
@@ -130,13 +138,13 @@ function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | n
   return proven.rights?.length === 0 ? 'no group at the provider gives a right' : null;
 }
 
-/** By any name that folds to the same. */
+/** Finds a person by any name with the same folded form. */
 async function findNamed({ database }: StaffDeps, name: string | null): Promise<Staff | undefined> {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? findStaff(database.reader, cleaned.clean) : undefined;
 }
 
-/** Includes the provider: another one may have somebody else with the same subject. */
+/** The hash includes the provider, because subjects of two providers may be equal. */
 function subjectHash({ issuer, subject }: Pick<ProvenSubject, 'issuer' | 'subject'>): Buffer {
   return hash('sha256', JSON.stringify([issuer, subject]), 'buffer');
 }

@@ -40,13 +40,18 @@ export interface Claim {
   readonly door: StaffDoor;
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /** When the claim reached us, at most 10 minutes ago, for which the code is checked. Null: refused. */
+  /**
+   * When the claim was received, at most 10 minutes ago; the code is checked for that moment. Null:
+   * refused.
+   */
   readonly receivedAt: Instant | null;
-  /** What the code is for. Repeating the same purpose returns the first result. */
+  /** The purpose of the code. A repeated call with the same purpose returns the first result. */
   readonly purpose: string;
-  /** Why the request must fail, regardless of the actor; the code is then not checked. Null: it may succeed. */
+  /**
+   * Why the request must fail whoever sends it; the code is then not checked. Null: it may succeed.
+   */
   readonly fault?: string | null;
-  /** The act recorded on refusal, with `refused` added to its details. */
+  /** The action recorded on refusal, with `refused` added to its details. */
   readonly refusedAct: Act;
 }
 
@@ -57,16 +62,17 @@ const SOMEBODY_ELSES = 'it was asked before, by somebody else';
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * Checks that the code is this person's, for that moment, and unused; then uses it up, for this purpose. A refusal
- * changes only the count of wrong codes, and is recorded once. Throws what the database throws: repeating the same
- * purpose returns the result. (docs/contract.md, Staff)
+ * Checks that the code is this person's, for that moment, and unused, then marks it as used for
+ * this purpose. A refusal changes only the count of wrong codes, and is recorded once. Throws what
+ * the database throws; after that, a call with the same purpose returns the result.
+ * (docs/contract.md, Staff)
  */
 export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verified> {
   try {
     return await checked(deps, claim);
   } catch (failure) {
-    // For an unknown person there is no row to lock: the same purpose arrived twice at once, and the other was
-    // recorded.
+    // An unknown person has no row to lock: a concurrent call with the same purpose was recorded
+    // first.
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
     return checked(deps, claim);
   }
@@ -75,7 +81,7 @@ export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verifi
 function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
   const purpose = hash('sha256', claim.purpose, 'buffer');
   return transact(deps.database, async (transaction) => {
-    // The person's row is the lock: when a code is given twice, the second finds it used.
+    // The person's row is the lock: when a code is given twice, the second call finds it used.
     const person = await findClaimed(transaction, claim);
     const known = await transaction.find(staffChecks, { purpose });
     const now = deps.clock();
@@ -104,7 +110,7 @@ function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
   });
 }
 
-/** In a form that may be stored and shown; null if nobody was named. */
+/** Returns the name in a form that may be stored and shown; null if the claim names no person. */
 function nameIn({ name }: Claim): string | null {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? cleaned.clean : null;
@@ -189,7 +195,7 @@ function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: 
   return { identity: identityOf(person, door) };
 }
 
-/** With at most the rights that `within` names; null: with all of theirs. */
+/** Returns the identity with the rights named in `within`; null: all rights. */
 export function identityOf(
   { id, name, kind, rights }: Staff,
   channel: StaffDoor,
