@@ -9,7 +9,10 @@ import type { Beneficiary } from '../db/places.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
-/** SQL for an account (`a`) of the caller's tenant with the caller's role in it (`r`), to join in reads. */
+/**
+ * Returns the SQL that joins an account (`a`) of the caller's tenant with the caller's role in it
+ * (`r`).
+ */
 export function ownAccountSql(
   caller: Caller,
   accountId: Uuid,
@@ -24,7 +27,10 @@ export function ownAccountSql(
 
 const role = column.nullable(column.oneOf(ROLES));
 
-/** Throws not_found when there is no row, authority_insufficient when its `caller_role` does not allow the operation. */
+/**
+ * Throws not_found without a row, and authority_insufficient if its `caller_role` does not
+ * allow the operation.
+ */
 export function assertAllowed(
   operation: Operation,
   row: StoredRow | undefined,
@@ -34,7 +40,10 @@ export function assertAllowed(
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/** Throws authority_insufficient unless the member may do this in some account of the tenant. */
+/**
+ * Throws authority_insufficient unless the member may perform the operation in at least one account
+ * of the tenant.
+ */
 export async function assertAllowedSomewhere(
   reader: Reader,
   operation: Operation,
@@ -49,7 +58,10 @@ export async function assertAllowedSomewhere(
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/** Throws not_found or authority_insufficient unless the caller may do this in the account. */
+/**
+ * Throws not_found or authority_insufficient unless the caller may perform the operation in the
+ * account.
+ */
 export async function assertAccountAllowed(
   reader: Reader,
   operation: Operation,
@@ -61,15 +73,18 @@ export async function assertAccountAllowed(
   assertAllowed(operation, row);
 }
 
-/** Who changes an account: a member of its tenant, who needs the right, or an operator. */
+/** The author of a change of an account: a member of its tenant with the right, or an operator. */
 export type Changer = Caller | Actor;
 
-/** For whom a change is made, as `transactFor` takes it. */
+/** Returns the beneficiary of a change, as `transactFor` takes it. */
 export function beneficiaryOf(by: Changer): Beneficiary {
   return 'memberId' in by ? by.tenantId : null;
 }
 
-/** Throws not_found, invalid_state (closed), and authority_insufficient for a member who is no admin or owner of it. */
+/**
+ * Locks the account. Throws not_found, invalid_state (closed), and authority_insufficient for a
+ * member who is not an admin or owner of the account.
+ */
 export async function lockForChange(
   transaction: Transaction,
   by: Changer,
@@ -77,7 +92,7 @@ export async function lockForChange(
 ): Promise<{ readonly account: Account; readonly actor: Actor }> {
   if (!('memberId' in by))
     return { account: await lockOpenAccount(transaction, accountId), actor: by };
-  // Before the lock: nobody ever waits for a foreign account's row, so timing reveals nothing about it.
+  // Checked before the lock, so that no request waits for a foreign account's row.
   await assertAccountAllowed(transaction, 'manageAccount', by, accountId);
   return {
     account: assertOpen(await lockOwnAccount(transaction, by, accountId)),
@@ -85,7 +100,7 @@ export async function lockForChange(
   };
 }
 
-/** The caller's account, locked. Throws not_found. */
+/** Locks and returns the caller's account. Throws not_found. */
 export function lockOwnAccount(
   transaction: Transaction,
   { tenantId }: Caller,
@@ -94,7 +109,7 @@ export function lockOwnAccount(
   return lock(transaction, { id, tenantId });
 }
 
-/** Any account except a system account, locked: for operators. Throws not_found. */
+/** Locks and returns any account except a system account, for operators. Throws not_found. */
 export function lockAccount(transaction: Transaction, id: Uuid): Promise<Account> {
   return lock(transaction, { id });
 }
@@ -105,7 +120,7 @@ async function lock(transaction: Transaction, where: Where<Account>): Promise<Ac
   return account;
 }
 
-/** The same; also throws invalid_state if it is closed. */
+/** Locks and returns an open account, for operators. Throws not_found, invalid_state (closed). */
 export async function lockOpenAccount(transaction: Transaction, id: Uuid): Promise<Account> {
   return assertOpen(await lockAccount(transaction, id));
 }

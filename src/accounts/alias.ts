@@ -23,7 +23,7 @@ export const ALIAS_TAKEN: Refusal = {
   message: 'another account of the tenant has this alias',
 };
 
-/** The alias as it is stored. Throws ApiError invalid_field. */
+/** Returns the alias as it is stored. Throws ApiError invalid_field. */
 export function readAlias(text: string): string {
   const alias = parseAlias(text);
   if (alias === null) throw new ApiError(invalidField('alias', 'malformed'));
@@ -31,7 +31,7 @@ export function readAlias(text: string): string {
 }
 
 /**
- * Gives an account this alias and releases the one it had. Throws ApiError: invalid_field, not_found,
+ * Gives an account this alias and releases its previous alias. Throws ApiError: invalid_field, not_found,
  * authority_insufficient, invalid_state (closed), alias_reserved, alias_taken, alias_in_quarantine.
  */
 export function setAlias(
@@ -48,7 +48,10 @@ export function setAlias(
   });
 }
 
-/** Releasing none is not an error. Throws ApiError not_found, authority_insufficient, invalid_state (closed). */
+/**
+ * Releases the account's alias; succeeds if it has none. Throws ApiError not_found,
+ * authority_insufficient, invalid_state (closed).
+ */
 export function releaseAlias(
   database: Database,
   clock: Clock,
@@ -73,10 +76,11 @@ async function changeAlias(
   if ((await transaction.find(reservedAliases, { alias })) !== undefined)
     throw new ApiError(ALIAS_RESERVED);
   await takeAlias(transaction, account, alias);
-  // After the unique key has waited for any transaction that is giving the alias up, so its release is visible.
+  // The unique key has waited for any transaction that releases the alias, so the release is
+  // visible here.
   await assertNotQuarantined(transaction, account.tenantId, alias, now);
   await rememberRelease(transaction, account, now);
-  // Not which alias: it may name a person, and the audit log is forever.
+  // Without the alias, which may name a person: the audit log is never erased.
   await recordAct(transaction, actor, now, accountAct(account, 'alias.set'));
   return { ...account, alias };
 }
@@ -112,7 +116,7 @@ async function assertNotQuarantined(
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-/** Why an alias released at that time may not be taken now, or null. */
+/** Returns why an alias released at that time may not be taken now, or null. */
 export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | null {
   const freeAt = instant(releasedAt + QUARANTINE_MS);
   if (now >= freeAt) return null;

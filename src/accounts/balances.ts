@@ -27,8 +27,9 @@ export class Balances {
   }
 
   /**
-   * What an account has of each asset: total = available + held. Read by one statement, so the numbers are consistent.
-   * Throws not_found, authority_insufficient. (docs/contract.md, Balances)
+   * Returns the balances of an account in each asset: total = available + held. One statement reads
+   * them, so the numbers are consistent. Throws not_found, authority_insufficient.
+   * (docs/contract.md, Balances)
    */
   async read(
     caller: Caller,
@@ -56,7 +57,10 @@ export class Balances {
   }
 }
 
-/** For each query, the rows of the tenant's own account with the caller's role; others are not read. */
+/**
+ * Returns for each query the rows of the tenant's own account with the caller's role. Foreign
+ * accounts are not read.
+ */
 async function readTogether(
   reader: Reader,
   asked: readonly AskedBalances[],

@@ -15,10 +15,10 @@ interface ClockResetDeps extends DatabaseDeps {
 }
 
 /**
- * Lets an account that is dated ahead of every clock (a system account too) be posted to again. What was posted keeps
- * its date, so its movements run backwards in time at this one place, which the auditor knows from the line in the
- * audit log. An account that is not that far ahead is left alone. Throws ApiError not_found, invalid_field,
- * ledger_unavailable (this process's own clock differs from the database's).
+ * Permits postings again to an account (also a system account) that is dated ahead of the clock.
+ * Existing entries keep their dates, so the account's movements run backwards in time at this one
+ * place, which the auditor accepts because of the line in the audit log. Throws ApiError not_found,
+ * invalid_field, ledger_unavailable (this process's clock differs from the database's).
  */
 export async function resetClock(
   { database, clock, guard }: ClockResetDeps,

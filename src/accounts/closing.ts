@@ -43,7 +43,10 @@ export async function closeAccount(
   });
 }
 
-/** What stands in the way. Everything pending holds funds, except a batch that its funds do not cover. */
+/**
+ * Returns why the account cannot be closed. Everything pending holds funds, except a batch that the
+ * account's funds do not cover.
+ */
 async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
   const left = await transaction.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
@@ -63,8 +66,9 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
 }
 
 /**
- * Without a hold an executing batch tries its rows one after the other. A batch's fees go to the account fixed at
- * validation, however long it is `ready`: to close that account, have the batch executed and, if need be, canceled.
+ * An executing batch without a hold pays its rows in sequence. The fees of a batch go to
+ * the account fixed at validation, however long the batch is `ready`. To close that account, have
+ * the batch executed and canceled if necessary.
  */
 async function batchObstacle(
   transaction: Transaction,
@@ -81,14 +85,14 @@ async function batchObstacle(
   );
 }
 
-/** Everything that may still charge a fee, by an index over what is not settled. */
+/** Unsettled operations that may still charge a fee, found by an index. */
 const AWAITING = [
   `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
    WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
 ];
 
-/** True if something unsettled will pay its fee into this account. */
+/** Returns true if an unsettled operation will pay its fee into this account. */
 async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boolean> {
   const into = ` AND fee_account_id=${literal(accounts, 'id', accountId)} LIMIT 1`;
   const found = await transaction.all(AWAITING.map((sql) => sql + into));

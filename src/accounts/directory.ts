@@ -5,7 +5,7 @@ import { type Balance, balances } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 
-/** The operators' view of accounts: any tenant's, regardless of roles, without system accounts. */
+/** Lists accounts of any tenant for operators, without system accounts. */
 
 export async function listAccounts(
   reader: Reader,

@@ -1,6 +1,9 @@
 const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
 
-/** "Ana M. P." of a person; a business or a system account is shown by its name. (docs/contract.md, Lookup) */
+/**
+ * Returns "Ana M. P." for a person; a business and a system account have their full name.
+ * (docs/contract.md, Lookup)
+ */
 export function displayName(type: string, name: string): string {
   if (type !== 'person') return name;
   const [first = '', ...others] = name.split(/\s+/u).filter((word) => word !== '');
@@ -8,12 +11,13 @@ export function displayName(type: string, name: string): string {
 }
 
 /**
- * A Latin letter, digit or sign with nothing combined with it, as nearly every word begins. For any other the segmenter
- * makes an iterator outside the heap: pages of a hundred of these keep the collector busy.
+ * A Latin letter, digit or sign without combining marks, with which nearly every word begins. Other
+ * words need the segmenter, which allocates outside the heap and keeps the collector busy on pages
+ * of a hundred names.
  */
 const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
 
-/** A letter may be several code points: an initial is always a whole one. */
+/** A letter may consist of several code points, and an initial is a whole letter. */
 function initial(word: string): string {
   const plain = PLAIN_INITIAL.exec(word)?.[0];
   if (plain !== undefined) return `${plain.toUpperCase()}.`;

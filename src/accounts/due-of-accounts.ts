@@ -3,11 +3,10 @@ import { accounts } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
 
 /**
- * Acts on everything that is due, at most `limit` at a time, and returns how many it found in the end. An account that
- * cannot be decided about, such as one with a wrong clock, keeps back no other's: what acting on its rows throws is
- * thrown when the others are done.
- *
- * @param find What is due, oldest first. It is given a condition to add (SQL, possibly empty) and the number of rows.
+ * Acts on every due row, at most `limit` at a time. Returns how many rows the last search found. If
+ * acting on an account's rows fails, for example because the account is dated ahead of the clock,
+ * the rows of other accounts are still processed before the error is thrown. @param find Returns
+ * due rows, oldest first. Receives a condition to add (SQL, possibly empty) and the number of rows.
  */
 export async function actOnDue<Row extends { readonly sourceAccountId: Uuid }>(
   limit: number,
@@ -23,7 +22,7 @@ export async function actOnDue<Row extends { readonly sourceAccountId: Uuid }>(
     await Promise.all(
       rows.map((row) => act(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault))),
     );
-    // Where so many fail, it is not for the accounts.
+    // If every row failed, the accounts are not the cause.
     if (faults.size > known.length && faults.size < limit) continue;
     for (const fault of faults.values()) throw fault;
     return rows.length;

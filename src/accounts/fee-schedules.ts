@@ -17,12 +17,15 @@ import { deleteSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockOpenAccount } from './access.js';
 
-/** What a tenant charges, and into which account. (docs/contract.md, Limits and fees) */
+/** The fees of a tenant and the account that receives them. (docs/contract.md, Limits and fees) */
 
 /** More than the whole amount is a typing mistake. */
 const MAX_BASIS_POINTS = 10_000n;
 
-/** The tenant's fees go to this account from now on. Throws ApiError not_found, invalid_state (closed). */
+/**
+ * Sends the tenant's fees to this account from now on. Throws ApiError not_found, invalid_state
+ * (closed).
+ */
 export async function setFeeAccount(
   database: Database,
   clock: Clock,
@@ -46,7 +49,10 @@ export async function setFeeAccount(
   });
 }
 
-/** The tenant needs a fee account. Throws ApiError invalid_field, not_found, invalid_state. */
+/**
+ * Sets a fee schedule. Throws ApiError invalid_field, not_found, invalid_state (the tenant has no
+ * fee account).
+ */
 export async function setFeeSchedule(
   database: Database,
   clock: Clock,

@@ -10,7 +10,10 @@ import { type LockedState, need, type Need } from '../ledger/desk/types.js';
 import { perReader } from './per-reader.js';
 import type { Fee } from './rules.js';
 
-/** Which account receives a tenant's fees in an asset, if the operation charges one. */
+/**
+ * Returns the account that receives a tenant's fees in an asset; undefined if the operation charges
+ * no fee.
+ */
 type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
@@ -20,8 +23,9 @@ const MAX_AGE_MS = 1_000;
 const rememberedOf = perReader(() => new Recent<FeeAccountsOfTenant>(MAX_REMEMBERED, MAX_AGE_MS));
 
 /**
- * Named before the lock, so that the fee accounts are locked with the others; which of them is paid is read again
- * behind it. Remembered for a second, unless `isRetry`.
+ * Reads the fee accounts before the lock, so that they are locked together with the other accounts.
+ * The decision reads again behind the lock which of them is paid. Cached for a second, unless
+ * `isRetry`.
  */
 export async function readFeeAccounts(
   reader: Reader,
@@ -68,7 +72,10 @@ export function feeNeeds(key: FeeKey): Need[] {
   return [need(tenants, { id: key.tenantId }), need(feeSchedules, key)];
 }
 
-/** What the operation costs, and who receives it; the fee account pays none. (docs/contract.md, Limits and fees) */
+/**
+ * Returns the fee of an operation and its recipient; the fee account itself pays none.
+ * (docs/contract.md, Limits and fees)
+ */
 export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
   const schedule = state.row(feeSchedules, key);
   const accountId = state.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;

@@ -1,15 +1,15 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
 
-/** How people name an account: by alias or phone, in canonical form. */
+/** The names of an account, an alias or a phone, in canonical form. */
 
 const ALIAS = /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/;
 const HOME_REGION = 'CO';
-/** Nobody writes a number longer than this. */
+/** Longer text is not a phone number. */
 const MAX_PHONE_TEXT = 64;
 /** A negative number: a spreadsheet computes -3001112176 from `+57-3001112233`. */
 const MINUS = /^[\s(]*[\p{Pd}\u2212]/u;
 
-/** The alias in lower case, or null when it is malformed. (docs/contract.md, Alias) */
+/** Returns the alias in lower case, or null if it is malformed. (docs/contract.md, Alias) */
 export function parseAlias(text: string): string | null {
   // ASCII only: toLowerCase would turn the Kelvin sign into a k.
   const alias = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -17,8 +17,9 @@ export function parseAlias(text: string): string | null {
 }
 
 /**
- * The number as E.164 (`+573001112233`), or null if the text is not a number. Accepts every usual notation; without a
- * country code the number is Colombian. Accepts well-formed numbers that no operator has assigned yet.
+ * Returns the number as E.164 (`+573001112233`), or null if the text is not a number. Accepts every
+ * usual notation, and numbers that no operator has assigned yet. A number without a country code is
+ * Colombian.
  */
 export function parsePhone(text: string): string | null {
   if (text.length > MAX_PHONE_TEXT || MINUS.test(text) || !pointsSeparateGroups(text)) return null;
@@ -32,14 +33,14 @@ export function parsePhone(text: string): string | null {
 }
 
 /**
- * False if a point may be a decimal point: spreadsheets write `573001112233.0`, and libphonenumber would append the 0 to
- * the number. Points separate groups if there are at least two of them, each group has two or more digits, and the last
- * is not all zeros.
+ * Returns false if a point may be a decimal point: spreadsheets write `573001112233.0`, and
+ * libphonenumber would append the 0 to the number. Points separate groups if there are at least two
+ * of them, each group has two or more digits, and the last group is not all zeros.
  */
 function pointsSeparateGroups(text: string): boolean {
   const groups = text.split(/[.\uff0e]/).map((group) => group.replace(/\P{Nd}/gu, ''));
   if (groups.length === 1) return true;
-  // Zeros in all digits that libphonenumber reads: Western, full-width, Arabic and Persian.
+  // Zeros among all digits that libphonenumber reads: Western, full-width, Arabic and Persian.
   const isZero = /^[0\uff10\u0660\u06f0]*$/.test(groups.at(-1) ?? '');
   return groups.length > 2 && !isZero && groups.every((group) => group.length >= 2);
 }

@@ -5,7 +5,10 @@ import type { DatabaseDeps, Reader } from '../db/database.js';
 import { accounts } from '../db/entities/parties.js';
 import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
 
-/** The result for one account. `known`: it was open already, so repeating an import opens nothing twice. */
+/**
+ * The result for one account. `known`: the account was open already, so repeating an import opens
+ * nothing twice.
+ */
 type Imported =
   | { readonly result: 'opened' | 'known' }
   | { readonly result: 'refused'; readonly refusal: Refusal };
@@ -17,8 +20,9 @@ export interface ImportDeps extends DatabaseDeps {
 }
 
 /**
- * Opens a group of a tenant's accounts, each by the rules of opening. An account is recognised by its phone, or without
- * one by its alias: if an account of the same type and name has it, they are the same. Throws what openAccounts throws.
+ * Opens a group of a tenant's accounts, each by the rules of opening. An existing account is
+ * recognised by its phone, or by its alias if the draft has no phone, if type and name are equal.
+ * Throws what openAccounts throws.
  */
 export async function importAccounts(
   { database, clock, actor, dryRun }: ImportDeps,
@@ -66,7 +70,7 @@ async function findKnown(
     const ofAlias = alias === null ? undefined : byAlias.get(alias);
     const found = phone === null ? ofAlias : byPhone.get(phone);
     const isSame = found !== undefined && found.type === type && found.name === name;
-    // An alias that belongs to another account is a conflict, whoever has the phone.
+    // An alias of another account is a conflict, even if the phone matches.
     if (isSame && (ofAlias === undefined || ofAlias.id === found.id)) known.add(draft);
   }
   return known;

@@ -10,7 +10,10 @@ import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { limitsOf } from './limits.js';
 
-/** Limits of single accounts, set by operators under the account's row, so no posting decides by the old ones. */
+/**
+ * Limits of single accounts, set by operators under the account's row lock, so that no posting uses
+ * old limits.
+ */
 
 export interface LimitChange {
   readonly accountId: Uuid;
@@ -22,7 +25,10 @@ export interface LimitChange {
   readonly month?: bigint | null | undefined;
 }
 
-/** Throws ApiError not_found, invalid_field (a minimum of zero, or over the maximum). */
+/**
+ * Sets the limits of an account. Throws ApiError not_found, invalid_field (a minimum of zero, or
+ * over the maximum).
+ */
 export async function setAccountLimits(
   database: Database,
   clock: Clock,
@@ -41,7 +47,7 @@ export async function setAccountLimits(
       month: changed(change.month, before?.month),
     };
     const { minimum, maximum } = limitsOf(account, asset, own);
-    // The minimum is what refuses an amount of zero.
+    // Amounts of zero are refused only by the minimum.
     if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
     await transaction.execute(upsertSql(accountLimits, [own], ['minimum', 'maximum', 'month']));
@@ -66,7 +72,10 @@ function textOf(raw: bigint | null): string | null {
   return raw?.toString() ?? null;
 }
 
-/** Restores the limits of the account's type. False if it had no others. Throws ApiError not_found. */
+/**
+ * Restores the limits of the account's type. Returns false if the account had none of its own.
+ * Throws ApiError not_found.
+ */
 export async function clearAccountLimits(
   database: Database,
   clock: Clock,

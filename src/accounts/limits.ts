@@ -7,7 +7,7 @@ import { monthTotals } from '../db/entities/ledger.js';
 import type { Account } from '../db/entities/parties.js';
 import { need, type Need } from '../ledger/desk/types.js';
 
-/** How much one operation and one month may take out of an account, in the asset's smallest unit. */
+/** The limits of one operation and of one month, in the asset's smallest unit. */
 export interface Limits {
   readonly minimum: bigint;
   readonly maximum: bigint;
@@ -16,7 +16,10 @@ export interface Limits {
 
 const BUSINESS_FACTOR = 100n;
 
-/** The limits of an account: its own where set, otherwise its type's. (docs/contract.md, Limits and fees) */
+/**
+ * Returns the limits of an account: its own where set, otherwise those of its type.
+ * (docs/contract.md, Limits and fees)
+ */
 export function limitsOf(
   account: Pick<Account, 'type'>,
   asset: Asset,
@@ -31,14 +34,17 @@ export function limitsOf(
   };
 }
 
-/** What a decision must read to know the limits of an account and what the month has used of them. */
+/** Returns the rows that a decision needs to apply an account's limits. */
 export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   return [need(accountLimits, { accountId, asset }), ...monthNeeds(accountId, asset, at)];
 }
 
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
-/** Every month that an instant may fall in: which one depends on a time zone that is read at the same time. */
+/**
+ * Every month that an instant may fall in: the month depends on a time zone that is read at the
+ * same time.
+ */
 function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
     (offset) => monthOf(instant(at + offset), 'UTC').name,

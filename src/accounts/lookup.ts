@@ -8,7 +8,7 @@ import { coalescedReads } from '../db/coalesced-reads.js';
 import { literal, literals } from '../db/statements.js';
 import { displayName } from './display-name.js';
 
-/** The least that a sender needs to recognise a recipient. (docs/contract.md, Lookup) */
+/** The minimum that a sender needs to recognise a recipient. (docs/contract.md, Lookup) */
 interface LookupResult {
   readonly account_id: Uuid;
   readonly alias: string | null;
@@ -29,7 +29,7 @@ export class AliasLookup {
     this.reads = coalescedReads((asked) => findAliases(reader, asked));
   }
 
-  /** The tenant's own account with this alias, or null. */
+  /** Returns the tenant's own account with this alias, or null. */
   async find(tenantId: Uuid, alias: string): Promise<LookupResult | null> {
     const found = await this.reads.ask({ tenantId, alias });
     return found === undefined ? null : present(found);
@@ -58,7 +58,9 @@ async function findAliases(
   return ({ tenantId, alias }) => found.get(`${tenantId}|${alias}`);
 }
 
-/** The tenant's own, else its network's only one. Own, foreign and missing phones take the same statement. */
+/**
+ * Returns the tenant's own account with this phone, or else the only such account of its network.
+ */
 export async function lookUpPhone(
   reader: Reader,
   tenantId: Uuid,

@@ -32,7 +32,10 @@ export interface MovementPage {
   readonly nextBefore: bigint | null;
 }
 
-/** A page of entries, newest first. It costs the same at any depth: time bounds become bounds on `seq`. */
+/**
+ * Returns a page of entries, newest first, at the same cost at any depth: time bounds become bounds
+ * on `seq`.
+ */
 export async function readMovements(
   reader: Reader,
   accountId: Uuid,
@@ -60,11 +63,14 @@ export async function readMovements(
 
 interface SeqRange {
   readonly first: bigint;
-  /** Null: up to the newest. */
+  /** Null: up to the newest entry. */
   readonly last: bigint | null;
 }
 
-/** Where the account's entries within the bounds are: one range, unless an operator has reset the account's clock. */
+/**
+ * Returns the ranges of entry numbers within the bounds: one range, or several if an operator has
+ * reset the account's clock.
+ */
 export async function rangesWithin(
   reader: Reader,
   accountId: Uuid,
@@ -92,7 +98,10 @@ export async function rangesWithin(
   );
 }
 
-/** By the primary key, or by merging an index's ranges: unnamed, the optimizer might sort the whole account. */
+/**
+ * Uses the primary key or merges an index's ranges. Without a named index the optimizer might sort
+ * the whole account.
+ */
 function pageSql(
   accountId: Uuid,
   filter: MovementFilter,
@@ -119,10 +128,10 @@ function pageSql(
   return `${describedSql(page)} ORDER BY e.seq DESC`;
 }
 
-/** Of an entry what is shown of it; the ids that it is joined by are not even read. */
+/** The columns of an entry that responses show. */
 const SHOWN = ['id', 'asset', 'kind', 'raw', 'totalAfter', 'createdAt'] as const;
 
-/** The entries `e` that this SQL selects, each with its transaction and its counterparty. */
+/** Returns SQL for the selected entries `e`, each with its transaction and its counterparty. */
 function describedSql(page: string): string {
   return `SELECT e.seq, ${SHOWN.map((property) => `e.${entries.column(property).name}`).join(',')}, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
@@ -131,7 +140,10 @@ function describedSql(page: string): string {
     LEFT JOIN accounts c ON c.id=e.counterparty_account_id`;
 }
 
-/** The account's movements of an asset between these entry numbers, both inclusive, oldest first. */
+/**
+ * Returns the account's movements of an asset between two entry numbers, both inclusive, oldest
+ * first.
+ */
 export async function readMovementsOf(
   reader: Reader,
   accountId: Uuid,
@@ -160,7 +172,10 @@ function filteredBy({ asset, kind }: MovementFilter): string[] {
 
 type Holders = ReadonlyMap<Uuid, string>;
 
-/** The holders of the bank accounts of the page's payouts, by payout; it costs nothing where there are none. */
+/**
+ * Returns the holders of the bank accounts of the page's payouts, by payout. Costs nothing without
+ * payouts.
+ */
 async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
   const ids = rows.flatMap((row) =>
     row.related_type === 'payout' ? column.uuid.parse(row.related_id) : [],
@@ -232,7 +247,10 @@ const nullableText = column.nullable(column.string);
 const relatedType = column.oneOf(RESOURCE_TYPES);
 const kind = column.oneOf(ENTRY_KINDS);
 
-/** Always present: if it is no tenant's account, the ids are null. (docs/contract.md, Movements) */
+/**
+ * Returns the counterparty. Its ids are null if no tenant owns the account. (docs/contract.md,
+ * Movements)
+ */
 function counterpartyOf(row: StoredRow, holder: string | undefined): Counterparty {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
   const nobody = { accountId: null, tenantId: null, alias: null };

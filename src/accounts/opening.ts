@@ -23,12 +23,15 @@ import { parseAlias, parsePhone } from './identifiers.js';
 export interface NewAccount {
   readonly tenantId: Uuid;
   readonly type: 'person' | 'business';
-  /** 1 to 120 characters. A person's full name or a business's trade name: the display name is derived from it. */
+  /**
+   * 1 to 120 characters: a person's full name or a business's trade name, from which the display
+   * name is derived.
+   */
   readonly name: string;
   readonly alias: string | null;
-  /** In any format; Colombian if it names no country. */
+  /** In any format; Colombian without a country code. */
   readonly phone: string | null;
-  /** Members of the tenant and the role that each gets in the account. */
+  /** Members of the tenant and their roles in the account. */
   readonly grants: readonly { readonly memberId: Uuid; readonly role: Role }[];
 }
 
@@ -108,7 +111,7 @@ export function draftAccount(
   return { draft: { account, grants } };
 }
 
-/** What was read beforehand is out of date: nothing was written, and everything is decided again. */
+/** Thrown if data read beforehand has changed. No row was written, and the caller decides again. */
 class Overtaken extends Error {
   override name = 'Overtaken';
 }
@@ -116,8 +119,9 @@ class Overtaken extends Error {
 const TRIES = 4;
 
 /**
- * Opens, in one transaction, those of a tenant's accounts that no rule forbids; returns for each the rule that does, or
- * null. Throws ApiError not_found (tenant or member), and what withTransaction throws.
+ * Opens in one transaction those accounts of a tenant that no rule forbids. Returns for each
+ * account the rule that forbids it, or null. Throws ApiError not_found (tenant or member), and what
+ * withTransaction throws.
  */
 export async function openAccounts(
   database: Database,
@@ -178,8 +182,8 @@ async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[])
 }
 
 /**
- * For each, the rule that forbids it, or null: reserved, taken and quarantined aliases, then taken phones, counting
- * earlier drafts.
+ * Returns for each draft the rule that forbids it, or null: reserved, taken and quarantined
+ * aliases, then taken phones, also by earlier drafts.
  */
 export async function judgeDrafts(
   reader: Reader,
@@ -226,7 +230,10 @@ async function releasedAt(
   return new Map(rows.map((row) => [row.alias, row.releasedAt]));
 }
 
-/** After the unique key has waited for any transaction that was giving an alias up, so its release is visible. */
+/**
+ * The unique key has waited for any transaction that releases an alias, so the release is visible
+ * here.
+ */
 async function assertNoneWasReleased(
   reader: Reader,
   tenantId: Uuid,

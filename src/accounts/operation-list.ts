@@ -16,7 +16,7 @@ import { resourceOfRequest } from '../requests/reading.js';
 import { readReach } from './reachable.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
-/** What decides who may see an operation that leaves an account, and which lists it appears in. */
+/** The columns that decide who may see an operation and which lists contain it. */
 export interface AccountOperation extends TimePosition {
   readonly tenantId: Uuid;
   readonly sourceAccountId: Uuid;
@@ -28,14 +28,23 @@ export interface OperationFilter {
   readonly sourceAccountId?: Uuid | undefined;
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
-  /** What this key created. An empty list does not prove that it will not appear. */
+  /**
+   * The idempotency key that created the operation. An empty list does not prove that the operation
+   * will never appear.
+   */
   readonly idempotencyKey?: string | undefined;
-  /** What the request with this id created, or its key had created before; again, an empty list proves nothing. */
+  /**
+   * The request that created the operation, or whose key had created it before. An empty list does
+   * not prove that the operation will never appear.
+   */
   readonly requestId?: Uuid | undefined;
-  /** Where it goes: each operation has its own columns. */
+  /** The destination, for which each operation has its own columns. */
   readonly destination?: Destination | undefined;
   readonly asset?: Asset | undefined;
-  /** Inclusive bounds of the amount, in the smallest unit of the asset, which must be named too. */
+  /**
+   * Inclusive bounds of the amount, in the smallest unit of the asset, which the filter must name
+   * too.
+   */
   readonly least?: bigint | undefined;
   readonly most?: bigint | undefined;
 }
@@ -50,18 +59,23 @@ type Destination = Readonly<
 >;
 
 export interface OperationList<Row extends AccountOperation> {
-  /** With the indexes `source` and `status` (or `tenant`, without statuses), each ending in created_at and id. */
+  /**
+   * The table has the indexes `source` and `status` (or `tenant`, without statuses), each ending in
+   * created_at and id.
+   */
   readonly table: Table<Row>;
-  /** Every value of the column `status`; empty if there is no such column. */
+  /** Every value of the column `status`; empty without that column. */
   readonly statuses: readonly string[];
   readonly resourceType: ResourceType;
-  /** The columns that name the accounts in which any role lets a member see it. */
+  /**
+   * The columns that name accounts; a member with any role in one of them may see the operation.
+   */
   readonly seenFrom: readonly (
     'source_account_id' | 'destination_account_id' | 'recipient_account_id'
   )[];
 }
 
-/** SQL that is true if the caller's member has a role in one of the row's accounts. */
+/** Returns SQL that is true if the caller's member has a role in one of the row's accounts. */
 function visibleSql(
   { seenFrom }: Pick<OperationList<never>, 'seenFrom'>,
   caller: Caller,
@@ -72,7 +86,7 @@ function visibleSql(
     AND r.account_id IN (${seenFrom.map((column) => `${row}.${column}`).join(', ')}))`;
 }
 
-/** One of the tenant's operations. Throws not_found, authority_insufficient. */
+/** Returns one of the tenant's operations. Throws not_found, authority_insufficient. */
 export async function readOperation<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
@@ -90,7 +104,7 @@ export async function readOperation<Row extends AccountOperation>(
   return parseRow(table, row);
 }
 
-/** The tenant's operations that the member may see, newest first, those before `before`. */
+/** Returns the tenant's operations that the member may see, newest first, before `before`. */
 export async function listOperations<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
@@ -103,7 +117,7 @@ export async function listOperations<Row extends AccountOperation>(
   const { sourceAccountId, idempotencyKey, requestId } = filter;
   if (idempotencyKey !== undefined || requestId !== undefined)
     return madeBy(list, reader, caller, filter);
-  // The account's owner comes first: a foreign account gives an empty list as quickly as a missing one.
+  // The account's owner is checked first, so a foreign account returns an empty list.
   if (sourceAccountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
@@ -112,7 +126,9 @@ export async function listOperations<Row extends AccountOperation>(
   return readVisible(reader, { ...rows, shown: shownSql(list, caller, filter) }, before, limit);
 }
 
-/** SQL over the row `l` for what the member may see and every filter, of which few have an index. */
+/**
+ * Returns SQL over the row `l` for the member's view and every filter, few of which have an index.
+ */
 function shownSql<Row extends AccountOperation>(
   list: OperationList<Row>,
   caller: Caller,
@@ -140,7 +156,10 @@ function equalSql<Row>(table: Table<Row>, property: string, value: string): stri
   return `l.${name}=${column.literal(value)}`;
 }
 
-/** The tenant's operations that match these filters, except the status filter if they are of one account. */
+/**
+ * Returns the tenant's operations that match these filters, except the status filter if they are of
+ * one account.
+ */
 function operationRows<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
   { status, sourceAccountId, from, to }: OperationFilter,
@@ -163,7 +182,7 @@ function operationRows<Row extends AccountOperation>(
   return { table, index: 'status', within: [own, ...within], oneOf };
 }
 
-/** For operators, regardless of what members may see: the tenant's newest `limit`, by status, account or both. */
+/** Returns the tenant's newest `limit` operations by status, account or both, for operators. */
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
@@ -186,7 +205,10 @@ export async function listNewest<Row extends AccountOperation>(
   return found.map((row) => parseRow(table, row));
 }
 
-/** At most one: what the key or request created, if it matches the other filters and the member may see it. */
+/**
+ * Returns at most one operation: the operation that the key or request created, if it matches the other
+ * filters and the member may see it.
+ */
 async function madeBy<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,

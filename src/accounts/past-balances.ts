@@ -16,25 +16,28 @@ import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { rangesWithin } from './movements.js';
 import { readAccount } from './reading.js';
 
-/** What an account has of each asset, available and held together. */
+/** Total balances of an account in each asset, available and held together. */
 type Totals = Readonly<Record<Asset, bigint>>;
 
-/** Right after the account's entry with this number; 0: before the first. */
+/**
+ * A position in an account's entries: right after the entry with this number; 0 before the first
+ * entry.
+ */
 interface Cut {
   readonly accountId: Uuid;
   readonly seq: bigint;
 }
 
-/** Throws invalid_field if postings dated at that moment may still be in flight or to come. */
+/** Throws invalid_field if postings dated at that moment may still be in flight or follow. */
 export function assertSettled(field: string, at: Instant, now: Instant): void {
   if (at > now) throw new ApiError(invalidField(field, 'in_the_future'));
   if (at > now - SETTLED_AFTER_MS) throw new ApiError(invalidField(field, 'too_recent'));
 }
 
 /**
- * Waits for uncommitted postings dated at or before a settled moment, however long their COMMIT takes. A posting holds
- * the account's row from before it is dated until it is committed, so there are none once a later one is committed.
- * Throws ledger_unavailable.
+ * Waits for uncommitted postings dated at or before a settled moment, however long their COMMIT
+ * takes. A posting holds the account's row until it is committed, so none remains once a later
+ * posting is committed. Throws ledger_unavailable.
  */
 export async function awaitPostings(
   database: Database,
@@ -54,11 +57,14 @@ export async function awaitPostings(
 }
 
 export interface ReadingDeps extends DatabaseDeps {
-  /** By a wrong clock, a moment that is yet to come may seem past. */
+  /** A wrong clock could make a future moment seem past. */
   readonly guard: Pick<ClockGuard, 'isWell'>;
 }
 
-/** Throws not_found, authority_insufficient, invalid_field, ledger_unavailable. (docs/contract.md, Balances) */
+/**
+ * Returns the balances at a past moment. Throws not_found, authority_insufficient, invalid_field,
+ * ledger_unavailable. (docs/contract.md, Balances)
+ */
 export async function readPastBalances(
   { database, clock, guard }: ReadingDeps,
   caller: Caller,
@@ -79,7 +85,7 @@ export async function readPastBalances(
   };
 }
 
-/** The totals at a moment so long ago that nothing can be posted there, by binary search through the entries. */
+/** Returns the totals at a settled moment, by binary search through the entries. */
 export async function totalsAt(
   reader: Reader,
   accountIds: readonly Uuid[],
@@ -93,7 +99,10 @@ export async function totalsAt(
   return found;
 }
 
-/** For an account whose clock was reset after some entries: what each part had gained by then. */
+/**
+ * For an account whose clock was reset after some entries: returns the gains of each part until the
+ * moment.
+ */
 async function totalsOfParts(
   reader: Reader,
   accountId: Uuid,
@@ -114,7 +123,10 @@ async function totalsOfParts(
 
 const NOTHING: Totals = eachAsset(() => 0n);
 
-/** The last entry of each account dated at or before the moment: binary search, one statement for all accounts. */
+/**
+ * Finds the last entry of each account dated at or before the moment: a binary search with one
+ * statement for all accounts.
+ */
 async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
   if (accountIds.length === 0) return [];
   const middle = '(h.low+h.high) DIV 2';
@@ -133,7 +145,7 @@ async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant):
   return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
 }
 
-/** What each account had right after its entry. Each account appears once. */
+/** Returns the totals of each account right after its entry. Each account appears once. */
 async function totalsThrough(
   reader: Reader,
   cuts: readonly Cut[],
@@ -158,7 +170,10 @@ async function totalsThrough(
   );
 }
 
-/** SQL for the last entry of this asset and kind that an account `c` has within its cut; 0 if there is none. */
+/**
+ * Returns SQL for the last entry of this asset and kind that an account `c` has up to its cut; 0
+ * without one.
+ */
 function lastSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
   return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=c.account_id
     AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=c.seq

@@ -1,6 +1,6 @@
 import type { Reader } from '../db/database.js';
 
-/** What is remembered of a database, found by its reader. */
+/** Returns a function that keeps one value per database reader. */
 export function perReader<T>(make: () => T): (reader: Reader) => T {
   const all = new WeakMap<Reader, T>();
   return (reader) => {

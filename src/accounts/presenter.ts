@@ -2,7 +2,7 @@ import { toRfc3339 } from '../core/instant.js';
 import type { Account } from '../db/entities/parties.js';
 import { displayName } from './display-name.js';
 
-/** An account as its own tenant sees it. (docs/contract.md, Accounts) */
+/** Returns an account as its own tenant sees it. (docs/contract.md, Accounts) */
 export function presentAccount(account: Account): Readonly<Record<string, unknown>> {
   const { id, type, status, name, alias, phone, verifiedAt, createdAt } = account;
   return {

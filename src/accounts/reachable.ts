@@ -12,19 +12,22 @@ interface NamedAccount {
 }
 
 interface Reach {
-  /** True for the tenant's own account. */
+  /** Returns true for the tenant's own account. */
   owns(tenantId: Uuid, accountId: Uuid): boolean;
-  /** True for the tenant's own accounts and those of its network: where its money may go. */
+  /** Returns true for accounts of the tenant and of its network, to which its money may go. */
   reaches(tenantId: Uuid, accountId: Uuid): boolean;
-  /** For an account that any of the tenants reaches. */
+  /** Returns the owner of an account that any of the tenants reaches. */
   readonly ownerOf: OwnerFinder;
 }
 
-/** Owners of accounts that were named by their own tenant: an owner never changes. */
+/** Cached owners of accounts that their own tenant named. An owner never changes. */
 const knownOwnersOf = perReader(() => new Map<Uuid, Uuid>());
 const MAX_KNOWN_OWNERS = 20_000;
 
-/** Before the lock, so that nothing out of reach is named. A foreign account takes as long as a missing one. */
+/**
+ * Reads, before the lock, which accounts the tenants reach, so that no unreachable account is
+ * locked.
+ */
 export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
   const own = new Set<string>();
   const inReach = new Set<string>();
@@ -52,7 +55,7 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     const one = asked.get(pair);
     if (ownerId !== asking || one === undefined) continue;
     own.add(pair);
-    // Keeps the object that was named: one string for all of a tenant's accounts.
+    // Keeps the named object: one string for all of a tenant's accounts.
     known.set(one.accountId, one.tenantId);
   }
   return {
@@ -66,7 +69,7 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   if (asked.length === 0) return Promise.resolve([]);
   const accountIds = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
   const tenantIds = literals(tenants, 'id', new Set(asked.map(({ tenantId }) => tenantId)));
-  // The lists let the keys be used: not every server's optimizer makes ranges of the pairs.
+  // Lists let the database use the keys: not every optimizer makes ranges of pairs.
   return reader.query(
     `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id AS owner_id
      FROM accounts a JOIN tenants o ON o.id=a.tenant_id JOIN tenants t ON t.id=o.id OR t.network=o.network

@@ -15,14 +15,14 @@ import { parseRow } from '../db/table.js';
 import { assertAllowed, ownAccountSql } from './access.js';
 import { type Limits, limitsOf } from './limits.js';
 
-/** What the API shows of accounts. */
+/** Filters of the account list in the API. */
 
 interface AccountFilter {
   readonly type?: 'person' | 'business' | undefined;
   readonly status?: Account['status'] | undefined;
 }
 
-/** One of the tenant's accounts. Throws not_found, authority_insufficient. */
+/** Returns one of the tenant's accounts. Throws not_found, authority_insufficient. */
 export async function readAccount(
   reader: Reader,
   caller: Caller,
@@ -37,7 +37,7 @@ export async function readAccount(
   return parseRow(accounts, row);
 }
 
-/** The accounts in which the member has a role, newest first, starting before `before`. */
+/** Returns the accounts in which the member has a role, newest first, before `before`. */
 export async function listAccounts(
   reader: Reader,
   caller: Caller,
@@ -54,7 +54,8 @@ export async function listAccounts(
   if (filter.status !== undefined)
     conditions.push(`a.status=${literal(accounts, 'status', filter.status)}`);
   if (before !== null) conditions.push(`r.account_id<${column.uuid.literal(before.id)}`);
-  // Follows the member's own roles: a page costs the same in a tenant of ten accounts as of a million. Ids follow time.
+  // Reads through the member's own roles, so a page costs the same in a tenant of ten accounts as
+  // of a million. Ids are ordered by time.
   const rows = await reader.query(
     `SELECT ${columnList(accounts, 'a')} FROM member_roles r FORCE INDEX (member)
      STRAIGHT_JOIN accounts a ON a.id=r.account_id WHERE ${conditions.join(' AND ')}
@@ -66,7 +67,10 @@ export async function listAccounts(
   );
 }
 
-/** What one operation, and the rest of this month, may take. Throws not_found, authority_insufficient. */
+/**
+ * Returns the limits of one operation and of the remainder of this month. Throws not_found,
+ * authority_insufficient.
+ */
 export async function readLimits(
   reader: Reader,
   caller: Caller,
@@ -92,7 +96,7 @@ export async function readLimits(
 export interface LimitState {
   readonly asset: Asset;
   readonly limits: Limits;
-  /** True if an operator has set any of them for this account. */
+  /** True if an operator has set a limit for this account. */
   readonly isOwn: boolean;
   readonly used: bigint;
   readonly resetsAt: Instant;

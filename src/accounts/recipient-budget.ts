@@ -9,13 +9,16 @@ import { insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import type { Recipient } from './recipients.js';
 
-/** Whose budgets pay: the token's (null if unknown) and its tenant's. */
+/** The payers of a request: the token's budget (token null if unknown) and its tenant's. */
 interface Asking {
   readonly tenantId: Uuid;
   readonly tokenKeyId: string | null;
 }
 
-/** A file whose names are paid for up to a row: reading it again does not pay again for names of nobody. */
+/**
+ * A part of a file up to a row whose names are paid for. Reading the part again does not pay again
+ * for unknown names.
+ */
 interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
@@ -24,27 +27,28 @@ interface FilePiece {
 interface BudgetSize {
   readonly ofToken: number;
   readonly ofTenant: number;
-  /** How long an empty budget takes to refill. */
+  /** Milliseconds after which an empty budget is full again. */
   readonly fullAfterMs: number;
 }
 
-/** How long an empty budget takes to refill. */
+/** Milliseconds after which an empty budget is full again. */
 export const RECIPIENTS_FULL_AFTER_MS = 10 * 86_400_000;
-/** Known recipients that a process remembers: they never become unknown. */
+/** Known recipients cached by a process. A known recipient stays known. */
 const MAX_REMEMBERED = 100_000;
 const MAX_REFUSALS = 10_000;
-/** A refusal is cached for this long; by then an operator may have raised the budget. */
+/** How long a refusal is cached; an operator may raise the budget in the meantime. */
 const REFUSED_MS = 5_000;
 
 /**
- * How many people may be looked for by alias or phone: every answer, even "nobody", reveals who is a customer. One budget for
- * lookups, bonuses and batches in all processes. People whom the tenant has found before cost nothing: a payroll pays once
- * for its new people, however often it is corrected. (docs/contract.md, Rate limits)
+ * A limit on the number of people that a tenant looks for by alias or phone, because every
+ * response, even "not found", reveals who is a customer. Lookups, bonuses and batches of all
+ * processes share one budget. People whom the tenant has found before cost nothing: a payroll pays
+ * once for its new people, however often it is corrected. (docs/contract.md, Rate limits)
  */
 export class RecipientBudget {
   private readonly remembered = new Set<string>();
   private readonly turns = new Map<Uuid, Promise<void>>();
-  /** By budget: the amount last refused, and until when. */
+  /** The amount last refused by each budget, and until when. */
   private readonly refusals = new Map<
     string,
     { readonly count: number; readonly until: number; readonly lookAgainAt: number }
@@ -57,9 +61,10 @@ export class RecipientBudget {
   ) {}
 
   /**
-   * Pays for the results of some names before they are revealed. If the budget does not cover all of them, it pays for as
-   * many as it can, which makes these known, and throws anyway: when the file is uploaded again after the budget has
-   * refilled, fewer are new each time. Throws ApiError rate_limited, with Retry-After; DatabaseUnavailable.
+   * Pays for the results of some names before they are revealed. If the budget does not cover all
+   * of them, it pays for as many as possible, which makes these known, and throws: when the file is
+   * uploaded again after the budget has refilled, fewer names are new. Throws ApiError rate_limited
+   * with Retry-After, and DatabaseUnavailable.
    */
   async charge(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = asking;
@@ -73,7 +78,7 @@ export class RecipientBudget {
     this.remember(tenantId, found);
   }
 
-  /** For all; failing that, for as many as the budget covers, by halving. */
+  /** Pays for all names, or by halving for as many as the budget covers. */
   private async payAsCan(
     asking: Asking,
     found: readonly Recipient[],
@@ -96,7 +101,10 @@ export class RecipientBudget {
     }
   }
 
-  /** One at a time for each tenant: one that floods us waits for itself, and holds no connection. */
+  /**
+   * Runs one charge per tenant at a time, so that a flood of requests waits without holding
+   * connections.
+   */
   private inTurn(tenantId: Uuid, work: () => Promise<void>): Promise<void> {
     const turn = (this.turns.get(tenantId) ?? Promise.resolve()).then(work);
     const end = turn
@@ -108,7 +116,7 @@ export class RecipientBudget {
     return turn;
   }
 
-  /** Only time refills a budget: an amount that was refused stays refused until then. */
+  /** Only time refills a budget, so a refused amount stays refused until then. */
   private assertNotRefused(asking: Asking, count: number): void {
     for (const name of namesOf(asking)) {
       const refused = this.refusals.get(name);
@@ -125,7 +133,7 @@ export class RecipientBudget {
     piece: FilePiece | undefined,
   ): Promise<void> {
     const { tenantId } = asking;
-    // Under the lock, no other request of the tenant adds known recipients.
+    // Under the lock no other request of the tenant adds known recipients.
     const budgets = await this.lock(transaction, asking);
     const { ids, count } = await newOnes(transaction, tenantId, found);
     const isPaid = piece !== undefined && (await isPaidFor(transaction, piece));
@@ -152,7 +160,7 @@ export class RecipientBudget {
     });
   }
 
-  /** Kept as the time at which it is full again. */
+  /** Stores the budget as the time at which it is full again. */
   private async take(
     transaction: Transaction,
     { name, fullAt, size }: Budget,
@@ -186,7 +194,10 @@ interface Budget {
   readonly size: number;
 }
 
-/** What an operator has set for a tenant (null: the default), and when its budget is full again (null: it is full). */
+/**
+ * Returns the budget that an operator has set for a tenant (null: the default), and when it is full
+ * again (null: full).
+ */
 export async function readOwnBudget(
   reader: Reader,
   tenantId: Uuid,
@@ -198,12 +209,12 @@ export async function readOwnBudget(
 
 const tenantBudget = (tenantId: Uuid): string => `tenant/${tenantId}`;
 
-/** The tenant's first. */
+/** Returns the names of the budgets, the tenant's first. */
 function namesOf({ tenantId, tokenKeyId }: Asking): readonly string[] {
   return [tenantBudget(tenantId), ...(tokenKeyId === null ? [] : [`token/${tokenKeyId}`])];
 }
 
-/** Marks it as paid for. */
+/** Marks the part of the file as paid for. Returns whether it was before. */
 async function isPaidFor(transaction: Transaction, { batchId, row }: FilePiece): Promise<boolean> {
   const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
   if (storage === undefined) return false;
@@ -218,13 +229,16 @@ function exhausted(waitMs: number): ApiError {
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
 }
 
-/** The accounts new to the tenant, and the cost: one for each, and one for each name that is nobody's. */
+/**
+ * Returns the accounts that are new to the tenant, and the cost: one for each account and one for
+ * each unknown name.
+ */
 async function newOnes(
   reader: Reader,
   tenantId: Uuid,
   found: readonly Recipient[],
 ): Promise<{ readonly ids: readonly Uuid[]; readonly count: number }> {
-  // Also asked for names that are nobody's, by an id that is no account's, so that both take equally long.
+  // Unknown names are queried too, with an id of no account, so that both cases take equally long.
   const asked = [...new Set(found.map((id) => id ?? tenantId))];
   const rows = await reader.select(knownRecipients, { tenantId, accountId: asked });
   const known = new Set(rows.map(({ accountId }) => accountId));

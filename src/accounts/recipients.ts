@@ -6,7 +6,7 @@ import { accounts, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { parseAlias, parsePhone } from './identifiers.js';
 
-/** Finds recipients by any of their names: the look-up's rules, for many names at a time. */
+/** Finds recipients by any of their names, with the rules of the lookup, many names at a time. */
 
 export type RecipientName =
   | { readonly by: 'account_id'; readonly value: Uuid }
@@ -15,15 +15,18 @@ export type RecipientName =
   /** E.164 */
   | { readonly by: 'phone'; readonly value: string };
 
-/** An account's id; null for nobody payable. */
+/** The id of an account; null if no account with this name can be paid. */
 export type Recipient = Uuid | null;
 
-/** A phone of several accounts, none of them the tenant's own: only the files of batches are told apart from nobody's. */
+/**
+ * A phone of several accounts, none of them the tenant's own. Only batch files report this case
+ * separately.
+ */
 export const SEVERAL = 'several';
 
 export type Recipients = (name: RecipientName) => Recipient | typeof SEVERAL;
 
-/** Like the lookup, which finds nobody by a phone of several. */
+/** Returns null for a phone of several accounts, as the lookup does. */
 export function onlyOne(found: ReturnType<Recipients>): Recipient {
   return found === SEVERAL ? null : found;
 }
@@ -31,7 +34,10 @@ export function onlyOne(found: ReturnType<Recipients>): Recipient {
 /** The most names in one call: MariaDB turns a list of a thousand into a table. */
 export const MAX_NAMES = 900;
 
-/** A name written in a single field: a `$alias`, an account's id, otherwise a phone. Null if malformed. */
+/**
+ * Parses a name written in a single field: an `$alias`, an account's id, or a phone. Null if
+ * malformed.
+ */
 export function parseRecipient(text: string): RecipientName | null {
   if (text.startsWith('$')) {
     const alias = parseAlias(text);
@@ -43,7 +49,10 @@ export function parseRecipient(text: string): RecipientName | null {
   return phone === null ? null : { by: 'phone', value: phone };
 }
 
-/** At most MAX_NAMES: aliases in the tenant, ids and phones also in its network. (docs/contract.md, Networks) */
+/**
+ * Resolves at most MAX_NAMES names: aliases in the tenant, ids and phones also in its network.
+ * (docs/contract.md, Networks)
+ */
 export async function resolveRecipients(
   reader: Reader,
   tenantId: Uuid,
@@ -121,7 +130,7 @@ function phoneOwners(
   return owners;
 }
 
-/** The results for aliases and phones, each name once: what a RecipientBudget pays for. */
+/** Returns the results for aliases and phones, each name once, which a RecipientBudget pays for. */
 export function foundByName(
   names: readonly RecipientName[],
   found: Recipients,

@@ -7,13 +7,15 @@ import { deleteSql, insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { readAlias } from './alias.js';
 
-/** The platform's list of aliases that nobody may take. An account that already has one keeps it. */
+/**
+ * Returns the platform's list of aliases that cannot be taken. An account that already has a reserved alias keeps it.
+ */
 
 export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {
   return reader.select(reservedAliases, {}, { orderBy: ['alias'] });
 }
 
-/** False if it was already on the list. Throws ApiError invalid_field. */
+/** Adds an alias. Returns false if it was already on the list. Throws ApiError invalid_field. */
 export async function reserveAlias(
   database: Database,
   clock: Clock,
@@ -40,7 +42,7 @@ export async function reserveAlias(
   }
 }
 
-/** False if it was not on the list. Throws ApiError invalid_field. */
+/** Removes an alias. Returns false if it was not on the list. Throws ApiError invalid_field. */
 export async function unreserveAlias(
   database: Database,
   clock: Clock,

@@ -67,7 +67,7 @@ function lookup(api: Api, { database: { reader }, budget }: IdentityDeps): void 
         phone === null
           ? await aliases.find(caller.tenantId, readAlias(aliasText ?? ''))
           : await lookUpPhone(reader, caller.tenantId, phone);
-      // What was found is told once it is paid for.
+      // The result is revealed only after it was paid for.
       await budget.charge(caller, [found?.account_id ?? null]);
       if (found === null) throw notFound();
       return { status: 200, body: found };

@@ -12,12 +12,12 @@ import {
   readOperation,
 } from './operation-list.js';
 
-/** Where operations are read. */
+/** The reader of operations. */
 export type OperationReader = Parameters<typeof readOperation>[1];
 
 interface OperationRoutes<Query extends OperationQuery, Row extends AccountOperation> {
   readonly operations: OperationList<Row>;
-  /** In the plural: the collection's path. */
+  /** The plural, which is the collection's path. */
   readonly nouns: 'transfers' | 'payouts' | 'bonuses';
   readonly list: { readonly id: string; readonly title: string; readonly order: string };
   readonly get: { readonly id: string; readonly title: string; readonly about?: string };
@@ -25,16 +25,19 @@ interface OperationRoutes<Query extends OperationQuery, Row extends AccountOpera
   readonly query: Query;
   readonly page: z.ZodType;
   readonly schema: z.ZodType;
-  /** One that stands for all where the schema's own would mislead. */
+  /** An example that replaces the schema's own where that would mislead. */
   readonly example?: unknown;
-  /** What only this kind can be filtered by. */
+  /** Returns the filters that only this kind of operation has. */
   readonly filter: (wanted: z.output<Query>) => Pick<OperationFilter, 'status' | 'destination'>;
   readonly present: (row: Row) => object;
 }
 
 type OperationQuery = z.ZodType<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
 
-/** The list of operations of a kind, and each of them. (docs/contract.md, Collections) */
+/**
+ * Registers the list of operations of a kind, and the route that reads one. (docs/contract.md,
+ * Collections)
+ */
 export function operationRoutes<Query extends OperationQuery, Row extends AccountOperation>(
   api: Api,
   reader: OperationReader,

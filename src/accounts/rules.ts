@@ -7,28 +7,28 @@ import type { Account, Tenant } from '../db/entities/parties.js';
 import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/desk/types.js';
 import type { Limits } from './limits.js';
 
-/** Rules for any operation that takes money out of an account, whatever the feature. Pure. */
+/** Pure rules for every operation that takes money out of an account. */
 
 export const AUTHORITY_INSUFFICIENT: Refusal = {
   code: 'authority_insufficient',
   message: "the member's role in this account does not allow the operation",
 };
 
-/** For operators' commands only: through the API a closed account does not exist, or cannot send. */
+/** For operators' commands only: in the API a closed account does not exist or cannot send. */
 export const ACCOUNT_CLOSED = invalidState('the account is closed', 'closed', ['active', 'frozen']);
 
 interface Spending {
   readonly source: LockedAccount;
   readonly amount: Amount;
-  /** On top of the amount, in its asset. */
+  /** Added to the amount, in its asset. */
   readonly feeRaw: bigint;
   readonly limits: Limits;
   readonly month: Month;
-  /** What has already left the account this month. */
+  /** The sum that has left the account this month. */
   readonly monthUsed: bigint;
 }
 
-/** The first rule that forbids the spending, or null. In the order of SPENDING_CODES. */
+/** Returns the first rule that forbids the spending, in the order of SPENDING_CODES, or null. */
 export function spendingRefusal(spending: Spending): SpendingRefusal | null {
   return (
     capabilityRefusal(spending.source.account) ??
@@ -38,7 +38,7 @@ export function spendingRefusal(spending: Spending): SpendingRefusal | null {
   );
 }
 
-/** An account sends when it is active and verified. (docs/contract.md, Errors) */
+/** Refuses unless the account is active and verified. (docs/contract.md, Errors) */
 export function capabilityRefusal(account: Account): SpendingRefusal | null {
   const reason =
     account.status !== 'active'
@@ -59,7 +59,7 @@ interface OperationLimitRefusal extends SpendingRefusal {
   readonly code: 'below_minimum' | 'above_per_operation_limit';
 }
 
-/** The minimum and maximum of one operation. Zero is below every minimum. */
+/** Applies the minimum and maximum of one operation. Zero is below every minimum. */
 export function operationLimitRefusal(
   amount: Amount,
   limits: Limits,
@@ -97,7 +97,7 @@ function monthRefusal({ amount, limits, month, monthUsed }: Spending): SpendingR
   };
 }
 
-/** Held funds are not spendable; the fee must be covered too. */
+/** Refuses unless the available funds cover amount and fee. Held funds are not available. */
 export function fundsRefusal({
   source,
   amount,
@@ -114,7 +114,10 @@ export function fundsRefusal({
   };
 }
 
-/** A destination is an open account of the same tenant, or of a tenant in the same network. Anything else does not exist. */
+/**
+ * Returns true for an open account of the same tenant or of a tenant in the same network. Any other
+ * destination does not exist for the sender.
+ */
 export function isReachable(destination: Account, from: Tenant, to: Tenant | undefined): boolean {
   if (destination.type === 'system' || destination.status === 'closed') return false;
   if (destination.tenantId === from.id) return true;
@@ -127,7 +130,10 @@ export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount):
   return available + held + raw > MAX_RAW ? invalidField('amount.raw', 'out_of_range') : null;
 }
 
-/** True if a balance would not fit its 64-bit column after one of these entries, which are posted in this order. */
+/**
+ * Returns true if a balance would not fit its 64-bit column after one of these entries, which are
+ * posted in this order.
+ */
 export function overflows(
   postings: readonly Posting[],
   state: Pick<LockedState, 'account'>,
@@ -147,7 +153,10 @@ export interface Fee {
   readonly accountId: Uuid | null;
 }
 
-/** What the fee account receives is an `adjustment_in`: the contract's kinds have no `fee_in`. */
+/**
+ * Returns the entries of a fee. The fee account receives an `adjustment_in`: the contract has no
+ * kind `fee_in`.
+ */
 export function feeEntries(
   payer: Uuid,
   feeAccount: Uuid,

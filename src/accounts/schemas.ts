@@ -52,7 +52,7 @@ export const BalancesQuery = z.strictObject({
   }),
 });
 
-/** For a past moment: what was held then is not recorded. */
+/** The balances at a past moment, without the held part, which is not recorded. */
 const PastBalancesSchema = z
   .object({
     account_id: uuidSchema,
@@ -190,7 +190,10 @@ exampled(LimitsSchema, {
   ],
 });
 
-/** The handler checks that exactly one of the two is given: that has its own error code. */
+/**
+ * The handler checks that exactly one of the two is given, because that fault has an error code of
+ * its own.
+ */
 export const LookupQuery = z.strictObject({
   alias: z
     .string()

@@ -13,7 +13,10 @@ import { transact } from '../db/transact.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lockOpenAccount } from './access.js';
 
-/** What operators decide about an account. Each decision locks the account's row, so no posting uses the old status. */
+/**
+ * Decisions of operators about an account. Each locks the account's row, so that no posting uses
+ * the old status.
+ */
 
 export interface Changed {
   readonly account: Account;
@@ -26,12 +29,15 @@ export interface Decided {
   readonly reason: string | null;
 }
 
-/** The reason as it is recorded. Throws ApiError invalid_field. */
+/** Returns the reason as it is recorded. Throws ApiError invalid_field. */
 export function checkedReason(reason: string | null): string | null {
   return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 
-/** The account may receive but not send. Throws ApiError not_found, invalid_state (closed), invalid_field. */
+/**
+ * Freezes an account: it may receive but not send. Throws ApiError not_found, invalid_state
+ * (closed), invalid_field.
+ */
 export function freezeAccount(
   database: Database,
   clock: Clock,
@@ -41,7 +47,10 @@ export function freezeAccount(
   return change(database, clock, id, 'frozen', decided);
 }
 
-/** A frozen account may send again. Throws ApiError not_found, invalid_state (closed), invalid_field. */
+/**
+ * Lets a frozen account send again. Throws ApiError not_found, invalid_state (closed),
+ * invalid_field.
+ */
 export function unfreezeAccount(
   database: Database,
   clock: Clock,
@@ -62,7 +71,7 @@ async function change(
   return transact(database, async (transaction) => {
     const account = await lockOpenAccount(transaction, id);
     if (account.status === status) return { account, changed: false };
-    // Only this column: seq and the last instant belong to the desk.
+    // Updates only this column: seq and the last instant belong to the ledger.
     await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
     if (status === 'active') await tellHeldPayouts(transaction, account, clock());
     const action = status === 'frozen' ? 'account.freeze' : 'account.unfreeze';
@@ -83,12 +92,12 @@ async function tellHeldPayouts(
   if (entries.length > 0) await transaction.execute(insertSql(outbox, entries));
 }
 
-/** Those beyond so many look by themselves. */
+/** The workflows of further payouts check by themselves. */
 const TOLD_AT_ONCE = 1_000;
 
 /**
- * Payouts that were not handed to their rails, or not again, because the account was frozen. By its open holds, which
- * are few, whatever the other accounts have.
+ * Returns payouts that were not handed to their rails because the account was frozen. Found by the
+ * account's open holds, which are few.
  */
 export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<readonly Uuid[]> {
   const rows = await reader.query(

@@ -14,7 +14,7 @@ import { transactFor } from '../db/transact.js';
 import { appendEvents } from '../ledger/event-log.js';
 import { beneficiaryOf, type Changer, lockForChange } from './access.js';
 
-/** What is declared of the account's holder. (docs/contract.md, Verification) */
+/** The declared data of the account's holder. (docs/contract.md, Verification) */
 interface Declaration {
   readonly type: 'person' | 'business';
   readonly legalName: string;
@@ -26,7 +26,7 @@ interface Declaration {
   readonly declaredAt: Instant | null;
 }
 
-/** With fewer characters, the four that are shown would be the whole number. */
+/** Four characters are shown, so a shorter number would be revealed completely. */
 export const DOCUMENT_NUMBER = /^[0-9A-Za-z.-]{5,20}$/;
 export const MAX_LEGAL_NAME = 120;
 
@@ -39,11 +39,14 @@ type VerificationAnswer = Readonly<{
 }>;
 
 export interface DeclarationDeps extends DatabaseDeps {
-  /** The first one seals. */
+  /** The first key encrypts. */
   readonly encryptionKeys: Keyring;
 }
 
-/** Throws ApiError not_found, authority_insufficient, invalid_state (closed), invalid_field. */
+/**
+ * Declares the verification of an account. Throws ApiError not_found, authority_insufficient,
+ * invalid_state (closed), invalid_field.
+ */
 export function declareVerification(
   { database, clock, encryptionKeys }: DeclarationDeps,
   accountId: Uuid,
@@ -113,7 +116,10 @@ async function store(
   return answer;
 }
 
-/** A sealed number can be opened only together with the account that it was declared for. */
+/**
+ * Binds an encrypted number to its account: it can be decrypted only together with the account's
+ * id.
+ */
 export function sealContext(accountId: Uuid): string {
   return `verifications/${accountId}`;
 }

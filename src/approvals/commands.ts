@@ -66,7 +66,7 @@ export function approvalCommands<Row extends Approvable>(
   };
 }
 
-/** What every ending reads: the current row, its hold, and the month that it counts in. */
+/** Returns the rows that every ending reads: the resource, its hold, and the total of its month. */
 export function endingNeeds<Row extends Approvable>(
   { table }: Pick<ApprovalFeature<Row>, 'table'>,
   row: Row,

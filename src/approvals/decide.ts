@@ -38,12 +38,12 @@ import {
 } from './rules.js';
 
 /**
- * How anything that waits for approval ends: one mechanism for transfers and payouts. Pure. The first decision ends it.
- * The feature says what an ending does to the money; who may act, what counts and what is recorded is decided here.
- * (docs/contract.md, Approval)
+ * How a resource that waits for approval ends: one pure mechanism for transfers and payouts, in
+ * which the first decision counts. The feature defines what an ending does to the money; this file
+ * decides who may act, what counts and what is recorded. (docs/contract.md, Approval)
  */
 
-/** What every resource that can wait for approval has. */
+/** The columns of every resource that can wait for approval. */
 export interface Approvable extends ApprovalColumns {
   readonly id: Uuid;
   readonly tenantId: Uuid;
@@ -53,35 +53,43 @@ export interface Approvable extends ApprovalColumns {
   readonly createdAt: Instant;
 }
 
-/** The resource after an act, and what is written in addition to its row. */
+/** The resource after an action, and further writes. */
 export interface Ending<Row> {
   readonly ended: Row;
   readonly writes: Writes;
 }
 
-/** SQL over the resource `t`, using an index that ends in `expiresAt`; `from` ends within its WHERE. */
+/**
+ * SQL over the resource `t`, with an index that ends in `expiresAt`; `from` ends within its WHERE.
+ */
 interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
-  /** True for rows that cannot be ended (`endRefusal`); absent if there are none. */
+  /** SQL that is true for rows that cannot be ended (`endRefusal`); absent if every row can. */
   readonly lasting?: string;
 }
 
 export interface ApprovalFeature<Row extends Approvable> {
   readonly resourceType: ApprovableType;
   readonly table: Table<Row>;
-  /** Finds waiting ones by their expiry, without scanning the others. */
+  /** Finds waiting rows by their expiry, without a scan. */
   readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
-  /** Why it can neither be ended nor expire: its money may have left. Usually null. */
+  /**
+   * Returns why the resource can neither be ended nor expire: its money may have left. Usually
+   * null.
+   */
   readonly endRefusal: (row: Row) => Refusal | null;
-  /** For what goes to a payout rail; absent if none does. */
+  /** Returns the rail of a resource that goes to one; absent for other resources. */
   readonly railOf?: (row: Row) => string;
-  /** Every account that an ending may post to. They never change. */
+  /** Returns every account that an ending may post to. The accounts of a resource never change. */
   accountsOf(row: Row): readonly Uuid[];
-  /** The account that receives the money: the last approval reads its owner. Absent if no account receives it. */
+  /**
+   * Returns the account that receives the money; the last approval reads its owner. Absent if no
+   * account receives it.
+   */
   readonly destinationOf?: (row: Row) => Uuid;
-  /** The last approval has been given: `approved` already counts it. */
+  /** Applies the last approval, which `approved` already counts. */
   granted(approved: Row, state: LockedState): Ending<Row>;
   ended(
     row: Row,
@@ -93,9 +101,12 @@ export interface ApprovalFeature<Row extends Approvable> {
 }
 
 export interface ExpireWaiting<Row> extends Command {
-  /** As read before the lock, for what never changes in it; null if the tenant has no such resource. */
+  /**
+   * The row as read before the lock, for columns that never change; null if the tenant has no such
+   * resource.
+   */
   readonly facts: Row | null;
-  /** The entry that tells the workflow; null if the workflow itself asks. */
+  /** The outbox entry that notifies the workflow; null if the workflow itself acts. */
   readonly outboxId: Uuid | null;
 }
 
@@ -104,12 +115,12 @@ export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
   readonly acting: Acting;
   /** 1 to 140 characters; null for a member's approve and cancel, and for a signal without one. */
   readonly reason: string | null;
-  /** For the rows that this creates. */
+  /** The id of the audit log row. */
   readonly auditId: Uuid;
   readonly approvalId: Uuid;
 }
 
-/** The status after an approval that finds that the resource no longer qualifies. */
+/** The status if the last approval finds that the resource no longer qualifies. */
 const REJECTED = 'rejected';
 
 export function decideAct<Row extends Approvable>(
@@ -155,7 +166,10 @@ export function decideAct<Row extends Approvable>(
   }
 }
 
-/** For the timer and the sweeper. Before the expiry, or after another ending, it does nothing and binds no key. */
+/**
+ * Decides the expiry, for the timer and the sweeper. Before the expiry, or after another ending, it
+ * does nothing and binds no key.
+ */
 export function decideExpiry<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ExpireWaiting<Row>,
@@ -197,7 +211,7 @@ function verdictOn<Row extends Approvable>(
       : undefined,
     staff: isMember ? undefined : state.row(staff, { id: acting.staff.id }),
   };
-  // One that needed no approval counts as ended; somebody without the right to act on it is told that first.
+  // A resource that needed no approval counts as ended; a missing right is reported first.
   const known = waitingOf(row) ?? {
     status,
     createdBy: row.createdBy,
@@ -216,7 +230,7 @@ function verdictOn<Row extends Approvable>(
   });
 }
 
-/** The ending, with the changed row and the entry that tells the workflow. */
+/** Returns the ending with the changed row and the outbox entry for the workflow. */
 function written<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpireWaiting<Row>,
@@ -236,7 +250,7 @@ function done<Row>(resource: Row, writes: Writes): Decision<Row> {
   return { outcome: { done: true, resource }, writes, bindsKey: true };
 }
 
-/** The act succeeded: it is recorded, and an approval is stored. */
+/** Records a successful action; an approval is stored. */
 function decided<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,
@@ -256,7 +270,10 @@ function decided<Row extends Approvable>(
   return done(ended, { ...writes, rows });
 }
 
-/** It may have found the resource expired. What the staff tried is recorded, and its key bound to record it once. */
+/**
+ * Refuses an action, possibly because the resource has expired. An attempt by staff is recorded,
+ * and its key bound so that it is recorded once.
+ */
 function refusedAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,

@@ -16,8 +16,9 @@ import { changePolicy } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
 /**
- * The amount from which an account's operations need approvals. The account's row is the lock, so no posting uses an
- * old policy. What is pending keeps the policy that it was created under. (docs/contract.md, Approval policies)
+ * The amount from which an account's operations need approvals. The account's row is the lock, so
+ * no posting uses an old policy. Pending operations keep the policy that they were created under.
+ * (docs/contract.md, Approval policies)
  */
 
 export const MAX_APPROVALS = 3;
@@ -30,12 +31,12 @@ export interface PolicyChange extends Policy {
   readonly asset: Asset;
 }
 
-/** The policy in force, and the one that will replace it. */
+/** The policy in force, and its pending replacement. */
 export interface AccountPolicy extends PolicyChange {
   readonly coming: PolicyState['coming'];
 }
 
-/** Throws not_found, also if there is none, and authority_insufficient. */
+/** Returns the policy. Throws not_found, also without a policy, and authority_insufficient. */
 export async function readPolicy(
   { database: { reader }, clock }: DatabaseDeps,
   caller: Caller,
@@ -50,8 +51,8 @@ export async function readPolicy(
 }
 
 /**
- * Whatever it weakens takes effect later, for operators too. Throws ApiError not_found, authority_insufficient,
- * invalid_state (closed), invalid_field.
+ * Sets a policy. A weakening takes effect after the tenant's delay, for operators too.
+ * Throws ApiError not_found, authority_insufficient, invalid_state (closed), invalid_field.
  */
 export function setPolicy(
   database: Database,
@@ -69,7 +70,10 @@ export function setPolicy(
   });
 }
 
-/** Likewise. Null if there was none. Throws ApiError not_found, authority_insufficient, invalid_state (closed). */
+/**
+ * Removes a policy, after the tenant's delay. Returns null without a policy. Throws ApiError
+ * not_found, authority_insufficient, invalid_state (closed).
+ */
 export function removePolicy(
   database: Database,
   clock: Clock,

@@ -25,9 +25,12 @@ import {
   policyState,
 } from './policy-rules.js';
 
-/** Changes of approval policies, under the accounts' locks, with their lines in the audit log. */
+/** Changes of approval policies, made under the accounts' locks and recorded in the audit log. */
 
-/** `wanted` null removes the policy: null if there was none. The caller holds the account's row. */
+/**
+ * Replaces the policy, or removes it if `wanted` is null. Returns null if there was none to remove.
+ * The caller holds the account's row.
+ */
 export async function changePolicy(
   transaction: Transaction,
   account: Account,
@@ -52,8 +55,8 @@ export async function changePolicy(
 }
 
 /**
- * Stores changes that have taken effect, and records that in the audit log. Decisions do not depend on this. Handles at
- * most `limit` and returns how many it found.
+ * Stores changes that have taken effect, and records them in the audit log. Decisions do not depend
+ * on this. Handles at most `limit` rows and returns how many it found.
  */
 export async function recordEffective(
   { database, clock }: DatabaseDeps,
@@ -75,7 +78,7 @@ export async function recordEffective(
   return due.length;
 }
 
-/** The row, updated with any change that has taken effect by the instant. */
+/** Returns the row with any change that has taken effect by the instant. */
 async function withEffect(
   transaction: Transaction,
   account: Account,
@@ -87,7 +90,8 @@ async function withEffect(
   if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null)
     return row;
   const { inForce } = policyState(row, at);
-  // The next decision may come from a process whose clock is behind: its instant is still no earlier than this.
+  // The next decision may come from a process whose clock is behind, but its instant is not earlier
+  // than this.
   const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await write(transaction, account, asset, { inForce, coming: null }, null);
@@ -143,7 +147,7 @@ function settingsOf({ threshold, approvals, expiresInS, refusesBatches }: Policy
   return { threshold, approvals, expiresInS, refusesBatches };
 }
 
-/** What was withdrawn, what takes effect at once, and what was requested, in this order. */
+/** Returns the actions for the audit log in order: withdrawn, effective at once, requested. */
 function actsOf(
   asset: Asset,
   before: PolicyState,

@@ -11,7 +11,10 @@ import { recordEffective } from './policy-change.js';
 
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
-/** A change that waits already keeps its time. `seconds` null: no delay. Throws ApiError not_found, invalid_field. */
+/**
+ * Sets the delay of a tenant; null removes it. A pending change keeps its time. Throws ApiError
+ * not_found, invalid_field.
+ */
 export async function setPolicyDelay(
   database: Database,
   clock: Clock,

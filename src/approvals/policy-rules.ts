@@ -2,17 +2,17 @@ import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
 /**
- * Which approval policy applies when, and what a change does. Pure: each decision asks for its own instant, so a policy
- * takes effect without anything happening. (docs/contract.md, Approval policies)
+ * Which approval policy applies when, and what a change does. Pure: each decision asks for its own
+ * instant, so no event is needed when a policy takes effect. (docs/contract.md, Approval policies)
  */
 
-/** What an account requires in one asset; null in place of a policy: nothing. */
+/** The requirements of an account in one asset. Null in place of a policy means no requirement. */
 export interface Policy {
   /** In the asset's smallest unit. */
   readonly threshold: bigint;
   readonly approvals: number;
   readonly expiresInS: number;
-  /** Whether validation rejects a batch whose total reaches the threshold. */
+  /** True if validation rejects a batch whose total reaches the threshold. */
   readonly refusesBatches: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface PolicyState {
   readonly coming: ComingPolicy | null;
 }
 
-/** As answers, the audit log and operators see it; nulls for none. */
+/** Returns the policy as responses, the audit log and operators see it; nulls without a policy. */
 export function policyDetails(policy: Policy | null) {
   return {
     threshold: policy?.threshold.toString() ?? null,
@@ -37,7 +37,10 @@ export function policyDetails(policy: Policy | null) {
   };
 }
 
-/** What the policy means for a batch whose total reaches the threshold, as a sentence for whoever configures it. */
+/**
+ * Returns a sentence about batches whose total reaches the threshold, for people who configure the
+ * policy.
+ */
 export function batchRule({ approvals, refusesBatches }: Policy): string {
   if (refusesBatches)
     return 'A batch whose total reaches the threshold is rejected when it is validated.';
@@ -46,7 +49,7 @@ export function batchRule({ approvals, refusesBatches }: Policy): string {
   return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${approvals}.`;
 }
 
-/** A row's columns when no change is pending. */
+/** The columns of a row without a pending change. */
 export const NOTHING_COMES = {
   nextThreshold: null,
   nextApprovals: null,
@@ -57,12 +60,12 @@ export const NOTHING_COMES = {
   requestedBy: null,
 } as const;
 
-/** The policy at the instant: a pending one applies from its own instant on. */
+/** Returns the policy at the instant: a pending policy applies from its own instant on. */
 export function policyAt(row: ApprovalPolicyRow | undefined, at: Instant): Policy | null {
   return policyState(row, at).inForce;
 }
 
-/** The same, with the change pending after the instant. */
+/** Returns the policy at the instant and the change that is still pending. */
 export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): PolicyState {
   if (row === undefined) return { inForce: null, coming: null };
   const next = nextOf(row);
@@ -85,17 +88,17 @@ function nextOf(row: ApprovalPolicyRow): ComingPolicy | null {
 }
 
 export interface PolicyPlan {
-  /** From now on: whatever the change makes stricter applies at once. */
+  /** The policy from now on: the stricter part of a change applies at once. */
   readonly inForce: Policy | null;
   readonly coming: ComingPolicy | null;
   readonly withdrawn: ComingPolicy | null;
-  /** Whether `coming` is new rather than requested again. */
+  /** True if `coming` is new rather than requested again. */
   readonly isRequest: boolean;
 }
 
 /**
- * `wanted` is the whole policy, so it replaces any pending change. Whatever it weakens waits `delayS`; requesting the
- * same again does not extend the wait.
+ * Plans a change. `wanted` is the whole policy, so it replaces any pending change. A weaker part
+ * waits `delayS`; repeating the request does not extend the wait.
  */
 export function planChange(
   state: PolicyState,
@@ -118,7 +121,9 @@ export function planChange(
   };
 }
 
-/** The stricter of each setting: what either would hold is held, for more approvals and the shorter expiry. */
+/**
+ * Returns the stricter of each setting: the lower threshold, more approvals and the shorter expiry.
+ */
 function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
   if (one === null || other === null) return one ?? other;
   return {

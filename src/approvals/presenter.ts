@@ -5,7 +5,7 @@ import { batchRule, type ComingPolicy, policyDetails } from './policy-rules.js';
 import { type ApprovalColumns, waitingOf } from './rules.js';
 import type { APPROVABLE } from './schemas.js';
 
-/** Null where none was needed. */
+/** Returns the approval of a resource; null if it needed none. */
 export function presentApproval(row: ApprovalColumns): z.output<typeof APPROVABLE.approval> {
   const waiting = waitingOf(row);
   if (waiting === null) return null;

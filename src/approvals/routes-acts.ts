@@ -28,11 +28,14 @@ interface ApprovalRoutes<Row extends Approvable> {
   readonly present: (row: Row) => unknown;
   readonly approvedStatus: string;
   readonly expiredStatus: string;
-  /** A sentence that says who may cancel it, and when. */
+  /** A sentence about who may cancel the resource, and when. */
   readonly canceling: string;
 }
 
-/** What members do with resources that wait for approval: approve, reject, cancel. (docs/contract.md, Approval) */
+/**
+ * Registers the actions of members on resources that wait for approval: approve, reject, cancel.
+ * (docs/contract.md, Approval)
+ */
 export function approvalRoutes<Row extends Approvable>(
   api: Api,
   approvals: Approvals<Row>,

@@ -96,7 +96,7 @@ function setPolicyRoute(api: Api, { database, clock }: PolicyDeps): void {
   );
 }
 
-/** Throws the usual `not_found` if there is no such asset. */
+/** Throws not_found if the asset does not exist. */
 function pathAsset({ params }: { readonly params: Readonly<Record<'asset', string>> }): Asset {
   const asset = ASSETS.find((known) => known === params.asset);
   if (asset === undefined) throw notFound();

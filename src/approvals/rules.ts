@@ -8,12 +8,12 @@ import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
 import { type Policy, policyAt } from './policy-rules.js';
 
-/** What may be done to anything that waits for approval. Pure. (docs/contract.md, Approval) */
+/** Pure rules for actions on resources that wait for approval. (docs/contract.md, Approval) */
 
 export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 
-/** Who acts: a member of the tenant, or one of the staff. */
+/** The actor: a member of the tenant, or one of the staff. */
 export type Acting =
   | { readonly by: 'member'; readonly memberId: Uuid }
   | { readonly by: 'staff'; readonly staff: StaffIdentity };
@@ -26,7 +26,7 @@ export interface Waiting {
   readonly expiresAt: Instant;
 }
 
-/** The columns of everything that may wait for approval; null if none was needed. */
+/** The columns of a resource that may wait for approval; null if it needed none. */
 export interface ApprovalColumns {
   readonly status: string;
   readonly createdBy: Uuid;
@@ -35,7 +35,7 @@ export interface ApprovalColumns {
   readonly approvalExpiresAt: Instant | null;
 }
 
-/** What the rules look at; null for a resource that needed no approval. */
+/** Returns the columns that the rules need; null for a resource that needed no approval. */
 export function waitingOf(row: ApprovalColumns): Waiting | null {
   const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = row;
   if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null)
@@ -54,7 +54,10 @@ export interface WantedApprovals {
   readonly expiresAt: Instant;
 }
 
-/** Null if the policy at the instant asks for none: it proceeds at once. */
+/**
+ * Returns the policy that requires approvals at the instant; null if the operation proceeds at
+ * once.
+ */
 export function approvalsWanted(
   row: ApprovalPolicyRow | undefined,
   raw: bigint,
@@ -65,7 +68,10 @@ export function approvalsWanted(
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
 }
 
-/** The policy if it makes validation reject a batch of this total at the instant, otherwise null. */
+/**
+ * Returns the policy if validation must reject a batch of this total at the instant, otherwise
+ * null.
+ */
 export function batchRefusal(
   row: ApprovalPolicyRow | undefined,
   totalRaw: bigint,
@@ -79,36 +85,42 @@ export function batchRefusal(
 
 export interface Standing {
   readonly role: Role | undefined;
-  /** The member of staff who acts, as their row is now. */
+  /** The current row of the member of staff. */
   readonly staff: Staff | undefined;
 }
 
 export type ApprovableType = 'transfer' | 'payout';
 
-/** Which operations of the permissions table a feature's approvals are. */
+/** The operations of the permissions table for a feature's approvals. */
 export interface ApprovalOperations {
   readonly approve: Operation;
   readonly cancel: Operation;
-  /** The statuses besides pending approval in which it can still be canceled. */
+  /** Further statuses, besides pending approval, in which the resource can be canceled. */
   readonly alsoCanceledIn?: readonly string[];
 }
 
 export const PENDING_APPROVAL = 'pending_approval';
 
-/** The staff as a whole: they have one approval between them. */
+/** The name of the staff as a whole, who have one approval together. */
 export const SUPPORT = 'support';
 
-/** The name under which an approval counts: each member counts once, and so does the staff as a whole. */
+/**
+ * Returns the name under which an approval counts: each member counts once, and the staff as a
+ * whole once.
+ */
 export function approverOf(acting: Acting): string {
   return acting.by === 'member' ? `member:${acting.memberId}` : SUPPORT;
 }
 
-/** As the audit log names them. */
+/** Returns the actor's name for the audit log. */
 export function claimedName(acting: Acting): string {
   return acting.by === 'member' ? approverOf(acting) : acting.staff.name;
 }
 
-/** Null if the actor may do this. The creator may not approve or reject, only cancel. */
+/**
+ * Returns null if the actor may perform the action. The creator may cancel, but not approve or
+ * reject.
+ */
 export function authorityRefusal(
   action: ApprovalAction,
   acting: Acting,
@@ -146,7 +158,7 @@ export function stateRefusal(
   return invalidState(`it is ${current}, ${what}`, current, allowed);
 }
 
-/** Staff count as one approver: a second approval by any of them is refused, and the refusal recorded. */
+/** Staff count as one approver: a second approval by staff is refused, and the refusal recorded. */
 const SUPPORT_COUNTS_ONCE = invalidState(
   'support has approved it already, and counts once',
   PENDING_APPROVAL,
@@ -160,17 +172,17 @@ export function allowedFor(
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
 }
 
-/** The outcome of an act, before the feature applies it to its resource. */
+/** The outcome of an action, before the feature applies it to its resource. */
 export type Verdict =
   | { readonly comes: 'to_nothing'; readonly refusal: Refusal }
-  /** Found past its expiry: it is now settled as expired, and the act is refused. */
+  /** The expiry has passed: the resource is settled as expired, and the action is refused. */
   | { readonly comes: 'too_late' }
-  /** The same member again: nothing changes. */
+  /** A repeated approval by the same member, which changes nothing. */
   | { readonly comes: 'to_the_same' }
   | { readonly comes: 'to_an_approval'; readonly received: number; readonly isLast: boolean }
   | { readonly comes: 'to_an_end' };
 
-/** 403 first, then 409, then what the act does. */
+/** Judges an action: 403 first, then 409, then its outcome. */
 export function judge(
   action: ApprovalAction,
   acting: Acting,

@@ -78,7 +78,7 @@ exampled(PolicySchema, {
   pending: null,
 });
 
-/** What transfers and payouts show alike. */
+/** Fields that transfers and payouts share. */
 export const APPROVABLE = {
   amount: AmountSchema,
   fee: AmountSchema,
@@ -97,7 +97,7 @@ export const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:0
 const REASON = 'The invoice was paid already';
 export const REJECTION = { code: 'rejected', reason: REASON };
 
-/** The body of a rejection, by its name in the document. */
+/** Returns the schema of a rejection, with its name in the OpenAPI document. */
 export function rejectBody(name: string) {
   const reason = textField({ min: 1, max: MAX_REASON }).refine(
     (text) => text.trim() !== '',

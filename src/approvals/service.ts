@@ -21,7 +21,7 @@ import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from '.
 
 const LASTING_LOOK_MS = 3_600_000;
 
-/** Who acts on what, and the key by which a repetition is recognised. */
+/** The actor, the action, and the key that recognises a repetition. */
 interface WantedAct {
   readonly tenantId: Uuid;
   readonly resourceId: Uuid;
@@ -30,15 +30,18 @@ interface WantedAct {
   readonly reason: string | null;
   readonly key: string;
   readonly fingerprint: Fingerprint;
-  /** False if the workflow itself asks: its activity returns the result. */
+  /** False if the workflow itself acts: its activity returns the result. */
   readonly tellWorkflow: boolean;
 }
 
-/** What members, the staff and time do to a feature's resources that wait for approval. */
+/** The actions of members, staff and time on a feature's resources that wait for approval. */
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
-  /** `queuedRails` are those with a queue: the workflow learns the rail from the resource's state. */
+  /**
+   * `queuedRails` are rails with a task queue; the workflow reads the rail from the resource's
+   * state.
+   */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly desk: PostingDesk,
@@ -50,7 +53,7 @@ export class Approvals<Row extends Approvable> {
     this.commands = approvalCommands(feature);
   }
 
-  /** POST …/approve. The key binds the approval, for this member. */
+  /** Approves. The key binds the approval for this member. */
   approve(
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
@@ -61,7 +64,7 @@ export class Approvals<Row extends Approvable> {
     return this.act({ ...what, ...idempotency, tellWorkflow: true });
   }
 
-  /** POST …/reject and …/cancel: a repetition finds it settled. */
+  /** Rejects or cancels. A repeated request finds the resource settled. */
   end(
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
@@ -74,8 +77,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * An act by staff at the command line or the support desk: decided in MySQL, after which the workflow is told.
-   * Repeating it with the same `actId` returns the first result.
+   * Performs an action of staff from the command line or the support desk in MySQL, then notifies
+   * the workflow. A repeated call with the same `actId` returns the first result.
    */
   actByStaff(
     { id: resourceId, tenantId }: Row,
@@ -90,8 +93,9 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * An act by signal. If it is malformed, or not proven by somebody with the right, it changes nothing and is recorded
-   * as refused. Throws ApiError ledger_unavailable: the result is unknown; repeating it with the same actId returns it.
+   * Performs an action requested by signal. A signal that is malformed or not proven by a person
+   * with the right changes nothing and is recorded as refused. Throws ApiError ledger_unavailable
+   * if the result is unknown; a repeated call with the same actId returns the result.
    */
   async actBySignal(signal: StaffAct, signals: Pick<StaffSignals, 'verify'>): Promise<ActResult> {
     const { resourceId, action, actId } = signal;
@@ -114,16 +118,16 @@ export class Approvals<Row extends Approvable> {
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
   }
 
-  /** Its current state. Throws ApiError not_found. */
+  /** Returns the current state. Throws ApiError not_found. */
   async state(resourceId: string): Promise<ApprovalState> {
     return this.stateOf(await this.findForWorkflow(asUuid(resourceId)));
   }
 
-  /** The same for a row that was read. */
+  /** Returns the state of a row that was read. */
   stateOf(row: Row): ApprovalState {
     const waiting = waitingOf(row);
     const expiresAt = waiting?.expiresAt ?? row.createdAt;
-    // What cannot expire is looked at again later, rather than in a tight loop.
+    // A resource that cannot expire is checked again later, rather than in a tight loop.
     const soonest =
       this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
     const rail = this.feature.railOf?.(row);
@@ -136,7 +140,7 @@ export class Approvals<Row extends Approvable> {
     };
   }
 
-  /** Expires it if it is due; otherwise does nothing. Throws ApiError not_found, ledger_unavailable. */
+  /** Expires the resource if it is due. Throws ApiError not_found, ledger_unavailable. */
   async expire(resourceId: string): Promise<ApprovalState> {
     const outcome = await this.submitExpiry(await this.findForWorkflow(asUuid(resourceId)), null);
     if (!outcome.done) throw new ApiError(outcome.refusal);
@@ -144,8 +148,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * At most `limit` at a time. Returns how many were due in the end. Throws ApiError ledger_unavailable if any result is
-   * unknown: try again later.
+   * Expires due resources, at most `limit` at a time. Returns how many were due in the last search.
+   * Throws ApiError ledger_unavailable if a result is unknown; the caller tries again later.
    */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
@@ -192,7 +196,7 @@ export class Approvals<Row extends Approvable> {
     return answer;
   }
 
-  /** Tells the workflow of a change at once. If nothing changed, there is no entry either. */
+  /** Notifies the workflow of a change at once. Without a change no outbox entry exists. */
   private tell({ outcome, replayed }: Answer<Row>, before: Row, outboxId: Uuid | null): void {
     const isChanged = outcome.done
       ? outcome.resource.status !== before.status ||
@@ -207,20 +211,20 @@ export class Approvals<Row extends Approvable> {
     });
   }
 
-  /** For workflows, which know only the id and act for no tenant. Throws not_found. */
+  /** Finds a resource for its workflow, which knows only the id. Throws not_found. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
     // Every Row has an id: the type parameter alone hides it.
     return existing(await this.reader.find(this.feature.table, { id } as Partial<Row>));
   }
 
-  /** The key of an act that no client's key stands for. */
+  /** Returns the key of an action that has no client's key. */
   private actKey(id: Uuid, actId: string): Keyed {
     const key = `${this.feature.resourceType}/${id}/act/${actId}`;
     return { key, fingerprint: commandFingerprint(['act', id, actId]) };
   }
 }
 
-/** A signal's text in a form that may be stored; null if it may not be. */
+/** Returns a signal's text in a form that may be stored, or null. */
 function cleaned(text: string | null): string | null {
   const result = cleanText(text ?? '', MAX_REASON);
   return 'clean' in result ? result.clean : null;

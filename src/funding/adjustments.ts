@@ -61,8 +61,8 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
 };
 
 /**
- * Proposes a correction, which a second person posts. Throws ApiError like recordPayIn, and invalid_field for a
- * reference of a fee's refund.
+ * Proposes a correction, which a second person posts. Throws what recordPayIn throws, and
+ * invalid_field for a reference of a fee's refund.
  */
 export async function proposeAdjustment(
   deps: FundingDeps,
@@ -72,7 +72,7 @@ export async function proposeAdjustment(
   return proposeRefundPart(deps, wanted);
 }
 
-/** The same with a reference that a refund makes of what it refunds. */
+/** Proposes a correction whose reference a refund has made. */
 export async function proposeRefundPart(
   { desk }: FundingDeps,
   wanted: WantedAdjustment,
@@ -108,7 +108,10 @@ export function approveAdjustment(
   return decide(deps, approvalKind, 'approve', adjustment, { by, why });
 }
 
-/** Throws ApiError: authority_insufficient, not_found, invalid_state (already settled), ledger_unavailable. */
+/**
+ * Rejects a proposed correction. Throws ApiError: authority_insufficient, not_found, invalid_state
+ * (already settled), ledger_unavailable.
+ */
 export function rejectAdjustment(
   deps: FundingDeps,
   adjustment: Adjustment,
@@ -141,7 +144,7 @@ async function decide(
   return resultOf(answer, reference);
 }
 
-/** The tenant's newest `limit` corrections in this state (null: any). */
+/** Returns the tenant's newest `limit` corrections in this state (null: any). */
 export async function listAdjustments(
   reader: Reader,
   tenantId: Uuid,

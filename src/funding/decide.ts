@@ -24,7 +24,7 @@ import {
   decidedRefusal,
 } from './rules.js';
 
-/** Pure. A refusal binds no key: the same reference may be tried again once the cause is gone. */
+/** Pure. A refusal binds no key: the same reference may be used again once the cause is removed. */
 
 interface StaffCommand extends Command {
   readonly by: StaffIdentity;
@@ -34,7 +34,7 @@ interface StaffCommand extends Command {
 export interface RecordPayIn extends StaffCommand {
   readonly payInId: Uuid;
   readonly accountId: Uuid;
-  /** The tenant's pay-in account, where the money comes from. */
+  /** The tenant's pay-in account, the source of the money. */
   readonly systemAccountId: Uuid;
   readonly amount: Amount;
   readonly reference: string;
@@ -52,14 +52,14 @@ export interface ProposeAdjustment extends StaffCommand {
 
 export interface DecideAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
-  /** The reason for the audit log, if one was asked for. */
+  /** The reason for the audit log; null without one. */
   readonly why: string | null;
   readonly accountId: Uuid;
-  /** The tenant's adjustment account, the other side of the correction. */
+  /** The tenant's adjustment account, the counterpart of the correction. */
   readonly systemAccountId: Uuid;
 }
 
-/** Money enters the account. (docs/contract.md, Pay-ins and adjustments) */
+/** Decides a pay-in: money enters the account. (docs/contract.md, Pay-ins and adjustments) */
 export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<PayIn> {
   const { payInId, tenantId, accountId, amount, reference, description } = command;
   const account = ownAccount(state, tenantId, accountId);
@@ -99,7 +99,10 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
   };
 }
 
-/** Proposes a correction; nothing moves. (docs/contract.md, Pay-ins and adjustments) */
+/**
+ * Decides the proposal of a correction, which moves no money. (docs/contract.md, Pay-ins and
+ * adjustments)
+ */
 export function decideProposal(
   command: ProposeAdjustment,
   state: LockedState,
@@ -129,7 +132,10 @@ export function decideProposal(
   return done(command, 'propose', adjustment, state);
 }
 
-/** A second person posts the correction. A closed account can still be emptied, never filled. */
+/**
+ * Decides the posting of a correction by a second person. A closed account can be emptied, never
+ * filled.
+ */
 export function decideApproval(
   command: DecideAdjustment,
   state: LockedState,
@@ -153,7 +159,7 @@ export function decideApproval(
   return done(command, 'approve', posted, state, { postings: [posting] });
 }
 
-/** Ends the proposal without moving anything. The proposer may withdraw it this way. */
+/** Decides the rejection of a proposal, also by its proposer. */
 export function decideRejection(
   command: DecideAdjustment,
   state: LockedState,
@@ -194,7 +200,7 @@ function decidedBy(
   return { decidedBy: name, decidedById: id, decidedAt: at };
 }
 
-/** The act for the audit log, written together with what it did. */
+/** Returns the row of the audit log. */
 function actOf({ auditId, by }: StaffCommand, act: Act, { at }: LockedState): RowWrite {
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }

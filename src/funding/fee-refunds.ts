@@ -33,28 +33,29 @@ import {
 } from './refund-standing.js';
 
 /**
- * Refunds what a wrong fee schedule overcharged, out of the account that received it: the difference from the current
- * schedule's fee. One person proposes, another posts. Each refund is an adjustment with the operation's id in its
- * reference, so an operation is refunded once, however often and by whomever that is requested. Proposing again repeats
- * rejected refunds and, whatever has changed since, makes the fee accounts give exactly what goes back.
+ * Refunds what a wrong fee schedule overcharged, from the account that received the fees: the
+ * difference from the current schedule's fee. One person proposes, another posts. Each refund is an
+ * adjustment with the operation's id in its reference, so an operation is refunded once, however
+ * often and by whichever person the refund is requested. Proposing again repeats rejected refunds
+ * and makes the fee accounts give exactly the sum of the refunds, even after changes in between.
  * (docs/runbooks/wrong-fee-schedule.md)
  */
 
-/** Of what one schedule charges for. */
+/** The operations of one schedule that are refunded. */
 interface WantedRefund extends FeeKey {
   /** Bounds of the operations' creation, both inclusive. */
   readonly from: Instant;
   readonly to: Instant;
   /** The operators' name for the whole refund: `^[A-Za-z0-9_-]{1,24}$`. */
   readonly reference: string;
-  /** Up to 110 characters: the payer reads them with the movement, after the reference. */
+  /** Up to 110 characters, shown to the payer with the movement, after the reference. */
   readonly reason: string;
 }
 
 interface Overcharge {
   readonly operationId: Uuid;
   readonly payerId: Uuid;
-  /** A closed account can no longer receive anything. */
+  /** True if the account is closed and cannot receive money. */
   readonly isClosed: boolean;
   readonly feeAccountId: Uuid;
   readonly raw: bigint;
@@ -65,7 +66,7 @@ type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | '
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   readonly taken: readonly Move[];
   readonly toPayers: readonly Move[];
-  /** Back into the fee accounts: more was taken from them than goes to payers. */
+  /** Sums that return to the fee accounts, because more was taken from them than payers receive. */
   readonly putBack: readonly Move[];
 }
 
@@ -82,12 +83,15 @@ interface RefundPlan {
 
 const SLICE = 1_000;
 const AT_ONCE = 50;
-/** An operation's id bears the time of the request, which is a little earlier than the operation. */
+/** An operation's id has the time of its request, which is a little earlier than the operation. */
 const ASKED_BEFORE_MS = 3_600_000;
-/** That of a batch's bonus is made while its group is decided, which is a little later. */
+/** The id of a batch's bonus is made while its group is decided, a little later. */
 const MADE_AFTER_MS = 60_000;
 
-/** What would be refunded, and what is still missing. Throws ApiError invalid_field (reference, to), invalid_state (tried too often). */
+/**
+ * Plans what would be refunded and what is still missing. Throws ApiError invalid_field (reference,
+ * to), invalid_state (too many tries).
+ */
 export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
   const { tenantId, asset, reference: name } = wanted;
   assertRefundName(name);
@@ -128,12 +132,12 @@ export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<
 interface Due {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** What it has yet to give; below zero if it has given too much. */
+  /** The sum that the account has yet to give; negative if it has given too much. */
   raw: bigint;
   readonly tries: number;
 }
 
-/** What goes back less what the account gives for it, over everything under the name. */
+/** Returns the refunds less the sums that the fee accounts give, over everything under the name. */
 function feeAccountsDue(
   asset: Asset,
   fresh: readonly Overcharge[],
@@ -154,7 +158,7 @@ function feeAccountsDue(
   const alive = ofPayers.filter(isAlive);
   const standing = new Set(alive.map(({ operationId }) => operationId));
   for (const one of alive) add(one.feeAccountId, one.asset, one.raw);
-  // Somebody else may be proposing the same refunds.
+  // A colleague may be proposing the same refunds.
   for (const one of fresh)
     if (!standing.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
   for (const part of ofFeeAccounts.filter(isAlive))
@@ -214,9 +218,9 @@ async function chargedSlice(
 }
 
 /**
- * Proposes what is missing, starting with what the fee accounts give; nothing moves. Repeating it continues where it
- * stopped. Throws ApiError like proposeAdjustment (idempotency_key_reused if somebody else is proposing under the name
- * at the same time).
+ * Proposes what is missing, starting with the fee accounts' parts; no money moves. A repeated call
+ * continues where it stopped. Throws what proposeAdjustment throws (idempotency_key_reused if two
+ * people propose under the name at the same time).
  */
 export async function proposeRefund(
   deps: FundingDeps,
@@ -241,8 +245,9 @@ export async function proposeRefund(
 }
 
 /**
- * What is proposed under the name and undecided. Throws ApiError: invalid_field (reference), invalid_state (what comes
- * out and what goes back differ, or an adjustment does not belong to it).
+ * Returns the undecided proposals under the name. Throws ApiError: invalid_field (reference),
+ * invalid_state (the sums taken and refunded differ, or an adjustment does not belong to the
+ * refund).
  */
 export async function proposedRefund(
   reader: Reader,
@@ -262,9 +267,9 @@ export async function proposedRefund(
 }
 
 /**
- * A second person posts it: first what the fee accounts owe, and the rest only once all of that has arrived, so that
- * nothing goes back that they do not have. Repeating it continues where it stopped. Throws ApiError like
- * approveAdjustment, and invalid_state like proposedRefund.
+ * Posts the refund for a second person: first the fee accounts' parts, and the payers' parts once
+ * all of the former have been posted, so that no refund exceeds what was collected. A repeated call
+ * continues where it stopped. Throws what approveAdjustment and proposedRefund throw.
  */
 export async function approveRefund(
   deps: FundingDeps,
@@ -287,14 +292,17 @@ export async function approveRefund(
   );
 }
 
-/** It may take minutes, as long as the person who began it may still continue. */
+/** Checks during a refund of several minutes that the person who began it may still continue. */
 interface Steps {
-  /** Throws if they no longer may: nothing more is started. */
+  /** Throws if the person has lost the right; no further step is started. */
   readonly stillMay: () => Promise<void>;
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** In batches, since the desk posts concurrent commands together. When one fails, all that began with it have ended. */
+/**
+ * Runs the steps in batches, since the ledger posts concurrent commands together. Throws after a
+ * whole batch has ended.
+ */
 async function inSteps<T>(
   items: readonly T[],
   { stillMay, onProgress }: Steps,

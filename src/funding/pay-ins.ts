@@ -21,7 +21,7 @@ export interface WantedPayIn {
   readonly amount: Amount;
   /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
   readonly reference: string;
-  /** Up to 140 characters; the account's owner sees this. */
+  /** Up to 140 characters, shown to the account's owner. */
   readonly description: string | null;
   readonly by: StaffIdentity;
 }
@@ -54,7 +54,7 @@ export async function recordPayIn(
   const answer = await desk.submit(payInKind, {
     ...wanted,
     key,
-    // Anybody may repeat it: the operator's name is not part of the request.
+    // The operator's name is not part of the request, so another operator may repeat it.
     fingerprint: commandFingerprint([
       'payin',
       accountId,

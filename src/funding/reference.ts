@@ -5,7 +5,10 @@ import { accounts, type SystemRole } from '../db/entities/parties.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer } from '../ledger/desk/types.js';
 
-/** What pay-ins and adjustments have in common: the operator's reference, which is their idempotency key in the tenant. */
+/**
+ * The parts that pay-ins and adjustments share: the operator's reference, which is their
+ * idempotency key in the tenant.
+ */
 
 export interface FundingDeps {
   readonly database: Database;
@@ -14,13 +17,16 @@ export interface FundingDeps {
 
 export interface FundingResult<Row> {
   readonly resource: Row;
-  /** True if this repeats an earlier command: nothing happened now. */
+  /** True if this repeats an earlier command and changed nothing. */
   readonly replayed: boolean;
 }
 
 const REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The idempotency key of an operator's command with a reference. A reference has no slash, so these never collide. */
+/**
+ * Returns the idempotency key of an operator's command with a reference. A reference has no slash,
+ * so keys never collide.
+ */
 export function opsKey(reference: string, step?: 'post' | 'reject'): string {
   if (!REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
   return step === undefined ? `ops/${reference}` : `ops/${reference}/${step}`;
@@ -50,7 +56,7 @@ export function assertPositive(raw: bigint): void {
   if (raw <= 0n) throw new ApiError(invalidField('amount.raw', 'must_be_positive'));
 }
 
-/** Every tenant has had one of each from the beginning. */
+/** Returns the tenant's system account of this kind, which every tenant has. */
 export async function systemAccountId(
   reader: Reader,
   tenantId: Uuid,

@@ -3,9 +3,10 @@ import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 import type { Adjustment } from '../db/entities/operations.js';
 
 /**
- * The references of refund adjustments, made and recognised in one place. A rejected one has ended and keeps its
- * reference, so they are numbered by try: `fee-refund.<operation>` is the first, `fee-refund.<operation>.2` the next.
- * The reference says who gives and who gets; the operators' name for the whole refund precedes the reason.
+ * The references of refund adjustments. A rejected refund keeps its reference, so references are
+ * numbered by try: `fee-refund.<operation>` is the first, `fee-refund.<operation>.2` the next. The
+ * reference names payer and recipient; the operators' name for the whole refund precedes the
+ * reason.
  */
 
 /** The prefix for payers' refunds, which is not allowed as an operators' name. */
@@ -14,18 +15,23 @@ const NAME = /^[A-Za-z0-9_-]{1,24}$/;
 const LAST_TRY = 99;
 const REFERENCE = /^([A-Za-z0-9_-]{1,24})\.([0-9a-f-]{36})(?:\.([2-9]|[1-9][0-9]))?$/;
 
-/** The part that an adjustment has in a refund: what a payer gets back, or what a fee account gives for it. */
+/**
+ * The part that an adjustment has in a refund: the refund of a payer, or the part of a fee account.
+ */
 type RefundPart =
   | { readonly of: 'payer'; readonly operationId: Uuid; readonly tries: number }
   | { readonly of: 'fee account'; readonly tries: number };
 
-/** Throws ApiError invalid_field. */
+/** Throws ApiError invalid_field if the name is not valid for a refund. */
 export function assertRefundName(name: string): void {
   if (!NAME.test(name) || name === OF_PAYERS)
     throw new ApiError(invalidField('reference', 'pattern'));
 }
 
-/** Throws ApiError invalid_field for what could pass for a part of a refund, of which approvers see the sums. */
+/**
+ * Throws ApiError invalid_field for an adjustment that could pass for a part of a refund, whose
+ * approvers see only sums.
+ */
 export function assertNotOfRefund({
   reference,
   accountId,
@@ -35,7 +41,10 @@ export function assertNotOfRefund({
     throw new ApiError(invalidField('reference', 'names_a_fee_refund'));
 }
 
-/** One for each operation and try, whatever the operators call the refund, so that none is refunded twice. */
+/**
+ * Returns the reference for an operation and try. The operators' name is not part of it, so that no
+ * operation is refunded twice.
+ */
 export function payerReference(operationId: Uuid, tries: number): string {
   return referenceOf(OF_PAYERS, operationId, tries);
 }
@@ -50,12 +59,15 @@ function referenceOf(name: string, id: Uuid, tries: number): string {
   return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
 }
 
-/** The reason as the payer reads it, which distinguishes refunds under different names. */
+/** Returns the reason as the payer reads it, which distinguishes refunds under different names. */
 export function refundReason(name: string, reason: string): string {
   return `${name}: ${reason}`;
 }
 
-/** The adjustment's part in the refund of this name, or null: any other's reason may begin with the name too. */
+/**
+ * Returns the adjustment's part in the refund of this name, or null: the reason of another
+ * adjustment may begin with the name too.
+ */
 export function refundPart(
   name: string,
   {

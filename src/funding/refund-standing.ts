@@ -10,15 +10,18 @@ import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { payerReference, refundPart, refundReason } from './refund-references.js';
 
-/** The state of refunds: what was proposed, posted and rejected under a name, and for an operation. */
+/**
+ * The state of refunds: the adjustments proposed, posted and rejected under a name, and for an
+ * operation.
+ */
 
-/** What a payer gets back, and the account that received the operation's fee. */
+/** The refund of a payer, and the account that received the operation's fee. */
 interface PayerRefund extends Adjustment {
   readonly operationId: Uuid;
   readonly feeAccountId: Uuid;
 }
 
-/** What a fee account gives, or gets back if it has given too much. */
+/** The sum that a fee account gives, or receives back if it has given too much. */
 interface FeeAccountPart extends Adjustment {
   readonly tries: number;
 }
@@ -26,7 +29,9 @@ interface FeeAccountPart extends Adjustment {
 export interface StandingRefund {
   readonly ofFeeAccounts: readonly FeeAccountPart[];
   readonly ofPayers: readonly PayerRefund[];
-  /** Proposed as what a payer gets back, but to nobody who paid that fee, or more than it, or a second time. */
+  /**
+   * Proposed refunds for an account that did not pay the fee, above the fee, or for a second time.
+   */
   readonly strays: readonly Adjustment[];
 }
 
@@ -40,7 +45,7 @@ export const CHARGED: Readonly<Record<FeeOperation, string>> = {
 };
 const SLICE = 1_000;
 
-/** Whether it has moved money or still may. */
+/** Returns true if the adjustment has moved money or still may. */
 export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
@@ -73,7 +78,9 @@ export async function standingRefund(
   return { ofFeeAccounts, ofPayers, strays };
 }
 
-/** What goes back to the operation's payer, at most the fee, and once: those before it were rejected. */
+/**
+ * Finds refunds to the operation's payer, at most the fee, and once: earlier refunds were rejected.
+ */
 async function refundsAmong(
   reader: Reader,
   tenantId: Uuid,
@@ -102,7 +109,7 @@ async function refundsAmong(
   });
 }
 
-/** The last try of each of these operations that has one. */
+/** Returns the last try of each operation that has one. */
 export async function lastTries(
   reader: Reader,
   tenantId: Uuid,
@@ -127,8 +134,8 @@ export async function lastTries(
 }
 
 /**
- * What goes back comes out of the account that got the fee, and all of it. Throws ApiError invalid_state where a part is
- * missing, and for a proposal that is none.
+ * Checks that the refunds equal the sums taken from the accounts that received the fees. Throws
+ * ApiError invalid_state if a part is missing, and for a proposal that is not part of the refund.
  */
 export function assertEven(
   name: string,

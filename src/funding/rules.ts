@@ -7,17 +7,23 @@ import { ACCOUNT_CLOSED } from '../accounts/rules.js';
 import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
 import { secondPersonRefusal } from '../staff/rules.js';
 
-/** Money that operators bring in or correct: a balanced posting against a system account of the tenant. Pure. */
+/**
+ * Money that operators bring in or correct: a balanced posting against a system account of the
+ * tenant. Pure.
+ */
 
 interface Move {
   readonly account: LockedAccount;
   readonly system: LockedAccount;
   readonly amount: Amount;
-  /** From the account's point of view. */
+  /** Seen from the account. */
   readonly direction: 'in' | 'out';
 }
 
-/** Why they may not post the adjustment now, or null. A closed account can be emptied, never filled. */
+/**
+ * Returns why the person may not post the adjustment now, or null. A closed account can be emptied,
+ * never filled.
+ */
 export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
   return (
     (adjustment.status === 'proposed' ? null : decidedRefusal(adjustment)) ??
@@ -47,7 +53,7 @@ function fundsRefusal({ account, amount }: Move): Refusal | null {
   };
 }
 
-/** Both balances must fit the 64 bits of their columns. */
+/** Checks that both balances fit their 64-bit columns. */
 export function rangeRefusal({ account, system, amount, direction }: Move): Refusal | null {
   const gained = direction === 'in' ? amount.raw : -amount.raw;
   const fits = (side: LockedAccount, change: bigint): boolean => {
@@ -61,7 +67,7 @@ export function rangeRefusal({ account, system, amount, direction }: Move): Refu
   };
 }
 
-/** A correction or pay-in as a balanced pair. */
+/** Returns a correction or pay-in as a balanced pair of entries. */
 export function entriesOf(
   move: Move,
   kind: 'payin_in' | 'adjustment_in' | 'adjustment_out',
