@@ -5,7 +5,8 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/db/deadline.js';
 import { CLOCK_BOUNDS, ClockGuard, type ClockObserver } from '../../src/ledger/clock-guard.js';
-import { answerFromKeys, nameAccounts, postGroup } from '../../src/ledger/desk/group.js';
+import { nameAccounts, postGroup } from '../../src/ledger/desk/group.js';
+import { findAnswers } from '../../src/ledger/idempotency.js';
 import { Pace } from '../../src/ledger/desk/pace.js';
 import type { PendingCommand } from '../../src/ledger/desk/pending-commands.js';
 import { createTransfer } from '../../src/transfers/commands.js';
@@ -61,8 +62,7 @@ export async function recordGroups(
     for (const size of sizes) {
       const wanted = Array.from({ length: size }, next);
       const group = wanted.map((one) => pending(ledger, one));
-      if (wanted.every(({ key }) => key !== undefined))
-        await answerFromKeys(database.reader, group);
+      if (wanted.every(({ key }) => key !== undefined)) await findAnswers(database.reader, group);
       else await recordGroup(database, guard, group);
       const [reads, steps] = [database.lookUps.splice(0), database.steps.splice(0)];
       if (reads.length + steps.length === 0)

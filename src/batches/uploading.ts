@@ -50,14 +50,12 @@ export async function uploadBatch(
   upload: UploadRequest,
   idempotency: Keyed,
 ): Promise<Answer<BonusBatch>> {
+  const { tenantId } = caller;
   const request = {
-    ...idempotency,
-    tenantId: caller.tenantId,
-    resourceType: 'bonus_batch',
-    table: bonusBatches,
+    kind: { resourceType: 'bonus_batch', table: bonusBatches },
+    command: { ...idempotency, tenantId },
   } as const;
   const [id, outboxId] = [newId(), newId()];
-  const { tenantId } = caller;
   const told = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);

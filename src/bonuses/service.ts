@@ -12,7 +12,7 @@ import {
   resolveRecipients,
 } from '../accounts/recipients.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
-import { findKeys } from '../ledger/desk/keys.js';
+import { findKeys } from '../ledger/idempotency.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { createBonusKind } from './commands.js';
 

@@ -35,10 +35,8 @@ export async function createStatement(
   const { database, clock, timeoutMs } = deps;
   const { tenantId } = caller;
   const request = {
-    ...idempotency,
-    tenantId,
-    resourceType: 'statement',
-    table: statements,
+    kind: { resourceType: 'statement', table: statements },
+    command: { ...idempotency, tenantId },
   } as const;
   const now = clock();
   // A settled period's figures never change, so they are read outside the transaction. The key may already have an

@@ -17,7 +17,8 @@ import {
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
 import type { Answer } from '../ledger/desk/types.js';
-import { findAnswer, type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
+import { findAnswers } from '../ledger/idempotency.js';
+import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import { assertManager } from './access.js';
 import { headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
@@ -59,13 +60,11 @@ export async function register(
   const { database, sending } = deps;
   const { tenantId } = caller;
   const request = {
-    ...idempotency,
-    tenantId,
-    resourceType: 'webhook_endpoint',
-    table: webhookEndpoints,
+    kind: { resourceType: 'webhook_endpoint', table: webhookEndpoints },
+    command: { ...idempotency, tenantId },
   } as const;
-  const known = await findAnswer(database.lookup, request);
-  if (known !== null) return registration(database.lookup, known, wanted);
+  const known = (await findAnswers(database.lookup, [request])).get(request);
+  if (known !== undefined) return registration(database.lookup, known, wanted);
   // DNS is not queried for a caller who may not register.
   await assertManager(database.lookup, caller);
   const checked = assertUrl(await sending.checkUrl(wanted.url));

@@ -6,16 +6,15 @@ import {
   isLockWait,
   TransactionRetryable,
 } from '../../db/failures.js';
-import { AccountTurns } from './account-turns.js';
 import {
-  answerFromKeys,
-  answersAfter,
-  ClockStrayed,
-  GroupUnknown,
-  nameAccounts,
-  postGroup,
-} from './group.js';
-import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
+  findAnswers,
+  resolveUnknown,
+  UNKNOWN,
+  UNKNOWN_KEY,
+  UnknownResults,
+} from '../idempotency.js';
+import { AccountTurns } from './account-turns.js';
+import { ClockStrayed, nameAccounts, postGroup } from './group.js';
 import { LedgerClosed } from './loading.js';
 import type { DeskObserver } from './observer.js';
 import { Parking } from './parking.js';
@@ -38,7 +37,6 @@ export interface DeskOptions extends PumpOptions {
 /** From this share of a group on. */
 const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
-const LOOK_AGAIN_MS = 100;
 /** A broken connection says nothing about the next one; a second failure means that the server is away. */
 const UNAVAILABLE_TRIES = 2;
 
@@ -47,8 +45,8 @@ const UNAVAILABLE_TRIES = 2;
  *
  *   submit ─ queue ─ run      what has queued up becomes a group of pending commands (pending-commands.ts)
  *     nameAccounts            kind.accounts: which accounts they touch
- *     answerFromKeys          keys that are already bound are answered (keys.ts, group.ts): before the locks only if that
- *                             is likely, or the accounts are busy; and after a failure
+ *     findAnswers             keys that are already bound are answered (../idempotency.ts): before the locks only if
+ *                             that is likely, or the accounts are busy; and after a failure
  *     postGroup               one transaction (group.ts):
  *       lockAndLoad             the accounts' rows, sorted; under these locks the keys again, and what kind.needs asks for
  *                               (loading.ts, loaded-table.ts)
@@ -187,7 +185,7 @@ export class PostingDesk {
         const lastNamed = named;
         named = undefined;
         if (failure instanceof LedgerClosed) return this.giveUp(open);
-        if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure);
+        if (failure instanceof UnknownResults) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
         else if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
@@ -240,7 +238,7 @@ export class PostingDesk {
   }
 
   private async answerKnown(group: readonly Waiting[]): Promise<void> {
-    this.settle(await answerFromKeys(this.deps.database.lookup, group));
+    this.settle(await findAnswers(this.deps.database.lookup, group));
   }
 
   /** The same after a failure: a bound key stays true whatever failed, and may be unreadable now. */
@@ -278,17 +276,13 @@ export class PostingDesk {
       });
   }
 
-  /** On a fresh connection, until their time is up: a key that is not found may still be committing. */
-  private async resolveUnknown(group: readonly Waiting[], unknown: GroupUnknown): Promise<void> {
+  private resolveUnknown(
+    group: readonly Waiting[],
+    unknown: UnknownResults<PendingCommand>,
+  ): Promise<void> {
     this.observer.commitUnknown();
-    for (let open = group; open.length > 0; open = open.filter((pending) => !pending.answered)) {
-      try {
-        this.settle(await answersAfter(unknown, this.deps.database.current, open));
-      } catch (failure) {
-        if (!(failure instanceof DatabaseUnavailable)) throw failure;
-      }
-      await pause(LOOK_AGAIN_MS);
-    }
+    const open = (): readonly PendingCommand[] => group.filter((pending) => !pending.answered);
+    return resolveUnknown(this.deps.database.current, unknown, open, (found) => this.settle(found));
   }
 }
 

@@ -4,19 +4,15 @@ import { type Instant, maxInstant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
-import type { IdempotencyKey } from '../../db/entities/ledger.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
-import type { Table } from '../../db/table.js';
 import {
-  answerOfKey,
+  answersOf,
   type BoundKeys,
-  findKeys,
-  isBoundBy,
-  keyName,
-  newCommitId,
+  KeysOfTransaction,
   UNKNOWN,
-} from './keys.js';
+  UnknownResults,
+} from '../idempotency.js';
 import { lockAndLoad } from './loading.js';
 import type { Pace } from './pace.js';
 import { AccountNotLocked, type GroupState } from './state.js';
@@ -27,82 +23,12 @@ import type {
   NamedAccounts,
   PendingCommand,
 } from './pending-commands.js';
-import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
+import { type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
 import { writeGroup } from './writer.js';
-
-/** Answers the commands whose key is already bound. Throws DatabaseUnavailable. */
-export async function answerFromKeys(
-  reader: Reader,
-  group: readonly PendingCommand[],
-): Promise<Answers> {
-  const commands = group.map((pending) => pending.command);
-  return replay(reader, group, await findKeys(reader, commands));
-}
-
-async function replay(
-  reader: Reader,
-  group: readonly PendingCommand[],
-  keys: BoundKeys,
-): Promise<Answers> {
-  const answers: Answers = new Map();
-  if (keys.size === 0) return answers;
-  const wanted = new Map<Table<AnyRow>, { pending: PendingCommand; id: Uuid }[]>();
-  for (const pending of group) {
-    const { command, kind } = pending;
-    const key = keys.get(keyName(command));
-    if (key === undefined) continue;
-    const answer = answerOfKey(command.fingerprint, key);
-    if (answer !== null) answers.set(pending, answer);
-    else if (key.resourceId !== null)
-      wanted.set(kind.table, [...(wanted.get(kind.table) ?? []), { pending, id: key.resourceId }]);
-  }
-  for (const [table, asked] of wanted) {
-    const rows = await reader.select(table, { id: [...new Set(asked.map(({ id }) => id))] });
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    for (const { pending, id } of asked) {
-      const resource = byId.get(id);
-      if (resource !== undefined)
-        answers.set(pending, { outcome: { done: true, resource }, replayed: true });
-    }
-  }
-  return answers;
-}
-
-/** The answer to the group's COMMIT never came. If it happened, these are the answers. */
-export class GroupUnknown extends Error {
-  override name = 'GroupUnknown';
-
-  constructor(
-    readonly answers: Answers,
-    readonly commitId: Buffer,
-    cause: CommitUnknown,
-  ) {
-    super(cause.message, { cause });
-  }
-}
-
-/**
- * What is known about a group whose commit was unknown. One key bound by its own transaction proves that all of it
- * happened, including commands that bound no key; for the clients that asked first it is not a replay. A key without
- * that mark was bound by another transaction, and then nobody gets this transaction's answers, not even for the same
- * resource, as with an approval.
- */
-export async function answersAfter(
-  { answers, commitId }: GroupUnknown,
-  reader: Reader,
-  group: readonly PendingCommand[],
-): Promise<Answers> {
-  const keys = await findKeys(
-    reader,
-    Array.from(answers.keys(), ({ command }) => command),
-  );
-  const happened = Array.from(keys.values()).some((key) => isBoundBy(commitId, key));
-  return happened ? answers : replay(reader, group, keys);
-}
 
 /**
  * Decides the group in one transaction and commits it. Once it returns, every answer is durable. Throws
- * AccountNotLocked, ClockStrayed, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or a statement's failure.
+ * AccountNotLocked, ClockStrayed, TransactionRetryable, UnknownResults, DatabaseUnavailable, or a statement's failure.
  */
 export async function postGroup(
   deps: GroupDeps,
@@ -112,7 +38,7 @@ export async function postGroup(
   pace: Pace,
 ): Promise<Answers> {
   deps.failpoints.pass('before_lock');
-  const commitId = newCommitId();
+  const bound = new KeysOfTransaction();
   let lockedAt = 0;
   let newest: Uuid | undefined;
   let answers: Answers = new Map();
@@ -124,14 +50,16 @@ export async function postGroup(
         const { state, keys, waitedMs } = await lockAndLoad(deps, transaction, group, named);
         lockedAt = pace.locked(sentAt, waitedMs);
         deps.failpoints.pass('after_lock');
-        answers = await decideGroup(deps, transaction, group, { named, state, keys, commitId });
+        answers = await decideGroup(deps, transaction, group, { named, state, keys, bound });
         newest = state.writes.transactions.at(-1)?.id;
       },
       deadline,
       deps.failpoints.at('before_commit'),
     );
   } catch (failure) {
-    throw failure instanceof CommitUnknown ? new GroupUnknown(answers, commitId, failure) : failure;
+    throw failure instanceof CommitUnknown
+      ? new UnknownResults(answers, bound.commitId, failure)
+      : failure;
   }
   if (newest !== undefined) deps.rollbacks.posted(newest);
   pace.committed(lockedAt, group.length);
@@ -143,7 +71,7 @@ interface Loaded {
   readonly named: NamedAccounts;
   readonly state: GroupState;
   readonly keys: BoundKeys;
-  readonly commitId: Buffer;
+  readonly bound: KeysOfTransaction;
 }
 
 /** Behind the locks: decides and writes, all but the COMMIT. */
@@ -151,14 +79,14 @@ async function decideGroup(
   deps: GroupDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
-  { named, state, keys, commitId }: Loaded,
+  { named, state, keys, bound }: Loaded,
 ): Promise<Answers> {
   // It may have been set while the locks were waited for.
   if (!deps.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
   const now = deps.clock();
-  const replayed = await replay(transaction, group, keys);
+  const replayed = await answersOf(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
-  const { decided, bound } = decideAll(deps, state, open, named, now, commitId);
+  const decided = decideAll(deps, state, open, named, now, bound);
   await writeGroup(transaction, bound, state.writes, now);
   return new Map([...replayed, ...decided]);
 }
@@ -191,7 +119,7 @@ export async function nameAccounts(
 }
 
 /**
- * In order, each seeing what the earlier ones did; a key given twice in the group is decided once. An account dated
+ * In order, each seeing what the earlier ones did; a key given twice in the group is decided once (idempotency.ts). An account dated
  * further ahead than any clock may be would date every other that it meets, so its commands, and only they, are
  * refused.
  */
@@ -201,18 +129,14 @@ function decideAll(
   group: readonly PendingCommand[],
   named: NamedAccounts,
   now: Instant,
-  commitId: Buffer,
-): { decided: Answers; bound: IdempotencyKey[] } {
+  bound: KeysOfTransaction,
+): Answers {
   const decided: Answers = new Map();
-  const byKey = new Map<string, { key: IdempotencyKey; answer: Answer<AnyRow> }>();
-  const bound: IdempotencyKey[] = [];
   const ahead = new Map<Uuid, number>();
   for (const pending of group) {
-    const { command } = pending;
-    const first = byKey.get(keyName(command));
-    if (first !== undefined) {
-      const own = answerOfKey(command.fingerprint, first.key);
-      decided.set(pending, own ?? { ...first.answer, replayed: true });
+    const earlier = bound.answer<AnyRow>(pending);
+    if (earlier !== undefined) {
+      decided.set(pending, earlier);
       continue;
     }
     const accountIds = named.ids.get(pending) ?? [];
@@ -227,14 +151,10 @@ function decideAll(
     const decision = decideOne(deps, state, pending, accountIds, at);
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
     decided.set(pending, answer);
-    if (decision?.bindsKey === true) {
-      const key = keyRow(pending, decision, at, commitId);
-      bound.push(key);
-      byKey.set(keyName(command), { key, answer });
-    }
+    if (decision?.bindsKey === true) bound.bind(pending, decision.outcome, at);
   }
   for (const [accountId, aheadMs] of ahead) deps.onAccountAhead(accountId, aheadMs);
-  return { decided, bound };
+  return decided;
 }
 
 /** Null if deciding failed through our own fault: only that command stays without an answer. */
@@ -269,24 +189,5 @@ function traced(writes: Writes, traceparent: Traceparent): Writes {
     rows: rows.map((write) =>
       write.table === outbox ? { ...write, row: { ...write.row, traceparent } } : write,
     ),
-  };
-}
-
-function keyRow(
-  { kind, command }: PendingCommand,
-  { outcome }: Decision<AnyRow>,
-  createdAt: Instant,
-  commitId: Buffer,
-): IdempotencyKey {
-  return {
-    tenantId: command.tenantId,
-    idempotencyKey: command.key,
-    fingerprint: command.fingerprint.digest,
-    fingerprintKeyId: command.fingerprint.keyId,
-    resourceType: kind.resourceType,
-    resourceId: outcome.done ? outcome.resource.id : null,
-    refusal: outcome.done ? null : JSON.stringify(outcome.refusal),
-    createdAt,
-    commitId,
   };
 }

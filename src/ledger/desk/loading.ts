@@ -8,7 +8,7 @@ import { accounts } from '../../db/entities/parties.js';
 import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
-import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
+import { type BoundKeys, parseKeys, selectKeysSql } from '../idempotency.js';
 import { type AlikeRows, LoadedTable } from './loaded-table.js';
 import { GroupState, type LoadedTables } from './state.js';
 import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';

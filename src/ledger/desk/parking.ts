@@ -2,7 +2,7 @@ import type { Uuid } from '../../core/ids.js';
 import type { Database } from '../../db/database.js';
 import { isUnavailable } from '../../db/failures.js';
 import { BusyAccounts } from './busy-accounts.js';
-import { UNKNOWN } from './keys.js';
+import { UNKNOWN } from '../idempotency.js';
 import { lockedByOthers } from './loading.js';
 import type { NamedAccounts, PendingCommand } from './pending-commands.js';
 

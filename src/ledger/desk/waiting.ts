@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import { beginSpan } from '../../core/trace.js';
 import { Deadline } from '../../db/deadline.js';
-import { UNKNOWN } from './keys.js';
+import { UNKNOWN } from '../idempotency.js';
 import type { Parkable } from './parking.js';
 import type { Answer, Command, CommandKind } from './types.js';
 

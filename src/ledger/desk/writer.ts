@@ -5,8 +5,6 @@ import {
   balances,
   entries,
   holds,
-  type IdempotencyKey,
-  idempotencyKeys,
   ledgerTransactions,
   monthTotals,
 } from '../../db/entities/ledger.js';
@@ -16,6 +14,7 @@ import { insertSql, literal, statement, upsertSql } from '../../db/statements.js
 import type { Table } from '../../db/table.js';
 import { chained, lockChains } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
+import type { KeysOfTransaction } from '../idempotency.js';
 import type { GroupWrites } from './state.js';
 import type { RowWrite } from './types.js';
 
@@ -27,12 +26,12 @@ import type { RowWrite } from './types.js';
  */
 export async function writeGroup(
   transaction: Transaction,
-  keys: readonly IdempotencyKey[],
+  keys: KeysOfTransaction,
   writes: GroupWrites,
   now: Instant,
 ): Promise<void> {
   const statements = [
-    ...keyStatements(keys),
+    ...keys.insertSql(),
     ...ledgerStatements(writes),
     ...resourceStatements(writes.rows),
   ];
@@ -47,16 +46,6 @@ export async function writeGroup(
 function actsOf(tables: GroupWrites['rows']): AuditRow[] {
   // A table's writes have its rows' type.
   return Array.from(tables.get(auditLog)?.values() ?? [], ({ row }) => row as unknown as AuditRow);
-}
-
-/** In the order of the primary key: unsorted multi-row inserts deadlock. */
-function keyStatements(keys: readonly IdempotencyKey[]): string[] {
-  if (keys.length === 0) return [];
-  const sorted = [...keys].sort(
-    (a, b) =>
-      compareText(a.tenantId, b.tenantId) || compareText(a.idempotencyKey, b.idempotencyKey),
-  );
-  return [insertSql(idempotencyKeys, sorted)];
 }
 
 function ledgerStatements(writes: GroupWrites): string[] {

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { compareText, groupBy } from '../core/collections.js';
+import { LEDGER_UNAVAILABLE, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Reader, StoredRow } from '../db/database.js';
+import {
+  type IdempotencyKey,
+  idempotencyKeys,
+  type KeyResourceType,
+} from '../db/entities/ledger.js';
+import { type CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
+import { columnList, insertSql, literal, literals } from '../db/statements.js';
+import { parseRow, type Table } from '../db/table.js';
+import type { Answer, Command, Outcome } from './desk/types.js';
+
+/*
+ * What happens to the second request with a key (docs/contract.md, Idempotency), for commands of the ledger and for
+ * keyed writes (keyed-writes.ts):
+ *
+ *   the key is not bound                 the request is decided; its key row is written in the same transaction
+ *   bound by another content             409 idempotency_key_reused                                (boundAnswer)
+ *   bound under an unknown HMAC key      503, because another process can compare                  (boundAnswer)
+ *   bound to a refusal                   the stored refusal, word for word, marked as a replay     (boundAnswer)
+ *   bound to a resource                  the resource as it is now, marked as a replay             (answersOf)
+ *   given by an earlier command of       compared with that command's key row                      (KeysOfTransaction)
+ *     the same transaction
+ *   being decided in another             waits for that transaction's locks, then finds the key: the key is read
+ *     transaction                        again behind the locks of the accounts; a keyed write meets the key's row
+ *   decided, but the reply to COMMIT     looked up until the request's time is over; never decided again
+ *     was lost                                                                                     (resolveUnknown)
+ */
+
+/** A request with a key. Replays read the resource from the kind's table. */
+export interface KeyedRequest<Row extends { readonly id: Uuid } = { readonly id: Uuid }> {
+  readonly kind: { readonly resourceType: KeyResourceType; readonly table: Table<Row> };
+  readonly command: Command;
+}
+
+type RowOf<R> = R extends KeyedRequest<infer Row> ? Row : never;
+type AnswersOf<R> = Map<R, Answer<RowOf<R>>>;
+type NamedKey = Pick<Command, 'tenantId' | 'key'>;
+
+/** Stored key rows by `keyName`. */
+export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
+
+function refused(refusal: Refusal): Answer<never> {
+  return { outcome: { done: false, refusal }, replayed: false };
+}
+
+/** The result cannot be known here. */
+export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
+/** The stored fingerprint was made with an HMAC key that this process does not have; another process can compare. */
+export const UNKNOWN_KEY = refused(LEDGER_UNAVAILABLE);
+
+const KEY_REUSED = refused({
+  code: 'idempotency_key_reused',
+  message: 'this Idempotency-Key was already used for another request',
+});
+
+/** The scope of a key is its tenant. */
+function keyName({ tenantId, key }: NamedKey): string {
+  return `${tenantId}|${key}`;
+}
+
+export function selectKeysSql(commands: readonly NamedKey[]): string {
+  const conditions = Array.from(
+    groupBy(commands, ({ tenantId }) => tenantId),
+    ([tenantId, own]) =>
+      `(tenant_id=${literal(idempotencyKeys, 'tenantId', tenantId)} AND idempotency_key IN (${literals(
+        idempotencyKeys,
+        'idempotencyKey',
+        new Set(own.map(({ key }) => key)),
+      )}))`,
+  );
+  return `SELECT ${columnList(idempotencyKeys)} FROM idempotency_keys WHERE ${conditions.join(' OR ')}`;
+}
+
+export function parseKeys(stored: readonly StoredRow[]): BoundKeys {
+  const rows = stored.map((row) => parseRow(idempotencyKeys, row));
+  return new Map(
+    rows.map((row) => [keyName({ tenantId: row.tenantId, key: row.idempotencyKey }), row]),
+  );
+}
+
+export async function findKeys(reader: Reader, commands: readonly NamedKey[]): Promise<BoundKeys> {
+  return parseKeys(await reader.query(selectKeysSql(commands)));
+}
+
+/** Compares a request with a key row. Returns null if the key created a resource for this very request. */
+function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): Answer<never> | null {
+  switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
+    case 'unknown_key':
+      return UNKNOWN_KEY;
+    case 'other':
+      return KEY_REUSED;
+    case 'same':
+      return row.refusal === null
+        ? null
+        : { outcome: { done: false, refusal: JSON.parse(row.refusal) as Refusal }, replayed: true };
+  }
+}
+
+/** Returns the results of the requests whose key is among `keys`, and reads their resources. */
+export async function answersOf<R extends KeyedRequest>(
+  reader: Reader,
+  requests: readonly R[],
+  keys: BoundKeys,
+): Promise<AnswersOf<R>> {
+  const answers: AnswersOf<R> = new Map();
+  const created: { readonly request: R; readonly id: Uuid }[] = [];
+  for (const request of keys.size === 0 ? [] : requests) {
+    const row = keys.get(keyName(request.command));
+    if (row === undefined) continue;
+    const answer = boundAnswer(request.command, row);
+    if (answer !== null) answers.set(request, answer);
+    else if (row.resourceId !== null) created.push({ request, id: row.resourceId });
+  }
+  for (const [table, own] of groupBy(created, ({ request }) => request.kind.table)) {
+    const rows = await reader.select(table, { id: [...new Set(own.map(({ id }) => id))] });
+    const byId = new Map(rows.map((row) => [row.id, row as RowOf<R>]));
+    for (const { request, id } of own) {
+      const resource = byId.get(id);
+      if (resource !== undefined)
+        answers.set(request, { outcome: { done: true, resource }, replayed: true });
+    }
+  }
+  return answers;
+}
+
+/** Returns the results of the requests whose key is already bound. Throws DatabaseUnavailable. */
+export async function findAnswers<R extends KeyedRequest>(
+  reader: Reader,
+  requests: readonly R[],
+): Promise<AnswersOf<R>> {
+  const commands = requests.map(({ command }) => command);
+  return answersOf(reader, requests, await findKeys(reader, commands));
+}
+
+const COMMIT_ID_BYTES = 8;
+
+/** The keys that one transaction binds, each marked with the transaction's random `commitId`. */
+export class KeysOfTransaction {
+  readonly commitId = randomBytes(COMMIT_ID_BYTES);
+  private readonly bound = new Map<string, { row: IdempotencyKey; answer: Answer<unknown> }>();
+
+  /** Returns the result for a request whose key this transaction has already bound; otherwise undefined. */
+  answer<Row>({ command }: KeyedRequest): Answer<Row> | undefined {
+    const first = this.bound.get(keyName(command));
+    if (first === undefined) return undefined;
+    const answer = boundAnswer(command, first.row) ?? { ...first.answer, replayed: true };
+    return answer as Answer<Row>;
+  }
+
+  bind<Row extends { readonly id: Uuid }>(
+    { kind: { resourceType }, command }: KeyedRequest,
+    outcome: Outcome<Row>,
+    createdAt: Instant,
+  ): void {
+    const { tenantId, key, fingerprint } = command;
+    const row: IdempotencyKey = {
+      tenantId,
+      idempotencyKey: key,
+      fingerprint: fingerprint.digest,
+      fingerprintKeyId: fingerprint.keyId,
+      resourceType,
+      resourceId: outcome.done ? outcome.resource.id : null,
+      refusal: outcome.done ? null : JSON.stringify(outcome.refusal),
+      createdAt,
+      commitId: this.commitId,
+    };
+    this.bound.set(keyName(command), { row, answer: { outcome, replayed: false } });
+  }
+
+  /** Returns the INSERT of the key rows, in the order of the primary key: unsorted multi-row inserts deadlock. */
+  insertSql(): string[] {
+    const rows = Array.from(this.bound.values(), ({ row }) => row).sort(
+      (a, b) =>
+        compareText(a.tenantId, b.tenantId) || compareText(a.idempotencyKey, b.idempotencyKey),
+    );
+    return rows.length === 0 ? [] : [insertSql(idempotencyKeys, rows)];
+  }
+}
+
+/** The reply to a transaction's COMMIT was lost. `answers` are the requests' results if the COMMIT happened. */
+export class UnknownResults<R extends KeyedRequest> extends Error {
+  override name = 'UnknownResults';
+
+  constructor(
+    readonly answers: AnswersOf<R>,
+    readonly commitId: Buffer,
+    cause: CommitUnknown,
+  ) {
+    super(cause.message, { cause });
+  }
+}
+
+const LOOK_UP_EVERY_MS = 100;
+
+/**
+ * Looks the keys up until `open` returns no more requests, and passes the results found to `settle`. A key that is not
+ * found may still be committed, so its request stays open. Reads must be current even during a failover.
+ */
+export async function resolveUnknown<R extends KeyedRequest>(
+  current: Reader,
+  unknown: UnknownResults<R>,
+  open: () => readonly R[],
+  settle: (answers: AnswersOf<R>) => void,
+): Promise<void> {
+  for (let requests = open(); requests.length > 0; requests = open()) {
+    try {
+      settle(await answersAfter(unknown, current, requests));
+    } catch (failure) {
+      if (!(failure instanceof DatabaseUnavailable)) throw failure;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_UP_EVERY_MS));
+  }
+}
+
+/**
+ * Returns what is known after an unknown COMMIT. One key with the transaction's mark proves that all of the transaction
+ * happened, including requests that bound no key; for the clients that asked first it is not a replay. A key without
+ * the mark was bound by another transaction, whose result is a replay.
+ */
+async function answersAfter<R extends KeyedRequest>(
+  { answers, commitId }: UnknownResults<R>,
+  reader: Reader,
+  requests: readonly R[],
+): Promise<AnswersOf<R>> {
+  const keys = await findKeys(
+    reader,
+    Array.from(answers.keys(), ({ command }) => command),
+  );
+  const happened = Array.from(keys.values()).some((row) => row.commitId?.equals(commitId) === true);
+  return happened ? answers : answersOf(reader, requests, keys);
+}
